@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd study-kmeans weights-delta bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd study-kmeans weights-delta bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean test-ledger test-portable
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -65,6 +65,17 @@ $(ENGINES): $(STAMP)
 test-engines: $(ENGINES)
 	$(BIN)/python -m pytest -q -m "not slow" tests/engines
 
+# Four writers of one ledger, of which KILLS are killed one after the other at random moments; and each bit of a small ledger flipped once.
+KILLS ?= 1000
+test-ledger: $(STAMP)
+	KILLS=$(KILLS) $(BIN)/python -m pytest -q -s -m slow tests/ledger
+
+# CPython in WebAssembly, of one version whose files have known hashes: docs/self-checking.md. Its tests are skipped where it cannot be had.
+RUNTIME := $(VENV)/runtime/node_modules/pyodide
+$(RUNTIME): $(STAMP)
+	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/runtime pyodide@314.0.7
+	touch $(RUNTIME)
+
 # The report in a headless Chromium at two window sizes, in print and in the dark, with axe-core's rules of accessibility.
 # Debian: apt-get install chromium chromium-driver npm.
 BROWSER := $(VENV)/.browser
@@ -73,8 +84,12 @@ $(BROWSER): $(STAMP)
 	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/axe axe-core@4
 	touch $(BROWSER)
 
-test-browser: $(BROWSER)
-	AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
+test-browser: $(BROWSER) $(RUNTIME)
+	PYODIDE=$(RUNTIME) AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
+
+# The kernel on each Python that is installed, and in WebAssembly under node: docs/portability.md. About five minutes.
+test-portable: $(STAMP) $(RUNTIME)
+	PYODIDE=$(RUNTIME) $(BIN)/python -m pytest -q -rs -m "slow or not slow" tests/portable
 
 # Every page of the documentation site in that browser, about five minutes.
 test-site: $(BROWSER) docs
@@ -107,9 +122,10 @@ $(DOCS): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
 	touch $(DOCS)
 
-docs: $(DOCS)
+docs: $(DOCS) $(RUNTIME)
 	rm -rf $(OUT)/site
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d $(OUT)/site-doctrees docs $(OUT)/site
+	$(BIN)/python -m accountant.report.checking $(RUNTIME) $(OUT)/site/check.html
 	@echo "open $(OUT)/site/index.html"
 
 lint: $(STAMP)

@@ -48,7 +48,7 @@ def spread(n: int, m: int, degree: int, rng: np.random.Generator) -> CoverageIns
 def order_exponentially(epsilon: object, system: CoverageInstance, calibration: str, rng: np.random.Generator) -> tuple[int, ...]:
     """Run the exponential mechanism again and again on one sample: Appendix F of the paper."""
     choice: Literal["optimal", "corollary"] = "corollary" if calibration == "corollary" else "optimal"
-    return PrivateGreedy(system.candidates, Fraction(str(epsilon)), choice).run(system, rng, bits=rng).selected
+    return PrivateGreedy(system.candidates, Fraction(str(epsilon)), choice, "fresh").run(system, rng, bits=rng).selected
 
 
 def compare(name: str, system: CoverageInstance, repeats: int, rng: np.random.Generator) -> None:

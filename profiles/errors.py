@@ -100,6 +100,24 @@ class UnwritableOutput(PDPError):
     """An output file could not be written; whatever stood there before is untouched."""
 
 
+class LedgerRejected(PDPError):
+    """A ledger, its log or its anchor is not what its own hashes say, or not the newest copy. Nothing was charged and nothing was run."""
+
+    exit_code = 1
+    verdict = "rejected"
+
+
+class OverBudget(PDPError):
+    """A release does not fit what is left of the public budget. Nothing was charged; says nothing of any single unit."""
+
+    exit_code = 1
+    verdict = "over budget"
+
+
+class ReleaseUsed(PDPError):
+    """The name of a release is taken: it was charged before. A charge is neither taken back nor made twice."""
+
+
 class NotReplayed(PDPError):
     """The accountant's rules do not make the guarantee that a file states. Says nothing about the mechanism."""
 

@@ -116,6 +116,13 @@ OWN_WEIGHTS = Hypothesis(
     "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
     "not 1/q of a sample either: those are made by the sampler.",
 )
+OWN_BUDGET = Hypothesis(
+    "own-budget",
+    "the budget of a unit is computed from public constants and from what that unit alone has in its columns",
+    Head.DATA,
+    "A budget that depends on other units, such as a share of what is left, or a mean, would let one person's data decide who takes part.",
+    "a budget that is one number for all units",
+)
 PUBLIC_CONSTANTS = Hypothesis(
     "public-constants",
     "{names} public",
@@ -369,9 +376,37 @@ UNSEEN_MOMENT = Hypothesis(
     "tells that nobody had.",
     "a public clock, or a run that returns all reports together",
 )
+KEPT_STATE = Hypothesis(
+    "kept-state",
+    "the state file of the pass was read by nobody else, and was not copied, changed or put back: no state of it was used twice",
+    Head.RELEASE,
+    "A state that is used twice makes the noise of the same reports twice.",
+)
 ARRIVAL = Hypothesis("arrival", "whether a record comes before its time step is over does not depend on other users", Head.RELEASE)
 IN_TIME = Hypothesis(
     "in-time", "the work of each time step is done before the moment at which the clock lets its report leave", Head.RELEASE
+)
+ALL_CHARGED = Hypothesis(
+    "all-charged",
+    "every release about these units is charged to this ledger before it is run, and its output is the only thing about them that leaves",
+    Head.RELEASE,
+    "A release that is made beside the ledger, such as a query by hand, a copy of the data elsewhere or an older report, is not in its "
+    "accounts. Two ledgers about the same people are two budgets, which add up.",
+)
+FROM_OUTPUTS = Hypothesis(
+    "chosen-from-outputs",
+    "which release comes next, and when there is no other one, is decided from earlier outputs and public things alone",
+    Head.RELEASE,
+    "Whoever chooses the next release must not have seen the data, nor what is private in the ledger: spending, who has budget left, how "
+    "many have. A release that is run only if the data suit it tells of the data by being run.",
+)
+RUN_ON_ACTIVE = Hypothesis(
+    "run-on-active",
+    "{name!r} was run once, on exactly the records that the ledger gave for it, and nobody learns which or how many they were",
+    Head.RELEASE,
+    "The ledger charges the units that have room for the cost, and leaves out the others. Records of a unit that was left out must not be "
+    "used. The number of those that take part is a figure of the data: release it like every other, with noise and at a cost.",
+    "a release that the ledger runs itself",
 )
 FILE_IS_RIGHT = Hypothesis(
     "file-is-right", "the file with the SHA-256 {digest} is right: the derivation that it states was not replayed", Head.RELEASE
@@ -421,6 +456,13 @@ RANDOMNESS = Hypothesis(
     Head.MACHINE,
     "Noise from a generator whose seed is in the program, or that was used before, can be subtracted again.",
     "a run that names its source of random numbers",
+)
+DURABLE = Hypothesis(
+    "durable-ledger",
+    "what the disk says that it has written stays written, and the ledger and its anchor are not both set back to an earlier day",
+    Head.MACHINE,
+    "A charge counts because it is on disk before anything is run. A disk that loses what it confirmed, or a backup of ledger and anchor "
+    "together that is put back, forgets charges; keep the anchor elsewhere, where nothing is taken from it.",
 )
 SECURE_BITS = Hypothesis(
     "secure-bits",

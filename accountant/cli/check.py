@@ -13,6 +13,7 @@ import typer
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line
 from accountant.progress import show_progress
+from profiles.errors import InvalidArgument
 
 HELP = (
     "Check a certificate (or that of a sample or of a table of weights) with the proof checker (the kernel; standard library only): "
@@ -23,6 +24,7 @@ Examples:
   pdp verify examples/lloyd.toml -e 20 -c assumption-8 --certificate c.json
   pdp check c.json
   pdp check c.json --axioms
+  pdp check --export checker.pyz
 """
 _LONG = 2_000  # of an expression that is printed
 
@@ -168,17 +170,45 @@ def _show(value: object) -> str:
 class Options:
     """What the command line says."""
 
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="a certificate file")]
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="a certificate file")] = None
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", metavar="FILE.pyz", help="write the checker as one file, which runs with any Python 3.11+ and nothing else"
+        ),
+    ] = None
     axioms: Annotated[bool, typer.Option("--axioms", help="print the axiom behind each rule that was used, too")] = False
     json: JsonOption = False
+
+
+def _export(options: Options, out: Path) -> int:
+    from accountant.files import check_writable, replace_file
+    from proofs_check.archive import checker_digest, make_checker
+
+    if options.file is not None:
+        raise InvalidArgument("a certificate and --export were given, but the checker is written without checking; give one of the two")
+    check_writable(out)
+    with replace_file(out) as file:
+        file.write(make_checker())
+    if options.json:
+        print_json({"out": str(out), "bytes": len(make_checker()), "checker_sha256": checker_digest()})
+    else:
+        print_line(f"checker written to {out} ({len(make_checker())} bytes): python -I {out.name} CERTIFICATE")
+        print_line(f"SHA-256 {checker_digest()}")
+    return 0
 
 
 def run(options: Options) -> int:
     """Run the command."""
     from accountant.checking import LARGEST, check_text
     from profiles.files import read_text
+    from proofs_check.archive import checker_digest
     from proofs_check.explain.trust import axioms_behind
 
+    if options.export is not None:
+        return _export(options, options.export)
+    if options.file is None:
+        raise InvalidArgument("a certificate file was expected, but none was named; name one, or --export FILE.pyz")
     text = read_text(options.file, LARGEST)
     with show_progress("checking"):
         report = check_text(text)
@@ -198,6 +228,7 @@ def run(options: Options) -> int:
                     for claim in report.claims
                 ],
                 "axioms": axioms_behind(report.claims),
+                "checker_sha256": checker_digest(),
                 "step": report.step,
                 "reason": report.reason,
             }
@@ -213,6 +244,7 @@ def run(options: Options) -> int:
         if options.axioms:
             for name, axiom in axioms_behind(report.claims).items():
                 print_line(f"    {name}: {axiom}")
+            print_line(f"    checked by the kernel whose checker.pyz has the SHA-256 {checker_digest()}")
     else:
         print_line(f"rejected at {report.step}: {report.reason}")
     return 0 if report.accepted else 1

@@ -66,6 +66,12 @@ class Options:
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="of the audit; fresh if it is not given")] = None
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="instead of the profile's name")] = None
     date: Annotated[str | None, typer.Option("--date", metavar="DATE", help="2026-01-31; else SOURCE_DATE_EPOCH, else today (UTC)")] = None
+    self_checking: Annotated[
+        bool, typer.Option("--self-checking", help="a page that checks its certificates itself, in the browser of whoever reads it (9 MB)")
+    ] = False
+    runtime: Annotated[
+        Path | None, typer.Option("--runtime", metavar="PATH", help="the Python runtime for --self-checking: docs/self-checking.md")
+    ] = None
     show_values: ShowValuesOption = False
     json: JsonOption = False
 
@@ -81,6 +87,7 @@ def run(options: Options) -> int:
     if options.audit_samples is None and (options.dataset is not None or options.neighbor is not None or options.seed is not None):
         raise InvalidArgument("--dataset, --neighbor or --seed was given, but they belong to an audit; add --audit-samples N")
     used_seed = None if options.audit_samples is None else secrets.randbits(53) if options.seed is None else options.seed
+    runtime = _runtime(options)
     source_name, source_text = _source(options.profile)
     declaration = load_quietly(options.profile)
     audited = None if options.audit_samples is None else _audit(options, options.audit_samples, used_seed or 0)
@@ -103,13 +110,25 @@ def run(options: Options) -> int:
         seed=used_seed,
         date=made_on,
         out=Path(options.out.name),
+        runtime=None,
     )
     command = repeat_words("report", public, leave_out=("show_values", "json"))
     with show_progress("drawing and writing"):
-        text = render_page(evidence, title=shown_title or evidence.profile.name, date=made_on, command=command)
+        text = render_page(evidence, title=shown_title or evidence.profile.name, date=made_on, command=command, runtime=runtime)
     write_whole(options.out, text)
     _tell(evidence, options.out, text, used_seed, as_json=options.json)
     return evidence.exit_code
+
+
+def _runtime(options: Options) -> dict[str, bytes] | None:
+    """Return the Python runtime for a page that checks itself, None for one that does not. Raises :class:`InvalidArgument`."""
+    from accountant.report.checking.runtime import load_runtime
+
+    if not options.self_checking:
+        if options.runtime is not None:
+            raise InvalidArgument("--runtime was given, but it belongs to a page that checks itself; add --self-checking")
+        return None
+    return load_runtime(options.runtime or Path("node_modules/pyodide"))
 
 
 def _date(given: str | None) -> str:

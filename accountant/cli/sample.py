@@ -27,6 +27,7 @@ from accountant.cli.options import (
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.cli.streams import quiet_output
 from accountant.progress import show_progress
+from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
 
 HELP = (
@@ -69,6 +70,11 @@ class Options:
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
     ] = None
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", metavar="L", help="charge the sample to this ledger first, and draw it from the units with room"),
+    ] = None
+    name: Annotated[str | None, typer.Option("--name", metavar="N", help="with --ledger: the name of the release")] = None
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
     ] = None
@@ -82,28 +88,21 @@ class Options:
 
 def run(options: Options) -> int:
     """Run the command."""
-    from accountant.data import parse_statistic
     from accountant.guarantees import render_premises
     from accountant.samples import sample_file, to_certificate
 
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
+        planned, chosen = _charge(options)
         summary = sample_file(
-            options.profile,
+            planned,
             options.data,
             options.out,
             certificate=options.certificate,
-            specs=[parse_statistic(text) for text in options.statistic or []],
             source=options.seed,
             target_size=options.target_size,
             include_private=options.include_private,
             progress=lambda done: report(done, None),
-            rule=options.rule,
-            q=options.q,
-            constants=parse_assignments(options.constant, "--constant") or None,
-            target_epsilon=options.target_epsilon,
-            target_delta=options.target_delta,
-            delta=options.delta,
-            steps=options.steps,
+            **chosen,
         )
     found = to_certificate(
         summary.plan,
@@ -124,6 +123,45 @@ def run(options: Options) -> int:
     else:
         _print(found, summary.plan.derived.describe_unsampled(), render_premises(summary.guarantee, everything=options.everything))
     return 0
+
+
+def _charge(options: Options) -> tuple[Any, dict[str, Any]]:
+    """Return what is sampled, and how; with a ledger after it was charged, and from the units that have room."""
+    from accountant.data import parse_statistic
+
+    specs = [parse_statistic(text) for text in options.statistic or []]
+    rule: dict[str, Any] = {
+        "rule": options.rule,
+        "q": options.q,
+        "constants": parse_assignments(options.constant, "--constant") or None,
+        "target_epsilon": options.target_epsilon,
+        "target_delta": options.target_delta,
+        "delta": options.delta,
+        "steps": options.steps,
+    }
+    if (options.ledger is None) != (options.name is None):
+        raise InvalidArgument("--ledger and --name go together: a sample is charged under a name; give both, or neither")
+    if options.ledger is None:
+        return options.profile, {"specs": specs, **rule}
+    if options.target_size is not None:
+        raise InvalidArgument("a target size depends on the data, and no ledger charges it; give --target-epsilon in its place")
+    from accountant.data import complete_specs
+    from accountant.data.writers import output_format
+    from accountant.files import check_not_input, check_writable
+    from accountant.ledger import Ledger
+    from accountant.ledger.rows import leave_out
+    from accountant.samples import plan_sample
+
+    output_format(options.out)
+    for path in (options.out, options.certificate or Path(f"{options.out}.certificate.json")):
+        check_writable(path)
+        check_not_input(path, options.data, "data")
+        check_not_input(path, options.ledger, "ledger")
+    plan = plan_sample(options.profile, **rule)
+    with Ledger.open(options.ledger) as ledger:
+        receipt = ledger.charge(str(options.name), plan, options.data, statistics=specs)
+        complete = complete_specs(plan.profile, specs)
+        return plan, {"specs": [leave_out(spec, ledger.settings.key) for spec in complete], "active": receipt.active}
 
 
 def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> None:

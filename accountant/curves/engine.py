@@ -25,7 +25,7 @@ from .grids import LEAST_EPSILON, Side, find_order, find_shape, plan
 
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
 _COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
-_MOST_EPSILON = 10**10
+_MOST_EPSILON = 1 << 29  # whose exponential the kernel computes
 _FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
 _NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
 #: Smaller deltas are only told to be below this.
@@ -36,7 +36,7 @@ _LEAST = Fraction(1, 10**100)
 class EpsilonBound:
     """The least ε at which δ(ε) is at most a given δ, from both sides, each with the claim of a certificate that says so.
 
-    ``lower`` is ``None`` if no ε up to 10^10 is enough, ``upper`` if none was found to be.
+    ``lower`` is ``None`` if no ε up to 2^29 is enough, ``upper`` if none was found to be.
     """
 
     lower: Fraction | None
@@ -108,10 +108,10 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
 def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
     """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart; farther where δ is near 10^-100 or below it.
 
-    Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 10^10, and for mechanisms whose curve the kernel does not compute.
+    Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 2^29, and for mechanisms whose curve the kernel does not compute.
     """
     if not 0 <= epsilon <= _MOST_EPSILON:
-        raise InvalidArgument(f"an epsilon in [0, 10^10] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
+        raise InvalidArgument(f"an epsilon in [0, 2^29] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
 
     end = _find_end(composition, direction)
     if end.upper is not None and end.upper <= epsilon and not end.mass:
@@ -252,7 +252,8 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
 
     def about(epsilon: Fraction) -> Fraction:
         with localcontext(curves.context(digits + curves.GUARD)):
-            a, v, s = curve(epsilon)
+            a = curves.decimal(epsilon).exp()
+            v, s = curve(a)
             return Fraction(int((v - a * s).scaleb(digits)), 10**digits)
 
     def guess(target: Fraction) -> float | None:
@@ -272,7 +273,7 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
 
 def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object]) -> _Curve:
     lattice, laws = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up, meter=share_work())
-    scale, first, last = 10**lattice.digits, laws[0], laws[-1]
+    scale, first, last = 1 << lattice.bits, laws[0], laws[-1]
     places = [
         (float(first.shift) + (low + np.arange(len(cells))) * float(lattice.width(level)), cells, last.parts[level][1])
         for level, (low, cells) in first.parts.items()
@@ -301,9 +302,9 @@ def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object])
 
 def _epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
     """Return an ε at which the curve is at most δ, close to the least one."""
-    if curve.delta(Fraction(0)) <= delta:
-        return Fraction(0)
     guess, step = curve.guess(delta), 1e-13
+    if not guess and curve.delta(Fraction(0)) <= delta:
+        return Fraction(0)
     while guess is not None and step < 1:
         epsilon = _round(Fraction(guess) * (1 + Fraction(step)) + Fraction(step) / 1000, up=True)
         if curve.delta(epsilon) <= delta:

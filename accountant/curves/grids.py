@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -30,10 +31,13 @@ _SPREAD, _ROUNDS, _SCALES = 0.003, 14, 45
 #: What a cell in the tail costs more than one in the bulk, for each squaring: what lies there meets the bulk anew.
 _TAIL = 0.8
 _COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
-_FIRST, _LATER = 0.26, 0.25
+_ROUNDING = 0.1  # the part of the gap that rounding may take
+_FIRST, _LATER = 0.62, 0.25
 _WIDEST, _WIDER = 2.0, 0.1
+_PASSES = 3
 _COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
 _NEXT = Fraction(1, 10**9)
+_GOLDEN = (sqrt(5) - 1) / 2
 _RARE = 1e-3  # so few uses with a loss do not count
 
 
@@ -48,8 +52,8 @@ class Side:
 
     @property
     def digits(self) -> int:
-        """Decimal places that resolve δ."""
-        return len(str(int(1 / self.delta))) + 20
+        """Digits in which a curve is looked at: they resolve small parts of δ."""
+        return len(str(int(1 / self.delta))) + 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +98,11 @@ def find_shape(composition: Composition, events: Sequence[KernelEvent], side: Si
     others = [e for e in composition.events if not _is_merged(e)]
     before = len(events) - len(others) - sum(event.rho is not None for event in events)
     sources: list[Event | None] = [None] * before + list(others) + [None] * len(events)
-    with localcontext(curves.context(side.digits + curves.GUARD)):
+    with localcontext(curves.context(side.digits)):
         sampled = [_Sampled.start(event, source, side) for event, source in zip(events, sources, strict=False)]
         shape = _find_exponent([s.part() for s in sampled], side.delta)
         for _ in range(_ROUNDS):
-            if not sum(s.refine(shape) for s in sampled):
+            if not sum(s.refine(part, shape) for s, part in zip(sampled, shape.parts, strict=True)):
                 break
             shape = _find_exponent([s.part() for s in sampled], side.delta)
     return shape
@@ -113,9 +117,14 @@ def _find_exponent(parts: Sequence[Part], delta: Fraction) -> Shape:
         return (sum(part.event.count * part.tilt(exponent)[0] for part in parts) + target + constant) / exponent
 
     low, high = log(1e-7), log(1e9)
+    found = {share: epsilon(low + share * (high - low)) for share in (1 - _GOLDEN, _GOLDEN)}
     for _ in range(50):
-        left, right = low + 0.382 * (high - low), low + 0.618 * (high - low)
-        low, high = (low, right) if epsilon(left) <= epsilon(right) else (left, high)
+        if found[1 - _GOLDEN] <= found[_GOLDEN]:
+            high = low + _GOLDEN * (high - low)
+            found = {1 - _GOLDEN: epsilon(low + (1 - _GOLDEN) * (high - low)), _GOLDEN: found[1 - _GOLDEN]}
+        else:
+            low = high - _GOLDEN * (high - low)
+            found = {1 - _GOLDEN: found[_GOLDEN], _GOLDEN: epsilon(low + _GOLDEN * (high - low))}
     return Shape(tuple(parts), exp(low), max(epsilon(low), 0.0))
 
 
@@ -124,7 +133,7 @@ class _Sampled:
     """The curve of an event at some losses."""
 
     event: KernelEvent
-    curve: Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]
+    curve: Callable[[Fraction], tuple[Decimal, Decimal]]
     ends: tuple[Fraction, Fraction] | None
     order: Fraction | None
     values: dict[float, tuple[Decimal, Decimal]]
@@ -134,12 +143,16 @@ class _Sampled:
     @staticmethod
     def start(event: KernelEvent, source: Event | None, side: Side) -> _Sampled:
         order = find_order(event, side)
-        curve = event.curve(remove=side.direction is Direction.REMOVE, up=side.up, order=order)
+        at = event.curve(remove=side.direction is Direction.REMOVE, up=side.up, order=order)
+
+        def curve(loss: Fraction) -> tuple[Decimal, Decimal]:
+            return at(curves.decimal(loss).exp())
+
         few, many = (curves.decimal(tail / event.count) for tail in side.tails)
-        beyond = curve(Fraction(_MOST_LOSS))[1]
+        beyond = curve(Fraction(_MOST_LOSS))[0]
 
         def above(loss: Fraction) -> Decimal:
-            return curve(loss)[1] - beyond
+            return curve(loss)[0] - beyond
 
         ends, atoms = None if source is None else _find_ends(source, side.direction), (0.0, 0.0)
         edge = -abs(_round_down(curves.decimal(1 - event.q).ln())) if event.q < 1 else Fraction(0)
@@ -157,7 +170,7 @@ class _Sampled:
             around = low, high = low + little, high - little
         width = high - low
         places = {low, high, *(x + sign * width / 2**k for k in range(_SCALES) for sign in (-1, 1) for x in around)}
-        values = {float(x): curve(x)[1:] for x in places if low <= x <= high}
+        values = {float(x): curve(x) for x in places if low <= x <= high}
         return _Sampled(event, curve, ends, order, values, atoms, edge)
 
     def part(self) -> Part:
@@ -166,17 +179,16 @@ class _Sampled:
         for x, y in pairwise(places):
             p, q = (max(a - b, Decimal(0)) for a, b in zip(self.values[x], self.values[y], strict=True))
             masses.append(float(p))
-            losses.append(min(max(float((p / q).ln()), x), y) if p > 0 and q > 0 else (x + y) / 2)
+            losses.append(min(max(_log(p / q), x), y) if p > 0 and q > 0 else (x + y) / 2)
         return Part(self.event, np.array(places), np.array(masses), np.array(losses), self.ends, self.atoms, self.edge, self.order)
 
-    def refine(self, shape: Shape) -> int:
+    def refine(self, part: Part, shape: Shape) -> int:
         """Halve the intervals in which the tilted law is spread too far to be known well; tell how many there are."""
-        part = self.part()
         spread = part.tilt(shape.exponent)[1] * np.diff(part.places) ** 2 * part.event.count * (shape.exponent + 1) / 12
         halved = np.nonzero(spread > _SPREAD * max(shape.epsilon, float(LEAST_EPSILON)))[0]
         for i in halved:
             x = (part.places[i] + part.places[i + 1]) / 2
-            self.values[float(x)] = self.curve(Fraction(float(x)))[1:]
+            self.values[float(x)] = self.curve(Fraction(float(x)))
         return len(halved)
 
 
@@ -245,9 +257,11 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     given sum of these if h is the density of the shares to the power −1/3.
     """
     budget = float(gap) * max(shape.epsilon, float(LEAST_EPSILON)) / (shape.exponent + 1) / fineness**2
-    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in shape.parts))) + 9
     aligned = next((part.ends for part in sorted(shape.parts, key=lambda p: -p.event.count) if part.ends is not None), None)
     cells = [_widths(part, shape, budget / len(shape.parts), 1.0 if side.up else 1.5, aligned) for part in shape.parts]
+    few = _ROUNDING * budget * (shape.exponent + 1) ** 2  # what part of δ the masses may be off by
+    uses = sum(part.event.count * float(np.sum(np.diff(part.places) / widths)) for part, widths in zip(shape.parts, cells, strict=True))
+    digits = ceil(log10(4 * uses / few) + log10(side.delta.denominator) - log10(side.delta.numerator))
     finest = min(float(np.min(widths)) for widths in cells)
     if aligned is None:
         unit = _three_digits(finest)
@@ -255,14 +269,14 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
         unit = aligned[1] - aligned[0]
         unit = unit if unit.denominator < 10**40 else Fraction(floor(unit * 10**40), 10**40)
         unit /= 2 ** max(0, ceil(log2(float(unit) / finest)))  # so that atoms stay on the grid when the cells double
-    step = Fraction(1, 10 ** (digits - 4))  # atoms lie just above points of the grid
+    step = Fraction(1, 10**digits)  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
     for part, widths in zip(shape.parts, cells, strict=True):
         if part.ends is None:
             offset = part.edge
             low, high = (Fraction(float(part.places[i])) for i in (0, -1))
         else:
-            offset = Fraction(floor(part.ends[0] * 10**digits), 10**digits) - step
+            offset = Fraction(floor(part.ends[0] / step)) * step - step
             low, high = offset, part.ends[1] - 2 * step
         first, last = floor((low - offset) / unit), max(ceil((high - offset) / unit), 1)
         start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit), whole=part.ends is not None)
@@ -296,14 +310,21 @@ def _widths(part: Part, shape: Shape, budget: float, factor: float, aligned: tup
 
 def _widths_of_density(part: Part, shape: Shape, shares: Array, budget: float, factor: float) -> Array:
     widths, count = np.diff(part.places), part.event.count
-    density = np.maximum(shares / widths, _COARSEST * float(np.sum(shares) / np.sum(widths))) * count
     peak = widths[np.argmax(part.masses)] * 8
     middle, bulk = (part.places[:-1] + part.places[1:]) / 2, part.places[np.argmax(part.masses)]
-    density = np.where(np.abs(middle - bulk) > peak, density * max(1.0, _TAIL * count.bit_length()), density)
-    shape_of = density ** (-1 / 3)
-    error = float(np.sum(count * shares * shape_of**2)) / 12
+    away = np.abs(middle - bulk)
+    spread = float(np.sum(part.masses * away**2, where=away <= peak) / np.sum(part.masses, where=away <= peak))
+    floor_of = _COARSEST * float(np.sum(shares) / np.sum(widths))
+    times = np.ones(len(widths))
+    for _ in range(_PASSES):
+        density = np.maximum(shares / widths, floor_of) * count * times
+        shape_of = density ** (-1 / 3)
+        error = float(np.sum(count * shares * times * shape_of**2)) / 12
+        found = shape_of * sqrt(_FIRST * budget / error) * factor
+        meetings = np.log2(count * spread / found**2)  # of what lies in the tail with a bulk that is as wide as its cell
+        times = np.where(away > peak, np.maximum(_TAIL * np.minimum(meetings, count.bit_length()), 1.0), 1.0)
     most = _WIDEST + _WIDER * budget * (shape.exponent + 1)
-    return np.array(np.minimum(shape_of * sqrt(_FIRST * budget / error) * factor, most))
+    return np.array(np.minimum(found, most))
 
 
 def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool, others: bool) -> list[int]:
@@ -327,10 +348,12 @@ def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: flo
     while spent > budget:
         floors, spent = [0], 0.0
         for k in range(1, count.bit_length()):
+            done = count >> (count.bit_length() - 1 - k)
+            uses = (1.0 + done % 2) / done  # so many powers are lifted, and the law of one use with some of them
             allowed = [
                 (level, lost)
                 for level, moved, h in losses
-                if (lost := max(count * min(2.0**-k, moved), float(others)) * h) <= once and level > floors[-1]
+                if (lost := max(count * min(uses, moved), float(others)) * h) <= once and level > floors[-1]
             ]
             floors.append(allowed[-1][0] if allowed else floors[-1])
             spent += allowed[-1][1] if allowed else 0.0
@@ -342,8 +365,10 @@ def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) 
     """Return the first place, and levels and numbers of equal steps, as wide as they may be, to the last place or, if not whole, beyond."""
     levels = [max(0, floor(log2(w)) // _STRIDE * _STRIDE) if w > 1 else 0 for w in widths]
 
+    ends = places.tolist()
+
     def most(low: int, high: int) -> int:
-        i, j = int(np.searchsorted(places, low, "right")) - 1, int(np.searchsorted(places, high, "left"))
+        i, j = bisect_right(ends, low) - 1, bisect_left(ends, high)
         return min(levels[max(i, 0) : max(j, 1)] or [levels[-1]])
 
     begin = levels[0]
@@ -364,6 +389,11 @@ def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) 
 def count_points(grid: Mapping[str, Any]) -> int:
     """Return the number of points of a grid."""
     return sum(number for entry in grid["events"] for _, number in entry["steps"])
+
+
+def _log(x: Decimal) -> float:
+    """Return the logarithm of a number that may be too large for a float."""
+    return log(float(x.scaleb(-x.adjusted()))) + x.adjusted() * log(10)
 
 
 def _round_down(x: Decimal) -> Fraction:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from profiles.hypotheses import (
+    ALL_CHARGED,
     ARITHMETIC,
     DECLARED_EVENTS,
     DECLARED_LOSSES,
     DECLARED_PROFILE,
     DEFINED,
+    DURABLE,
     FILE_IS_RIGHT,
     FRESH_SAMPLES,
+    FROM_OUTPUTS,
     IN_RANGE,
     NOT_REDRAWN,
     OF_MECHANISMS,
@@ -22,6 +25,7 @@ from profiles.hypotheses import (
     OF_WEIGHTED_SAMPLES,
     ONE_ANALYSIS,
     ONLY_THROUGH_OUTPUT,
+    OWN_BUDGET,
     PARTS_RUN,
     PROBABILITY,
     RECORD_STATISTICS,
@@ -124,6 +128,11 @@ RULES: dict[str, Basis] = {
         besides="Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md", premises=OF_SAMPLES
     ),
     "point of a privacy curve": Basis(besides="the definition of the curve; each end has a certificate that the kernel computes again"),
+    "filter of a ledger": Basis(
+        besides="docs/ledger.md, Theorems L1 and L2: along every transcript, the losses of the charged releases of a unit add up to its "
+        "budget at most",
+        premises=(ALL_CHARGED, FROM_OUTPUTS, OWN_BUDGET, DURABLE),
+    ),
     "as a file states": Basis(
         besides="an open hypothesis says that the file is right; nothing below it was replayed", premises=(FILE_IS_RIGHT,)
     ),

@@ -7,22 +7,23 @@ import hashlib
 import platform
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata, resources
 
+from accountant.report.checking import page as checking
 from accountant.report.evidence import Evidence
 from accountant.report.findings import audit, conditions
 from accountant.report.plots import plots
 from accountant.report.sections import certificates, derivation, hypotheses, promise, result, sampling
-from accountant.report.wording import facts, section
+from accountant.report.wording import facts, section, up
 from profiles.presenting.elements import Child, Element, make, serialise
 
 _LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 _PACKAGE = "pdp-accountant"
 
 
-def render_page(evidence: Evidence, *, title: str, date: str, command: Sequence[str]) -> str:
-    """Return the report as the text of one HTML file that loads nothing."""
+def render_page(evidence: Evidence, *, title: str, date: str, command: Sequence[str], runtime: Mapping[str, bytes] | None = None) -> str:
+    """Return the report as the text of one HTML file that loads nothing; with a Python runtime, one that checks itself where it is read."""
     parts = [
         result(evidence),
         hypotheses(evidence),
@@ -35,13 +36,21 @@ def render_page(evidence: Evidence, *, title: str, date: str, command: Sequence[
         audit(evidence),
         _again(evidence, date, command),
     ]
-    return lay_out([part for part in parts if part is not None], title=title, date=date)
+    shown = [part for part in parts if part is not None]
+    if runtime is not None:
+        shown[0] = make("div", _await_check(shown[0]), _panel(evidence))
+    return lay_out(shown, title=title, date=date, runtime=runtime)
 
 
-def lay_out(parts: Sequence[Element], *, title: str, date: str) -> str:
+def lay_out(parts: Sequence[Element], *, title: str, date: str, runtime: Mapping[str, bytes] | None = None) -> str:
     """Return the text of one HTML file that loads nothing: the first section, the contents, and all others."""
     first, *others = parts
     style = resources.files("accountant.report").joinpath("report.css").read_text(encoding="utf-8")
+    scripts: Sequence[Element] = ()
+    policy = None
+    if runtime is not None:
+        style += checking.read_style()
+        policy, scripts = checking.make_policy(style), checking.make_scripts(runtime)
     body = make(
         "body",
         make("a", "Skip to the result", href="#main", class_="skip"),
@@ -52,13 +61,41 @@ def lay_out(parts: Sequence[Element], *, title: str, date: str) -> str:
             make("p", f"Made on {date} by {_PACKAGE} {version(_PACKAGE)}", class_="note"),
         ),
         make("main", first, _contents(others), others, id="main", tabindex="-1"),
+        scripts,
     )
-    return "<!DOCTYPE html>\n" + serialise(make("html", _head(title, style), body, lang="en")) + "\n"
+    return "<!DOCTYPE html>\n" + serialise(make("html", _head(title, style, policy), body, lang="en")) + "\n"
 
 
-def _head(title: str, style: str) -> Element:
+def _await_check(first: Element) -> Element:
+    """Say beside the number at the top that it is the author's until the kernel accepts it on the reader's machine."""
+    side = first.find(".//span[@class='side']")
+    if side is not None:
+        side.set("id", "check-side")
+        side.text = f"{side.text}; claimed by the author until it is checked below"
+    return first
+
+
+def _panel(evidence: Evidence) -> Element:
+    """Return what checks the certificates of the report again, and what may be changed in it."""
+    derived = evidence.derived
+    claim: Child = None
+    if derived is not None:
+        field = make("input", id="check-claim", value=up(derived.bound.upper), autocomplete="off", spellcheck="false")
+        claim = make("p", make("label", "The claim: epsilon is at most ", field))
+    return checking.make_panel(
+        make(
+            "p",
+            "The kernel that checked the certificates while this report was written is inside this file. It can check them again, here.",
+        ),
+        checking.make_buttons("check again here"),
+        claim,
+        [checking.make_editor(item.name, item.text) for item in evidence.certificates],
+    )
+
+
+def _head(title: str, style: str, policy: str | None) -> Element:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    policy = policy or f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return make(
         "head",
         make("meta", charset="utf-8"),

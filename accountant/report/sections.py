@@ -19,6 +19,7 @@ from profiles.presenting.elements import Child, Element, make
 from profiles.presenting.mathml import term_math
 from profiles.profile import Parameter
 from profiles.terms import Term, free_symbols, number, symbol, to_text
+from proofs_check.archive import checker_digest
 from proofs_check.audit.report import bound_texts, confidence_text
 from proofs_check.explain.trust import axioms_behind
 from proofs_check.papers.registry import find_claim
@@ -323,7 +324,9 @@ def certificates(evidence: Evidence) -> Element:
         make("p", "The independent kernel (Python's standard library only) read each certificate again while this report was written. To "
              "check one yourself, download it and run ", make("code", "pdp check FILE"), " or ",
              make("code", "python -m proofs_check.kernel FILE"), ". What you have to believe then is on the page docs/trust.md "
-             "of the package."),
+             "of the package. The same kernel is one file, which needs Python and nothing else: ",
+             make("code", "pdp check --export checker.pyz"),
+             " writes it, with the SHA-256 ", make("code", checker_digest()), "."),
         [_certificate(evidence, certificate) for certificate in evidence.certificates],
     )  # fmt: skip
 

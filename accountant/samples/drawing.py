@@ -29,7 +29,7 @@ from accountant.samples.writing import open_sample_writer
 from accountant.weights.gaussian.premise import to_gaussian_target
 from accountant.weights.premise import prove_premise
 from profiles import Declaration, InvalidArgument, InvalidData, Profile, load
-from profiles.arrays import Floats, ignore_flags
+from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, TARGET_FROM_DATA
 from profiles.randomness.bernoulli import PoissonSampler
 
@@ -104,6 +104,7 @@ def sample_file(
     source: object = None,
     target_size: object | None = None,
     include_private: bool = False,
+    active: Booleans | None = None,
     format: str | None = None,  # noqa: A002
     batch_rows: int = BATCH_ROWS,
     progress: Progress | None = None,
@@ -116,7 +117,8 @@ def sample_file(
 
     The data is read once, in batches (twice for ``target_size``); memory does not grow with the number of rows. ``certificate`` is by
     default ``out`` with ``.certificate.json`` behind it. It says nothing about this data set unless ``include_private``, which adds its
-    number of rows, the sample's size and the seed: then it must not be published. Other arguments are those of :func:`draw_sample`.
+    number of rows, the sample's size and the seed: then it must not be published. ``active``: which rows take part, shape (n,), where a
+    ledger leaves others out; all by default. Other arguments are those of :func:`draw_sample`.
 
     Raises what :func:`draw_sample` raises, and :class:`UnwritableOutput`.
     """
@@ -132,7 +134,7 @@ def sample_file(
     guarantee = plan.drawn_guarantee(sampler.source)
     with replace_files(path, proof_path) as (stream, proof_stream):
         with open_sample_writer(stream, kind) as write:
-            for part in draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures):
+            for part in draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures, active):
                 write(part.table, part.weights, part.q)
         private = figures.private(sampler.source.seed)
         shown = private if include_private else None
@@ -142,14 +144,19 @@ def sample_file(
 
 
 def draw_batches(
-    plan: SamplingPlan, source: Source, specs: Sequence[StatisticSpec], sampler: PoissonSampler, figures: Figures | None = None
+    plan: SamplingPlan,
+    source: Source,
+    specs: Sequence[StatisticSpec],
+    sampler: PoissonSampler,
+    figures: Figures | None = None,
+    active: Booleans | None = None,
 ) -> Iterator[Drawn]:
     """Yield the selected rows of every batch, also where there are none. Raises :class:`InvalidData` where a record is out of range."""
     for batch in source.batches(specs):
         if batch.table is None:
             raise InvalidData(f"{source.label} has columns that no sample file can hold; convert it to Parquet")
         try:
-            drawn = draw_batch(plan, batch, sampler, figures)
+            drawn = draw_batch(plan, batch, sampler, figures, active)
         except InvalidData:
             check_range(plan.profile, source, specs)  # where records are out of range, counts all of them, and raises
             raise
@@ -157,10 +164,17 @@ def draw_batches(
 
 
 @ignore_flags
-def draw_batch(plan: SamplingPlan, batch: Batch, sampler: PoissonSampler, figures: Figures | None = None) -> Drawn:
-    """Return the selected rows of one batch."""
+def draw_batch(
+    plan: SamplingPlan, batch: Batch, sampler: PoissonSampler, figures: Figures | None = None, active: Booleans | None = None
+) -> Drawn:
+    """Return the selected rows of one batch; of those that are ``active`` in the whole data set, where not all are."""
     selection = plan.selector.select(batch.statistics, first_row=batch.first_row)
-    rows = np.flatnonzero(sampler.select(selection.probabilities))
+    chosen = sampler.select(selection.probabilities)
+    if active is not None:
+        if active.size < batch.first_row + batch.size:
+            raise InvalidData("the data set has more rows than were charged to the ledger: it changed meanwhile; take another name")
+        chosen &= active[batch.first_row : batch.first_row + batch.size]
+    rows = np.flatnonzero(chosen)
     if figures is not None:
         figures.add(batch.size, rows.size, float(selection.probabilities.sum()))
     statistics = {name: np.asarray(column)[rows] for name, column in batch.statistics.items()}

@@ -10,6 +10,8 @@ from scipy import stats
 from benchmarks.study.store import Row
 from benchmarks.study.summary import number, table, text
 
+#: Of which run a line is.
+_WHICH = (("data set", text("dataset")), ("rule", text("scheme")), ("m", text("m")))
 SCHEMES = ("uniform", "coreset-gradient", "norm-gradient", "norm-bound", "weights-T")
 
 
@@ -60,9 +62,7 @@ def runs_table(rows: Sequence[Row]) -> str:
 def variance_table(rows: Sequence[Row]) -> str:
     """Return the variance of the estimate and its parts."""
     cells = (
-        ("data set", text("dataset")),
-        ("rule", text("scheme")),
-        ("m", text("m")),
+        *_WHICH,
         ("at", text("where")),
         ("sampling", number("sampling", 3)),
         ("noise", number("noise", 3)),
@@ -74,9 +74,7 @@ def variance_table(rows: Sequence[Row]) -> str:
 def schemes_table(rows: Sequence[Row]) -> str:
     """Return what each rule was given."""
     cells = (
-        ("data set", text("dataset")),
-        ("rule", text("scheme")),
-        ("m", text("m")),
+        *_WHICH,
         ("q0", number("rate")),
         ("noise multiplier", number("multiplier")),
         ("noise of the sum", number("sigma")),
@@ -87,9 +85,7 @@ def schemes_table(rows: Sequence[Row]) -> str:
 def epsilons_table(rows: Sequence[Row]) -> str:
     """Return both ends of ε."""
     cells = (
-        ("data set", text("dataset")),
-        ("rule", text("scheme")),
-        ("m", text("m")),
+        *_WHICH,
         ("q0", number("rate")),
         ("noise multiplier", number("multiplier")),
         ("ε, at least", number("lower", 5)),

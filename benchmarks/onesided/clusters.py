@@ -35,6 +35,7 @@ def run_clusters(task: Task) -> list[Row]:
     models = {
         method: PrivateMetricClustering(space, k, epsilon, power=power, n_bound=records, **options) for method, options in METHODS.items()
     }
+    models["automatic"] = PrivateMetricClustering(space, k, epsilon, power=power, n_bound=records, method="auto")
     models["all"] = PrivateMetricClustering(space, k, epsilon, power=power, rounds=space.size, histogram="full")
     data, rows = Multiplicities(counts), list[Row]()
     for seed in range(key["seeds"]):

@@ -45,7 +45,7 @@ def run_cover(task: Task) -> list[Row]:
             answer = plan.run(system, np.random.default_rng([seed, 1]), bits=np.random.default_rng([seed, 2]))
             rows.append({"method": name, "seed": seed, "value": cover_cost(answer.permutation, system)})
         for name, choice in EXPONENTIAL.items():
-            mechanism = PrivateGreedy(system.candidates, epsilon, choice)
+            mechanism = PrivateGreedy(system.candidates, epsilon, choice, "fresh")
             selected = mechanism.run(system, np.random.default_rng([seed, 4]), bits=np.random.default_rng([seed, 5])).selected
             rows.append({"method": name, "seed": seed, "value": cover_cost(selected, system)})
         rng = np.random.default_rng([seed, 3])

@@ -33,7 +33,9 @@ class Panel:
 
 
 _GREEDY: dict[str, Style] = {
-    "optimal": (_BLUE, "-", "ours, ε-DP"),
+    "automatic": (_BLUE, "-", "ours, automatic"),
+    "balanced": (_GREEN, "-", "ours, guess of users"),
+    "optimal": (_SKY, "-", "ours, fresh noise"),
     "corollary": (_SKY, "--", "ours, corollary (ε₀ = ln 2)"),
     "rounds": (_GREEN, ":", "ours, calibrated for k rounds"),
     "approximate": (_ORANGE, "-", "no sampling, (ε, 10⁻⁶)-DP"),
@@ -43,6 +45,7 @@ _GREEDY: dict[str, Style] = {
     "limit": (_RED, "-", "no ε-DP algorithm exceeds"),
 }
 _MATROID: dict[str, Style] = {
+    "automatic": (_GREEN, "-", "ours, automatic T"),
     "four-rounds": (_BLUE, "-", "ours, T = 4"),
     "one-round": (_GREEN, "--", "ours, T = 1"),
     "paper": (_SKY, "--", "T = 4, ε₀ = ln 2, halves"),
@@ -65,7 +68,8 @@ _COVER: dict[str, Style] = {
     "bound": ("black", "--", "Theorem 1.4 guarantees"),
 }
 _CLUSTERS: dict[str, Style] = {
-    "optimal": (_BLUE, "-", "ours, sampled histogram"),
+    "automatic": (_BLUE, "-", "ours, automatic"),
+    "optimal": (_SKY, "-", "ours, sampled histogram"),
     "full": (_GREEN, "--", "ours, full histogram"),
     "corollary": (_SKY, "--", "ours, corollary (ε₀ = ln 2)"),
     "all": (_RED, ":", "all candidates counted"),

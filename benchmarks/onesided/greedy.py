@@ -40,9 +40,21 @@ def sample_and_select(instance: CoverageInstance, k: int, p: float, epsilon0: ob
 def _private(calibration: str) -> Select:
     def select(instance: CoverageInstance, k: int, epsilon: str, seed: int) -> tuple[int, ...]:
         rng, bits = np.random.default_rng([seed, 3]), np.random.default_rng([seed, 4])
-        return PrivateGreedy(k, epsilon, calibration).run(instance, rng, bits=bits).selected
+        return PrivateGreedy(k, epsilon, calibration, "fresh").run(instance, rng, bits=bits).selected  # type: ignore[arg-type]
 
     return select
+
+
+def _automatic(instance: CoverageInstance, k: int, epsilon: str, seed: int) -> tuple[int, ...]:
+    rng, bits = np.random.default_rng([seed, 3]), np.random.default_rng([seed, 4])
+    return PrivateGreedy(k, epsilon).run(instance, rng, bits=bits).selected
+
+
+def _balanced(instance: CoverageInstance, k: int, epsilon: str, seed: int) -> tuple[int, ...]:
+    """The automatic choice with a public guess of the users of a candidate: the number of users over k, to a power of 10."""
+    rng, bits = np.random.default_rng([seed, 3]), np.random.default_rng([seed, 4])
+    guess = 10 ** max(1, round(np.log10(max(10, instance.users / k))))
+    return PrivateGreedy(k, epsilon, users=guess, candidates=instance.candidates).run(instance, rng, bits=bits).selected
 
 
 def _known_rounds(instance: CoverageInstance, k: int, epsilon: str, seed: int) -> tuple[int, ...]:
@@ -60,6 +72,8 @@ def _composed(instance: CoverageInstance, k: int, epsilon: str, seed: int) -> tu
 
 #: *composed* is pure ε-DP without sampling: each of the k exponential mechanisms costs ε/k in either direction.
 METHODS: dict[str, Select] = {
+    "automatic": _automatic,
+    "balanced": _balanced,
     "optimal": _private("optimal"),
     "corollary": _private("corollary"),
     "rounds": _known_rounds,
@@ -101,7 +115,7 @@ def run_hidden(task: Task) -> list[Row]:
         shape = {"hidden": users}
         for seed in range(key["seeds"]):
             instance = hide(k, users, m, np.random.default_rng([seed, users]))
-            for name in ("optimal", "corollary", "approximate", "composed"):
+            for name in ("automatic", "optimal", "corollary", "approximate", "composed"):
                 found = float(selection_value(instance, METHODS[name](instance, k, epsilon, seed)))
                 rows.append({**shape, "method": name, "seed": seed, "value": found / (k * users)})
         rows.append({**shape, "method": "bound", "seed": 0, "value": best_bound(m, k, epsilon, k * users) / (k * users)})

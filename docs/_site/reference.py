@@ -30,6 +30,7 @@ PACKAGES = (
     "accountant.applications.setcover",
     "accountant.applications.clustering",
     "accountant.applications.heavyhitters",
+    "accountant.ledger",
     "accountant.interop",
     "accountant.testing",
     "accountant.report",

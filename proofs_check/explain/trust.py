@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from proofs_check import kernel
+from proofs_check.archive import checker_digest, make_checker
 from proofs_check.kernel.checker import CheckedClaim
 from proofs_check.kernel.claims import CLAIMS
 from proofs_check.kernel.rules import RULES, SIDE_CONDITIONS, fields_of
@@ -37,8 +38,17 @@ Python 3.11 or newer, and from its standard library {library}.
 
 Of `decimal` it is believed that sums, products, quotients and roots are rounded as documented, and that `exp` and `ln` are off by at most
 one unit in the last place, and that a product for all of whose digits there is room is exact; of `fractions` and integers, that they are
-exact; of `ast` and `json`, that they read what the text says.
-Nothing is evaluated or executed: expressions are read by a parser of their own over the syntax tree.
+exact; of `json` and `re`, that they read what the text says.
+Nothing is evaluated or executed: expressions are read word by word, by the kernel itself.
+Why the verdict is the same on every interpreter: [portability.md](portability.md).
+
+## The kernel as one file
+
+`pdp check --export checker.pyz` writes the kernel as one file of {size:,} bytes, which any Python from 3.11 on runs:
+`python -I -O checker.pyz FILE`. It holds the modules below as they are.
+The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
+
+`{digest}`.
 
 ## The kernel's modules
 """
@@ -121,7 +131,9 @@ def trust_text() -> str:
     claims = [(f"`{name}`", _fields(claim), _axiom(claim)) for name, claim in CLAIMS.items()]
     return "".join(
         (
-            _HEAD.format(lines=lines - texts, texts=texts, modules=len(sources), library=library),
+            _HEAD.format(
+                lines=lines - texts, texts=texts, modules=len(sources), library=library, size=len(make_checker()), digest=checker_digest()
+            ),
             _table(("module", "lines", "what it does"), modules),
             _RULES,
             _table(("rule", "fields", "axiom"), rules),

@@ -1,5 +1,6 @@
 """The entry point: ``check`` reads a certificate and accepts it, or rejects it with the step that failed."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from .rules import Session
 from .syntax import read_fields, read_integer, read_json, read_list
 from .terms import Rejected, forget, require
 
+_MOST_DIGITS = 4300  # of an integer that is read or written, whatever this interpreter was told
 _MOST_COMPOSED = 8  # claims about one composition, each of which is computed anew
 
 
@@ -66,13 +68,21 @@ def _check_composition(session: Session, whole: Mapping[str, object]) -> tuple[C
     return tuple(accepted)
 
 
-def check(document: str) -> Report:
-    """Check the text of a certificate. Whatever goes wrong on the way, of whatever kind, is a rejection."""
-    session = Session()
+def _judge(session: Session, document: str) -> Report:
     try:
         return Report(accepted=True, claims=_check(session, document))
     except Exception as problem:
         reason = str(problem) if isinstance(problem, Rejected) else f"{type(problem).__name__} while checking"
         return Report(accepted=False, step="".join(session.path) or "certificate", reason=reason)
+
+
+def check(document: str) -> Report:
+    """Check the text of a certificate. Whatever goes wrong on the way, of whatever kind, is a rejection."""
+    digits = sys.get_int_max_str_digits()
+    forget()
+    sys.set_int_max_str_digits(_MOST_DIGITS)
+    try:
+        return _judge(Session(), document)
     finally:
+        sys.set_int_max_str_digits(digits)
         forget()

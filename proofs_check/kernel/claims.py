@@ -7,11 +7,11 @@ from fractions import Fraction
 from math import ceil
 
 from .boxes import Box, Range, enclose
-from .rules import Goal, Json, Session, apply, fields_of, range_of, show
+from .rules import MOST_STEPS, Goal, Json, Session, apply, fields_of, range_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
 from .terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, smoothness, substitute, var
 
-_ONE, _WEIGHTS = num(1), Range(Fraction(1))
+_WEIGHTS = Range(Fraction(1))
 _NUMBERS = {"pure": "epsilon", "gaussian": "mu", "renyi": "rdp", "zcdp": "rho"}
 
 
@@ -32,12 +32,12 @@ class Statement:
 
     def above(self, epsilon: Term, w: Term, form: Json) -> Term:
         """Return a term that is > 0 exactly where epsilon > log(1 + E w), with E = exp(target) - 1 > 0."""
-        line = _ONE + (exp(_given(self.target)) - _ONE) * w
+        line = num(1) + (exp(_given(self.target)) - num(1)) * w
         return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
 
     def spare(self) -> Term:
         """Return the target minus epsilon at w = 1."""
-        return _given(self.target) - substitute(self.epsilon, {"w": _ONE})
+        return _given(self.target) - substitute(self.epsilon, {"w": num(1)})
 
 
 def _given(term: Term | None) -> Term:
@@ -65,7 +65,7 @@ def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
         if notion == "renyi":  # the order alpha is 1 + a, for all a > 0
             require(not names.keys() & {"alpha", "alpha_above_one"}, "the order is declared as something else")
             records["alpha_above_one"] = Range(Fraction(0), open=True)
-            names |= {"alpha": _ONE + var("alpha_above_one"), "alpha_above_one": var("alpha_above_one")}
+            names |= {"alpha": num(1) + var("alpha_above_one"), "alpha_above_one": var("alpha_above_one")}
         epsilon = read_term(profile[_NUMBERS[notion]], {**names, "w": var("w")})
         require(notion == "pure" or not whole.keys() & {"target_epsilon", "sampling"}, "these are for a pure epsilon only")
     with session.at("target_epsilon"):
@@ -85,7 +85,7 @@ def _at(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, 
     # the statement about one record, and the weight, a number: a term without variables for every variable of the box, inside its range
     with session.at(".at"):
         point = {v: session.read(q, {}) for v, q in read_fields(at, set(box)).items()}
-        w = point.pop("w", _ONE)
+        w = point.pop("w", num(1))
         require(w.op == "num" and _WEIGHTS.contains(w.value), "the weight must be a number that is at least 1")
         for v, q in point.items():
             session.require_inside(q, box[v])
@@ -137,7 +137,7 @@ def _curvature(slope: Term) -> Term:
 
 
 def _gap_16(epsilon: Term, slope: Term) -> Term:
-    return _ONE - exp(-epsilon) - slope
+    return num(1) - exp(-epsilon) - slope
 
 
 def _gap_17(epsilon: Term, slope: Term) -> Term:
@@ -164,7 +164,7 @@ def _from(session: Session, s: Statement, threshold: Json, proof: object) -> tup
     # the threshold, shown to be at least 1, a new variable for the weight's excess over it, the weight, and the box of both
     with session.at(".threshold"):
         v = session.read(threshold, s.records)
-    show(session, ".threshold-proof", Goal(v - _ONE, s.records), proof)
+    show(session, ".threshold-proof", Goal(v - num(1), s.records), proof)
     excess = "s"
     while excess in s.records or excess in session.constants:
         excess += "_"
@@ -176,7 +176,7 @@ def assumption_9(session: Session, s: Statement, *, threshold: Json, threshold_p
     v, excess, w, box = _from(session, s, threshold, threshold_proof)
     show(session, ".start", Goal(s.above(substitute(s.epsilon, {"w": v}), v, "log"), s.records, strict=True), start)
     derivative = differentiate(session.smooth(substitute(s.epsilon, {"w": w}), excess, box), excess)
-    show(session, ".slope", Goal(w * derivative - _ONE, box), slope)
+    show(session, ".slope", Goal(w * derivative - num(1), box), slope)
 
 
 def assumption_9_directly(session: Session, s: Statement, *, threshold: Json, threshold_proof: Json, direct: Json, form: Json) -> None:
@@ -216,7 +216,7 @@ def strong_convexity(
         least = session.read(floor, s.records)
     show(session, ".positive", Goal(least, s.records, strict=True), positive)
     is_log = read_choice(form, "log", "exp")
-    _on_pieces(session, s, ".curvature", curvature, cuts, lambda e, slope: _curvature(slope) * (_ONE if is_log else exp(e)) - least)
+    _on_pieces(session, s, ".curvature", curvature, cuts, lambda e, slope: _curvature(slope) * (num(1) if is_log else exp(e)) - least)
 
 
 def not_assumption_11(session: Session, s: Statement, *, at: Json, curvature: Json) -> None:
@@ -231,8 +231,8 @@ def flattening(session: Session, s: Statement, *, at: Json, weight: Json, weight
     epsilon, slope = _slope(session, s, s.domain)
     with session.at(".weight"):
         w = session.read(weight, counts)
-    show(session, ".weight-proof", Goal(w - _ONE, counts), weight_proof)
-    show(session, ".flat", Goal(_ONE - var("n") * substitute(_curvature(slope) * exp(epsilon), {"w": w}), counts), flat)
+    show(session, ".weight-proof", Goal(w - num(1), counts), weight_proof)
+    show(session, ".flat", Goal(num(1) - var("n") * substitute(_curvature(slope) * exp(epsilon), {"w": w}), counts), flat)
 
 
 def proposition_16(session: Session, s: Statement, *, bound: Json) -> None:
@@ -270,20 +270,20 @@ def not_homogeneous(session: Session, s: Statement, *, at: Json, bound: Json) ->
 
 def _excess(s: Statement) -> Term:
     degree = 2 if s.notion in {"renyi", "zcdp"} else 1
-    return s.epsilon - power(var("w"), degree) * substitute(s.epsilon, {"w": _ONE})
+    return s.epsilon - power(var("w"), degree) * substitute(s.epsilon, {"w": num(1)})
 
 
 def _sampled(session: Session, s: Statement, bound: Term, form: Json, proofs: tuple[object, ...]) -> Term:
     # a term that is >= 0 if and only if psi <= bound, after showing 0 < q <= 1 by the proofs or, without any, by the usual ones
     q = _given(s.q)
     session.define(q, s.records)
-    goals = {".q-positive": Goal(q, s.records, strict=True), ".q-at-most-one": Goal(_ONE - q, s.records)}
+    goals = {".q-positive": Goal(q, s.records, strict=True), ".q-at-most-one": Goal(num(1) - q, s.records)}
     for i, (step, goal) in enumerate(goals.items()):
         show(session, step, goal, proofs[i]) if proofs else session.discharge(goal)
     e = substitute(s.epsilon, {"w": power(q, -1)})
     if read_choice(form, "log", "exp"):
-        return bound - (e + log(q + (_ONE - q) * exp(-e)))  # = log(1 + q (exp(e) - 1))
-    return exp(bound) - _ONE - q * (exp(e) - _ONE)
+        return bound - (e + log(q + (num(1) - q) * exp(-e)))  # = log(1 + q (exp(e) - 1))
+    return exp(bound) - num(1) - q * (exp(e) - num(1))
 
 
 def epsilon_upper(session: Session, s: Statement, *, claimed: Json, q_positive: Json, q_at_most_one: Json, form: Json, bound: Json) -> None:
@@ -313,7 +313,7 @@ def _on_pieces(session: Session, s: Statement, step: str, tree: Json, cuts: Json
 def _smooth_pieces(session: Session, s: Statement, cuts: list[Term]) -> list[tuple[Term, Term, Term, Box]]:
     # (term, derivative, weight, box) for each piece of [1, oo): values and derivatives of pieces that meet agree at the cut between them,
     # so epsilon is continuously differentiable
-    pieces, ends = list[tuple[Term, Term, Term, Box]](), [_ONE, *cuts]
+    pieces, ends = list[tuple[Term, Term, Term, Box]](), [num(1), *cuts]
     for i, lo in enumerate(ends):
         pieces.append(_piece(session, s, lo, ends[i + 1] if i < len(cuts) else None))
         zeros = [substitute(pieces[i][1] - before, {"w": lo}) for _, before, _, _ in pieces[:i][-1:]]
@@ -450,6 +450,7 @@ CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words af
 
 
 def _apply(session: Session, s: Statement, choices: list[Callable[..., None]], proof: Mapping[str, object], *, divisible: bool) -> None:
+    require(len(session.path) <= MOST_STEPS, "the proof is nested too deeply")
     if "restated" in proof and choices[0] is not well_defined:
         s, proof = restated(session, s, proof["restated"], proof.get("at")), {k: v for k, v in proof.items() if k != "restated"}
     if vanishing in choices and "sides" in proof:

@@ -8,7 +8,7 @@ from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 from . import curves
-from .lattices import MOST_CELLS, SLACK, WORK, Curve, Lattice, Laws, Points, precision
+from .lattices import MOST_CELLS, SLACK, WORK, Curve, Lattice, Laws, Points, count_bits, precision
 from .syntax import read_choice, read_fields, read_integer, read_list
 from .syntax import read_number as read_any_number
 from .terms import Meter, require
@@ -16,6 +16,7 @@ from .terms import Meter, require
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
 _MOST_PLACES = 320  # of a number that stands for a mass
+_MOST_LOSS = 8 * 10**8  # whose exponential is a number (section 11)
 End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if there is such a number; the mass at infinity
 
 
@@ -48,7 +49,7 @@ class Event:
         with localcontext(curves.context(80)):
             sign, far = 1 if remove else -1, Decimal(0)
             if loss is not None and (remove or not mass):
-                require(loss <= 10**12, "the loss of an event is out of range")
+                require(loss <= _MOST_LOSS, "the loss of an event is out of range")
                 far = curves.decimal(self.q) * (sign * curves.decimal(loss)).exp()
             found = Fraction(sign * (curves.decimal(1 - self.q) + far).ln())
             return found + Fraction(1 if up else -1, 10**60), self.q * mass if remove else Fraction(0)
@@ -84,7 +85,7 @@ def read_events(value: object) -> list[Event]:
         require(isinstance(kind, str) and kind in _PARAMETERS, "unknown mechanism")
         required = {"mechanism", "sampling_probability", "count"} | _PARAMETERS[str(kind)]
         fields = read_fields(item, required, frozenset({"epsilon_add"} if kind == "two-sided" else ()))
-        number = {name: read_number(fields[name]) for name in fields.keys() - {"mechanism", "count"}}
+        number = {name: read_number(fields[name]) for name in sorted(fields.keys() - {"mechanism", "count"})}
         q, count = number.pop("sampling_probability"), read_integer(fields["count"], 1, 10**9)
         noise, delta = number.get("noise_multiplier", zero), number.get("delta", zero)
         require(0 < q <= 1 and all(x >= 0 for x in number.values()), "a number is out of range")
@@ -133,11 +134,11 @@ def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Calla
 def compose(events: list[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
     """Return the lattice that a certificate names, and the laws of the composition of events in one direction, on one side."""
     fields = read_fields(grid, {"digits", "unit", "tails", "events"})
-    digits, unit = read_integer(fields["digits"], 1, _MOST_PLACES), read_number(fields["unit"])
+    bits, unit = count_bits(read_integer(fields["digits"], 1, _MOST_PLACES)), read_number(fields["unit"])
     few, many = map(read_number, read_list(fields["tails"], 2))
     require(Fraction(1, 10**15) <= unit <= 10**6 and 0 <= few <= 1 and 0 <= many <= 1, "a number of the grid is out of range")
-    lattice, whole = Lattice(up, digits, unit, (few, many), meter or Meter()), list[Laws]()
-    with localcontext(curves.context(precision(digits, unit))):
+    lattice, whole = Lattice(up, bits, unit, (few, many), meter or Meter()), list[Laws]()
+    with localcontext(curves.context(precision(bits, unit))):
         for event, value in zip(events, read_list(fields["events"], len(events)), strict=True):
             part = read_fields(value, {"offset", "start", "steps", "floors"}, frozenset({"order"}))
             offset, floors = read_number(part["offset"]), [read_integer(level, 0, _MOST_LEVEL) for level in read_list(part["floors"])]
@@ -172,7 +173,8 @@ def closed_form(
     """Return a bound on delta at epsilon for one event that is used once."""
     require(event.count == 1 and digits <= _MOST_PLACES + 20, "only one use has a closed form, to a moderate number of places")
     with localcontext(curves.context(digits + curves.GUARD)):
-        a, v, s = event.curve(remove=remove, up=up, order=order, meter=meter)(epsilon)
+        a = curves.decimal(epsilon).exp()
+        v, s = event.curve(remove=remove, up=up, order=order, meter=meter)(a)
         units = int(min(max(v - a * s, Decimal(0)), Decimal(1)).scaleb(digits))
         return Fraction(max(units + (SLACK if up else -SLACK), 0), 10**digits)
 
@@ -197,7 +199,9 @@ def check_composition(events: list[Event], value: object, meter: Meter | None = 
         require(plain and bound == 0, "what is positive is above 0, for which no grid is needed")
         require(loss is None or mass or epsilon <= loss, "delta is not shown to be positive below this epsilon")
         return name, "proved", "0"
-    if plain and up and loss is not None and loss <= epsilon and mass <= bound:
+    ended = plain and up and loss is not None and loss <= epsilon and mass <= bound
+    require(ended or epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
+    if ended:
         found = mass
     elif "grid" in claim:
         require("order" not in claim, "the order of an event belongs to its grid")

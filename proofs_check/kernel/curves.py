@@ -6,8 +6,10 @@
 from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, getcontext, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, isqrt
 
+from .intervals import MOST_PLACES
 from .terms import require
 
 Base = Callable[[Decimal], tuple[Decimal, Decimal]]
@@ -19,7 +21,7 @@ _NODES, _FAR = 8, 64  # Mills' ratio: Taylor polynomials around the multiples of
 def context(digits: int) -> Context:
     """Return a context that rounds to nearest, with exponents that no number here leaves."""
     traps = [InvalidOperation, DivisionByZero, Overflow]
-    return Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15, capitals=1, clamp=0, flags=[], traps=traps)
+    return Context(digits, ROUND_HALF_EVEN, -MOST_PLACES, MOST_PLACES, 1, 0, [], traps)
 
 
 def decimal(q: Fraction) -> Decimal:
@@ -29,10 +31,10 @@ def decimal(q: Fraction) -> Decimal:
 
 def gaussian(m: Fraction) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
-    require(Fraction(1, 10**30) <= m <= 10**10, "the noise of a Gaussian event is out of range")
+    require(Fraction(1, 10**30) <= m <= 10**9, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
     far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
-    mills = _mills(min(_FAR, far + ceil(mu)))
+    mills = _mills(min(_FAR, far + ceil(mu)), digits)
     height = 1 / (2 * mills(_ZERO))
 
     def upper(x: Decimal, density: Decimal) -> Decimal:
@@ -48,10 +50,11 @@ def gaussian(m: Fraction) -> Base:
     return base
 
 
-def _mills(end: int) -> Callable[[Decimal], Decimal]:
+@lru_cache(maxsize=8)
+def _mills(end: int, digits: int) -> Callable[[Decimal], Decimal]:
     # M(x) = (1 - Phi(x))/phi(x): at the end by the continued fraction 1/(x + 1/(x + 2/(x + ...))), whose convergents lie on either side,
     # and from each node to the next one below by the Taylor polynomial; M' = x M - 1, and the n-th coefficient is at most 1.26/n!!
-    digits, nodes = getcontext().prec, list[tuple[Decimal, ...]]()
+    nodes = list[tuple[Decimal, ...]]()
     terms = ((2 * _NODES, digits), (_NODES, digits + 9))
     short, long = (next(n for n in range(2, 400) if k**n * _double_factorial(n) > 10**p) for k, p in terms)
     with localcontext(context(digits + 20)):
@@ -81,7 +84,7 @@ def _mills(end: int) -> Callable[[Decimal], Decimal]:
 
 def _fraction(x: Decimal) -> Decimal:
     with localcontext(context(getcontext().prec + 5)):
-        a, b, c, d, k, least = _ZERO, _ONE, _ONE, x, 0, Decimal(10) ** -getcontext().prec
+        a, b, c, d, k, least = _ZERO, _ONE, _ONE, x, 0, Decimal((0, (1,), -getcontext().prec))
         while abs(a / b - c / d) > least:
             k += 1
             a, b, c, d = c, d, x * c + k * a, x * d + k * b
@@ -111,7 +114,7 @@ def discrete_gaussian(variance: Fraction) -> Base:
     require(Fraction(1, 10**8) <= variance <= 10**8, "the noise of a discrete Gaussian event is out of range")
     ratio, weight = (decimal(1 / variance) / -2).exp(), _ONE
     step, factor, weights = ratio * ratio, ratio, list[Decimal]()
-    while not weights or weights[-1] > Decimal(10) ** -getcontext().prec:
+    while not weights or weights[-1] > Decimal((0, (1,), -getcontext().prec)):
         weights.append(weight)  # the last one is below: a loss multiplies those left out by up to the ratio of two neighbors
         weight, factor = weight * factor, factor * step
     tails = [_ZERO]
@@ -158,7 +161,7 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
 
 def renyi(rho: Fraction, order: Fraction) -> Base:
     """The worst of the pairs with a Renyi divergence of at most order rho at this order (section 10)."""
-    require(order >= Fraction(1001, 1000) and order**2 * max(rho, Fraction(1)) <= 10**10, "an order is out of range")
+    require(order >= Fraction(1001, 1000) and order**2 * max(rho, Fraction(1)) <= 5 * 10**8, "an order is out of range")
     require(rho >= Fraction(1, 10**12), "a rho is out of range")
     a, less = decimal(order), decimal(order - 1)
     height = (less * (less / a).ln() + decimal(order * (order - 1) * rho)).exp()  # a times the bound at 1
@@ -174,17 +177,16 @@ def renyi(rho: Fraction, order: Fraction) -> Base:
     return base
 
 
-def sampled(base: Base, q: Fraction, *, remove: bool) -> Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]:
-    """Return the map from a loss l to exp(l), V, S of ((1 - q) Q + q P, Q) if remove, else of (Q, (1 - q) Q + q P) (section 6)."""
+def sampled(base: Base, q: Fraction, *, remove: bool) -> Base:
+    """Return the map from a > 0 to V, S of ((1 - q) Q + q P, Q) if remove, else of (Q, (1 - q) Q + q P) (section 6)."""
     # base is that of (P, Q) if remove, else that of (Q, P)
     rate, rest = decimal(q), decimal(1 - q)
 
-    def at(loss: Fraction) -> tuple[Decimal, Decimal, Decimal]:
-        a = decimal(loss).exp()
+    def at(a: Decimal) -> tuple[Decimal, Decimal]:
         w, b = (rate, a - rest) if remove else (1 - a * rest, a * rate)
         if w <= 0 or b <= 0:
-            return (a, _ZERO, _ZERO) if w <= 0 else (a, _ONE, _ONE)
+            return (_ZERO, _ZERO) if w <= 0 else (_ONE, _ONE)
         v, s = base(b / w)
-        return (a, rest * s + rate * v, s) if remove else (a, v, rest * v + rate * s)
+        return (rest * s + rate * v, s) if remove else (v, rest * v + rate * s)
 
     return at

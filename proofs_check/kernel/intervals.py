@@ -13,12 +13,13 @@ from functools import lru_cache
 Interval = tuple[Decimal, Decimal]
 ZERO, ONE, INF = Decimal(0), Decimal(1), Decimal("Infinity")
 WHOLE, UNIT = (-INF, INF), (-ONE, ONE)
+MOST_PLACES = 4 * 10**8  # the largest exponent of a number: every build of decimal has room for it, 64 or 32 bits wide
 
 
 @lru_cache(maxsize=64)
 def _contexts(p: int) -> tuple[Context, Context]:
     # rounding down and up, to at least p bits; nothing is trapped
-    down = Context(prec=p * 31 // 100 + 3, rounding=ROUND_FLOOR, Emin=-(10**15), Emax=10**15, traps=[])
+    down = Context(p * 31 // 100 + 3, ROUND_FLOOR, -MOST_PLACES, MOST_PLACES, 1, 0, [], [])
     up = down.copy()
     up.rounding = ROUND_CEILING
     return down, up

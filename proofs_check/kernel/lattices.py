@@ -5,26 +5,29 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, Inexact, getcontext, localcontext
+from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from itertools import pairwise
+from math import isqrt
+from struct import unpack
 
 from . import curves
 from .terms import Meter, require
 
-MOST_CELLS, _MOST_DIGITS, _WIDEST = 1 << 19, 2 * 10**7, 1000  # of a product; nats in a cell on which something is rounded
+MOST_CELLS, _MOST_BITS, _WIDEST = 1 << 19, 1 << 26, 1000  # of a product; nats in a cell on which something is rounded
 # so many squares of digits of a point of a curve, or so many cells, are one unit of the meter (section 14); units by which a mass is
-# moved to its side, more than its error (section 11)
-WORK, _CELLS, SLACK = 200, 20, 2
-_STEP, _MORE, _ZERO, _HALF = 4, 6, Decimal(0), Decimal("0.5")  # levels passed at once; digits of a share that a mass has not
-Curve = Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]  # from a loss to a, V, S: the line V - S x touches the curve at x = a
+# moved to its side, more than its error (section 11); what may be nothing but the roundings of a cell
+WORK, _CELLS, SLACK, _DUST = 200, 20, 2, 4
+_STEP, _MORE, _ZERO, _HALF = 4, 20, Decimal(0), Decimal("0.5")  # levels passed at once; bits of a share that a mass has not
+_WORD, _SPARE = 32, 6  # bits of a word, and those of the words of a mass that a mass as large as 1 leaves free
+Curve = Callable[[Decimal], tuple[Decimal, Decimal]]  # from a > 0 to V, S: the line V - S x touches the curve at x = a
 Points = list[tuple[int, int]]  # places in units, in rising order, each with the level that it is on
 Part = tuple[int, list[int]]  # the first place of a level that has mass, and the masses from there on
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """By levels, masses at the losses k unit 2^level + shift, k a place; the mass at infinity. One unit of mass is 10^-digits."""
+    """By levels, masses at the losses k unit 2^level + shift, k a place; the mass at infinity. One unit of mass is 2^-bits."""
 
     parts: dict[int, Part]
     beyond: int = 0
@@ -41,10 +44,10 @@ Laws = tuple[Law, ...]  # the upper side's, or those of P and of Q of the lower 
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """The side on which laws are rounded, the digits of a unit of mass, the width of a cell on level 0, and what may be cut off."""
+    """The side on which laws are rounded, the bits of a unit of mass, the width of a cell on level 0, and what may be cut off."""
 
     up: bool
-    digits: int
+    bits: int
     unit: Fraction
     tails: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))  # the mass at the low and at the high end
     meter: Meter = field(default_factory=Meter)
@@ -56,31 +59,42 @@ class Lattice:
     def discretise(self, curve: Curve, offset: Fraction, points: Points) -> Laws:
         """Return the laws on some points, moved by an offset (sections 4 and 5)."""
         self.meter.spend((len(points) + 1) * (1500 + getcontext().prec ** 2) // WORK)
-        error, places = Decimal(10) ** (curves.GUARD - precision(self.digits, self.unit)), [i for i, _ in points]
+        error, places = Decimal((0, (1,), curves.GUARD - precision(self.bits, self.unit))), [2 * i for i, _ in points]
         if not self.up:
             return self._outcomes(curve, offset, points, error)
-        exps = {g: (curves.decimal(self.unit) * g).exp() for g in {j - i for i, j in pairwise(places)}}
-        values = [v - a * s + error for a, v, s in (curve(offset + i * self.unit) for i in places)]
+        ratios, alphas = self._powers(offset, places)
+        values = [v - a * s + error for a, (v, s) in ((a, curve(a)) for a in alphas)]
         masses = [1 - values[0]]
-        for r, (a, b) in zip([exps[j - i] for i, j in pairwise(places)], pairwise(values), strict=True):
+        for r, (a, b) in zip(ratios, pairwise(values), strict=True):
             masses[-1] += (b - a) / (r - 1)
             masses.append((a - b) / (1 - 1 / r))
         return (self._law(points, masses, offset, values[-1], up=True),)
 
+    def _powers(self, offset: Fraction, places: list[int]) -> tuple[list[Decimal], list[Decimal]]:
+        # exp(loss) at places in half units: their ratios, and they themselves, one from the other
+        half, steps = curves.decimal(self.unit / 2), [j - i for i, j in pairwise(places)]
+        exps = {g: (half * g).exp() for g in sorted(set(steps))}
+        alphas = [curves.decimal(offset + places[0] * self.unit / 2).exp()]
+        for g in steps:
+            alphas.append(alphas[-1] * exps[g])
+        return [exps[g] for g in steps], alphas
+
     def _outcomes(self, curve: Curve, offset: Fraction, points: Points, error: Decimal) -> Laws:
         # cells that end halfway between the points
         (first, level), (last, top) = points[0], points[-1]
-        ends = [first - Fraction(1 << level, 2), *(Fraction(i + j, 2) for (i, _), (j, _) in pairwise(points)), last + Fraction(1 << top, 2)]
-        lines = [curve(offset + x * self.unit) for x in ends]
+        ends = [2 * first - (1 << level), *(i + j for (i, _), (j, _) in pairwise(points)), 2 * last + (1 << top)]
+        alphas = self._powers(offset, ends)[1]
+        lines = [(a, *curve(a)) for a in alphas]
         under_p = [v - w - 2 * error for (_, v, _), (_, w, _) in pairwise(lines)]
-        rises = [curves.decimal((i - x) * self.unit).exp() for (i, _), x in zip(points, ends[:-1], strict=True)]
-        under_q = [r * (a * (s - t) + 2 * error) for r, ((a, _, s), (_, _, t)) in zip(rises, pairwise(lines), strict=True)]
+        half, halves = curves.decimal(self.unit / 2), [2 * i - x for (i, _), x in zip(points, ends[:-1], strict=True)]
+        rises = {g: (half * g).exp() for g in sorted(set(halves))}
+        under_q = [rises[g] * (a * (s - t) + 2 * error) for g, ((a, _, s), (_, _, t)) in zip(halves, pairwise(lines), strict=True)]
         beyond = _ZERO if lines[-1][2] else lines[-1][1]  # what has no mass under Q is at infinity
         return self._law(points, under_p, offset, beyond, up=False), self._law(points, under_q, offset, _ZERO, up=True)
 
     def _law(self, points: Points, masses: list[Decimal], offset: Fraction, beyond: Decimal, *, up: bool) -> Law:
         law = Law({}, self.units(beyond, up=up), offset)
-        for level in {level for _, level in points}:
+        for level in sorted({level for _, level in points}):
             at = {i >> level: self.units(mass, up=up) for (i, own), mass in zip(points, masses, strict=True) if own == level}
             require(max(at) - min(at) < MOST_CELLS, "the grid is too large")
             self.meter.spend((max(at) - min(at)) // _CELLS)
@@ -89,7 +103,7 @@ class Lattice:
 
     def units(self, mass: Decimal, *, up: bool) -> int:
         """Return at least, or at most, so many units, for a mass that is known within half a unit."""
-        return max(int(mass.scaleb(self.digits)) + (SLACK if up else -SLACK), 0)
+        return max(int(mass * (1 << self.bits)) + (SLACK if up else -SLACK), 0)
 
     def multiply(self, xs: Laws, ys: Laws) -> Laws:
         """Return the laws of the sum of two independent losses (section 12)."""
@@ -97,7 +111,7 @@ class Lattice:
 
     def _multiply(self, x: Law, y: Law, side: int) -> Law:
         # what meets something on a coarser level is brought to that level first: all below a level is, before it meets that level
-        (beyond,) = _divide([x.beyond * (y.mass + y.beyond) + x.mass * y.beyond], self.digits, up=self.up)
+        (beyond,) = _shift([x.beyond * (y.mass + y.beyond) + x.mass * y.beyond], self.bits, up=self.up)
         result, lower, others, at = Law({}, beyond, x.shift + y.shift), None, None, 0
         for level in sorted(x.parts.keys() | y.parts.keys()):
             a, b = x.parts.get(level), y.parts.get(level)
@@ -108,27 +122,36 @@ class Lattice:
         return result
 
     def _product(self, x: Part | None, y: Part | None, side: int) -> Part | None:
-        # integers are packed into the digits of one number, whose product has all the sums of products in its digits
+        # f(X) g(X) and f(-X) g(-X) for X = 2^width, a power that no two sums of products reach: their sum and their difference have every
+        # other sum each, in fields of 2 width bits, of which the upper half are units of mass
         if x is None or y is None:
             return None
-        (low, cells), (other, others) = x, y
-        n, width = len(cells) + len(others) - 1, len(str(sum(cells) * sum(others)))  # of the largest sum that there may be
-        require(n <= MOST_CELLS and n * width <= _MOST_DIGITS, "the grid is too large")
-        self.meter.spend(n * (width + _CELLS) // (6 * _CELLS))
-        exact = Context(n * width + 1, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, 1, 0, [], [Inexact])
-        packed = [Decimal("".join([f"{c:0{width}d}" for c in numbers])) for numbers in ([cells] if x is y else [cells, others])]
-        text = str(exact.multiply(packed[0], packed[-1])).zfill(n * width)
-        return low + other, _divide([int(text[i : i + width]) for i in range(0, n * width, width)], self.digits, up=self.up or side > 0)
+        (low, cells), (other, others), up = x, y, self.up or side > 0
+        n, least = len(cells) + len(others) - 1, (max(sum(cells), 1) * max(sum(others), 1)).bit_length() + 1 - self.bits
+        width = -(-max(least, self.bits + 1) // _WORD) * _WORD
+        require(n <= MOST_CELLS and n * width <= _MOST_BITS, "the grid is too large")
+        limbs, small = n * width // _WORD, 1 + isqrt(min(len(cells), len(others)) * width // _WORD)
+        self.meter.spend(limbs * small // (12 * _CELLS) + n // _CELLS)
+        even, odd = ([_pack(numbers[k::2], width) for numbers in ([cells] if x is y else [cells, others])] for k in range(2))
+        plus, minus = ((even[0] + sign * (odd[0] << width)) * (even[-1] + sign * (odd[-1] << width)) for sign in (1, -1))
+        found = [0] * n
+        for k, twice in enumerate((plus + minus, (plus - minus) >> width)):
+            found[k::2] = _unpack(twice << (width - self.bits - 1), (n + 1 - k) // 2, width, up=up)
+        return low + other, found
 
     def _lift(self, part: Part | None, level: int, to: int, side: int) -> Part | None:
         # the same losses on a coarser level
+        whole = 1 << self.bits + _MORE
+        more = whole - 1 if self.up or side > 0 else 0
         while part is not None and level < to:
             n, (low, cells) = 1 << min(to - level, _STEP), part
-            self.meter.spend(len(cells) * (self.digits + 2 * _CELLS) // (18 * _CELLS))
+            self.meter.spend(len(cells) * (self.bits + 6 * _CELLS) // (60 * _CELLS))
             cells = [0] * (low % n) + cells + [0] * (-(low + len(cells)) % n)
             size, found = len(cells) // n, [0] * (len(cells) // n + 1)
             for k, share in enumerate(self._shares(level, n, side)):
-                moved = _divide([mass * share for mass in cells[k // 2 :: n]], self.digits + _MORE, up=self.up or side > 0)
+                if not share:
+                    continue
+                moved = cells[k // 2 :: n] if share == whole else [mass * share + more >> self.bits + _MORE for mass in cells[k // 2 :: n]]
                 found[k % 2 : size + k % 2] = map(int.__add__, found[k % 2 : size + k % 2], moved)
             part, level = (low // n, found), level + n.bit_length() - 1
         return part
@@ -137,11 +160,11 @@ class Lattice:
         # of a mass that is r cells above a place of a lattice of n cells, for each r what goes there and to the next place: such that the
         # masses under P and under Q are kept, or the outcome goes to the nearest place, with its mass under Q times exp(loss)
         require(self.width(level) * n <= _WIDEST, "a cell is too wide to be merged with its neighbor")
-        h, result = curves.decimal(self.width(level)), [10 ** (self.digits + _MORE), 0]
+        h, result = curves.decimal(self.width(level)), [1 << (self.bits + _MORE), 0]
         for r in range(1, n):
             above = (1 - (-h * r).exp()) / (1 - (-h * n).exp()) if self.up else _HALF if 2 * r == n else Decimal(2 * r > n)
             both = (1 - above) * (-h * r * side).exp(), above * (h * (n - r) * side).exp()
-            result += [int(w.scaleb(self.digits + _MORE)) + int((self.up or side > 0) and w > 0) for w in both]
+            result += [int(w * (1 << self.bits + _MORE)) + int((self.up or side > 0) and w > 0) for w in both]
         return result
 
     def lift(self, laws: Laws, floor: int) -> Laws:
@@ -154,15 +177,15 @@ class Lattice:
 
     def trim(self, laws: Laws, share: Fraction) -> Laws:
         """Return the laws without cells at the ends of parts that hold at most this share of the tails: moved up or dropped (section 3)."""
-        few, many = (int(tail * share * 10**self.digits) for tail in self.tails)
+        few, many = (int(tail * share * 2**self.bits) for tail in self.tails)
         sums, found, beyond = {level: sum(cells) for level, (_, cells) in laws[0].parts.items()}, [dict[int, Part]() for _ in laws], 0
         for level, total in sums.items():
             low, cells = laws[0].parts[level]
             first, last, above, below = 0, len(cells), 0, 0
             least = few if total == max(sums.values()) else min(few, many)  # what is rare is cut sparingly
-            while last > 1 and above + cells[last - 1] <= many:
+            while last > 1 and (above + cells[last - 1] <= many or cells[last - 1] <= _DUST):
                 last, above = last - 1, above + cells[last - 1]
-            while first < last - 1 and below + cells[first] <= least:
+            while first < last - 1 and (below + cells[first] <= least or cells[first] <= _DUST):
                 first, below = first + 1, below + cells[first]
             for law, parts in zip(laws, found, strict=True):
                 parts[level] = low + first, law.parts[level][1][first:last]
@@ -174,41 +197,65 @@ class Lattice:
 
     def _settle(self, p: Law, q: Law) -> Laws:
         # all losses are moved by a number where otherwise the masses under Q would become much larger or smaller than those under P
-        if not p.mass or p.mass < 2 * q.mass < 4 * p.mass:
+        if not (p.mass and q.mass) or p.mass < 2 * q.mass < 4 * p.mass:
             return p, q
-        move = Fraction(int((Decimal(p.mass) / q.mass).ln().scaleb(self.digits)), 10**self.digits)
-        factor, places = int(curves.decimal(move).exp().scaleb(self.digits + _MORE)) + 1, self.digits + _MORE
-        parts = {level: (low, _divide([c * factor for c in cells], places, up=True)) for level, (low, cells) in q.parts.items()}
+        move, more = Fraction(int((Decimal(p.mass) / q.mass).ln() * (1 << self.bits)), 1 << self.bits), self.bits + _MORE
+        factor = int(curves.decimal(move).exp() * (1 << more)) + 1
+        parts = {level: (low, _shift([c * factor for c in cells], more, up=True)) for level, (low, cells) in q.parts.items()}
         return Law(p.parts, p.beyond, p.shift + move), Law(parts, q.beyond, q.shift + move)
 
     def power(self, laws: Laws, count: int, floors: list[int]) -> Laws:
         """Return the laws of a sum of independent losses with these laws, by squaring; after each, nothing stays below a floor."""
         require(len(floors) == count.bit_length() - 1, "the floors are not as many as the squarings")
-        # the powers with an exponent 2^k, and the product of those that the count has: what comes late is used once, on its coarse cells
-        square, result = laws, laws if count % 2 else None
+        # exponents are the leading bits of the count: what is multiplied by is the law of one use, which is narrow on coarse cells
+        power = laws
         for k, floor in enumerate(floors, 1):
-            square = self.trim(self.lift(self.multiply(square, square), floor), Fraction(1 << k, count))
-            if count >> k & 1:
-                done = Fraction(count & ((2 << k) - 1), count)
-                result = square if result is None else self.trim(self.lift(self.multiply(result, square), floor), done)
-        return laws if result is None else result
+            done = count >> len(floors) - k
+            power = self.lift(self.multiply(power, power), floor)
+            if done % 2:
+                power = self.lift(self.multiply(self.trim(power, Fraction(done, count)), self.lift(laws, floor)), floor)
+            power = self.trim(power, Fraction(done, count))
+        return power
 
     def delta(self, laws: Laws, epsilon: Fraction) -> Fraction:
         """Return a bound on delta at epsilon: the sum of what is positive of p - exp(epsilon - loss) q, and what is beyond (section 5)."""
         total = Decimal(laws[0].beyond)
-        with localcontext(curves.context(precision(self.digits, self.unit))):
+        with localcontext(curves.context(precision(self.bits, self.unit))):
             for level, (low, cells) in laws[0].parts.items():
                 h = self.width(level)
-                y, step = curves.decimal(epsilon - laws[0].shift - low * h).exp(), (-curves.decimal(h)).exp()
-                for p, q in zip(cells, laws[-1].parts[level][1], strict=True):
+                first = max((epsilon - laws[0].shift) // h - low, 0) if self.up else 0  # up to epsilon there is nothing to add
+                y, step = curves.decimal(epsilon - laws[0].shift - (low + first) * h).exp(), (-curves.decimal(h)).exp()
+                for p, q in zip(cells[first:], laws[-1].parts[level][1][first:], strict=True):
                     total += max(p - y * q, _ZERO)
                     y *= step
-            return Fraction(self.units(total.scaleb(-self.digits), up=self.up), 10**self.digits)
+            return Fraction(self.units(total / (1 << self.bits), up=self.up), 1 << self.bits)
 
 
-def _divide(numbers: list[int], places: int, *, up: bool) -> list[int]:
-    scale = 10**places
-    return [-(-a // scale) for a in numbers] if up else [a // scale for a in numbers]
+def count_bits(digits: int) -> int:
+    """Return the bits of a unit of mass for masses of at least so many decimal places: a little less than a number of words."""
+    least = int(10**digits).bit_length()
+    return least + -(least + _SPARE) % _WORD
+
+
+def _shift(numbers: list[int], bits: int, *, up: bool) -> list[int]:
+    more = (1 << bits) - 1 if up else 0
+    return [a + more >> bits for a in numbers]
+
+
+def _pack(numbers: list[int], width: int) -> int:
+    return int.from_bytes(b"".join([a.to_bytes(width // 4, "little") for a in numbers]), "little")
+
+
+def _unpack(packed: int, n: int, width: int, *, up: bool) -> list[int]:
+    # the upper halves of n fields of 2 width bits, rounded
+    if up:
+        packed += int.from_bytes((b"\xff" * (width // 8) + bytes(width // 8)) * n, "little")
+    code, size = ("Q", 64) if width % 64 == 0 else ("I", _WORD)
+    words, k = unpack(f"<{2 * n * width // size}{code}", packed.to_bytes(n * width // 4, "little")), width // size
+    found = list(words[k :: 2 * k])
+    for j in range(1, k):
+        found = [a | b << j * size for a, b in zip(found, words[k + j :: 2 * k], strict=True)]
+    return found
 
 
 def _put(law: Law, level: int, part: Part | None) -> None:
@@ -226,6 +273,7 @@ def _add(x: Part | None, y: Part | None) -> Part | None:
     return low, cells
 
 
-def precision(digits: int, unit: Fraction) -> int:
-    """Return the digits that are worked with for masses of so many digits on a lattice with this unit."""
-    return digits + curves.GUARD + len(str(1 + int(1 / unit))) + 3
+def precision(bits: int, unit: Fraction) -> int:
+    """Return the digits that are worked with for masses of so many bits on a lattice with this unit."""
+    least = len(str(1 << bits)) + curves.GUARD + len(str(1 + int(1 / unit))) + 3
+    return least + -least % 4  # so that sides share tables

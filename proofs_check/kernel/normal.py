@@ -13,7 +13,7 @@ from .terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, 
 Exponent = Fraction | int
 Mono = tuple[tuple[Term, Exponent], ...]
 Poly = dict[Mono, Fraction]
-_MAX_TERMS, _MAX_EXPANSION, _BASES = 5_000, 12, ("add", "mul", "pow", "num")
+_MAX_TERMS, _MAX_EXPANSION, _MOST_NESTED, _BASES = 5_000, 12, 50, ("add", "mul", "pow", "num")
 _UNIT = Fraction(1)
 _ONE: Poly = {(): _UNIT}
 _COSINES = {Fraction(k, 12): Fraction(s, 4) for k, s in ((6, 0), (4, 1), (3, 2), (2, 3), (0, 4))}  # the squares of cos(pi k/12)
@@ -27,6 +27,7 @@ class Normaliser:
         self.box, self.meter, self.level = box, meter, level  # level: max(a, b) is (a + b + |a - b|)/2
         self.forms: dict[Term, Poly] = {}
         self.known: dict[Term, int] = {}
+        self.nested = 0  # in how many products and signs
 
     def _atom(self, a: Term, e: Exponent = 1) -> Poly:
         # the power of an atom, with whole powers of bases expanded; a whole exponent is an int, which is faster
@@ -50,10 +51,19 @@ class Normaliser:
             for n, d in q.items():
                 merged, odd = _merge(m, n)
                 product = {merged: c * d}
-                _gather(result, reduce(self._times, [self._atom(a, e) for a, e in odd], product) if odd else product)
+                if odd:
+                    self._enter()
+                    product = reduce(self._times, [self._atom(a, e) for a, e in odd], product)
+                    self.nested -= 1
+                _gather(result, product)
             require(len(result) <= _MAX_TERMS, "a normal form has too many terms")
         self.meter.spend(sum(map(bits, result.values())) // 64)
         return result
+
+    def _enter(self) -> None:
+        # one more product in a product, or sign in a sign: a rejection ends the normaliser
+        self.nested += 1
+        require(self.nested <= _MOST_NESTED, "a normal form is nested too deeply")
 
     def _sign(self, term: Term) -> int:
         # 2, 1 or 0 as an enclosure is > 0, >= 0 or neither
@@ -63,6 +73,7 @@ class Normaliser:
     def _known_sign(self, a: Term) -> int:
         # 2, 1 or 0: the atom is known to be > 0, >= 0, or nothing is known, wherever it is defined
         if a not in self.known:
+            self._enter()
             self.known[a] = 0
             if a.op in ("exp", "var"):
                 self.known[a] = 2 if a.op == "exp" else self.box[a.value].sign
@@ -71,6 +82,7 @@ class Normaliser:
                 if a.op == "log":  # it has the sign of its argument - 1 where that is >= 0
                     found = self.manifest(self._plus(self.forms[a.args[0]], {(): -_UNIT}))
                 self.known[a] = found if found == 2 else max(found, self._sign(a))
+            self.nested -= 1
         return self.known[a]
 
     def manifest(self, p: Poly) -> int:
@@ -225,8 +237,12 @@ class Normaliser:
 
 
 def _choices(a: Term) -> list[Term]:
-    # the arguments of nested maxima
-    return [leaf for part in a.args for leaf in _choices(part)] if a.op == "max" else [a]
+    # the arguments of nested maxima, in no order
+    found, new = {a}, [a]
+    while new:
+        new = [part for b in new if b.op == "max" for part in b.args if part not in found]
+        found.update(new)
+    return [b for b in found if b.op != "max"]
 
 
 def _prime_powers(k: Fraction) -> list[tuple[Fraction, int]]:

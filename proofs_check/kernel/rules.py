@@ -28,6 +28,7 @@ from .terms import (
     text,
 )
 
+MOST_STEPS, _MOST_NESTED = 60, 20
 Json = object  # a value as it was read: text, number, list or object
 _DEFAULT_TREES: tuple[dict[str, object], ...] = ({"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000})
 SIDE_CONDITIONS = {  # what is relied on beside the rules, and why it is enough
@@ -56,6 +57,7 @@ class Session:
     obligations: dict[Term, object] = field(default_factory=dict)
     used: set[Term] = field(default_factory=set)  # of the obligations
     path: list[str] = field(default_factory=list)  # where we are
+    nested: int = 0  # in how many proofs of side conditions
     rules: dict[str, None] = field(default_factory=dict)  # that were applied
     failure: str = ""  # of the last side condition that was not shown
     relied: dict[str, None] = field(default_factory=dict)  # kinds of side conditions that were shown
@@ -90,13 +92,17 @@ class Session:
         """Whether a side condition is shown, by the certificate's own tree if it has one, else by manifest, zero or boxes."""
         self.used |= {goal.term} & self.obligations.keys()
         for tree in [self.obligations[goal.term]] if goal.term in self.obligations else _DEFAULT_TREES:
-            depth = len(self.path)
+            depth, nested = len(self.path), self.nested
+            require(nested < _MOST_NESTED, "side conditions are nested too deeply")
             try:
+                self.nested += 1
                 prove(self, goal, tree)
                 return True
             except Rejected as problem:
                 self.failure = "".join([*self.path[depth:], ": ", str(problem)])
                 del self.path[depth:]
+            finally:
+                self.nested = nested
         return False
 
     def discharge(self, goal: Goal) -> None:
@@ -178,7 +184,7 @@ def apply(function: Callable[..., None], session: Session, subject: object, give
 def prove(session: Session, goal: Goal, tree: object) -> None:
     """Prove the goal by the rule at the root of the tree; reject otherwise."""
     session.meter.spend(5 * len(postorder(goal.term)))
-    require(len(session.path) <= 60, "the proof is nested too deeply")
+    require(len(session.path) <= MOST_STEPS, "the proof is nested too deeply")
     fields = dict(read_fields(tree))
     name = fields.pop("rule", None)
     if not isinstance(name, str) or name not in RULES:
@@ -213,7 +219,7 @@ def zero(session: Session, goal: Goal) -> None:
 def manifest(session: Session, goal: Goal) -> None:
     """A sum of products of non-negative factors is >= 0, and > 0 if one of them is; as it stands, or after x = lo + u, or x = hi - u."""
     term = _fix(goal)
-    used = {v: goal.box[v] for v in term.free}
+    used = {v: goal.box[v] for v in sorted(term.free)}
     for downwards in (None, False, True) if any(r.hi is not None for r in used.values()) else (None, False):
         shift, box = ({}, goal.box) if downwards is None else _measured_from_ends(used, downwards=downwards)
         normaliser = Normaliser(box, session.meter)
@@ -241,7 +247,7 @@ def boxes(session: Session, goal: Goal, *, budget: Json, form: Json = "natural",
     for v in sorted(term.free) if centred else ():
         term = session.smooth(term, v, goal.box)
     steered = centred or (len(term.free) > 1 and not any(node.op in ROUGH and node.free for node in postorder(term)))
-    slopes = {v: differentiate(term, v) for v in term.free} if steered else {}
+    slopes = {v: differentiate(term, v) for v in sorted(term.free)} if steered else {}
     Search(_forms(session, term, goal), slopes, goal.box, p, session.meter).prove(strict=goal.strict, budget=pieces, centred=centred)
 
 

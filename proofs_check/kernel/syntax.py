@@ -1,6 +1,5 @@
 """Reading: JSON text, its fields, exact numbers, and the profile grammar. Nothing here is ever evaluated as Python."""
 
-import ast
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -9,16 +8,19 @@ from functools import partial, reduce
 
 from .terms import Rejected, Term, make, num, postorder, power, require, var
 
-_MAX_DEPTH, _MAX_ITEMS = 200, 1_000
-_EXPRESSION, _NAME = re.compile(r"[A-Za-z0-9_ .,+\-*/()<>=]{0,100000}"), re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_MOST_NESTED, _MOST_WAITING, _MAX_ITEMS = 200, 400, 1_000
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?([0-9]{1,6}))?")
-_COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_OPERATORS: dict[type, Callable[[Term, Term], Term]] = {  # each as it is written: 0*a is defined only where a is
-    ast.Add: partial(make, "add"),
-    ast.Sub: lambda a, b: make("add", a, -b),
-    ast.Mult: partial(make, "mul"),
-    ast.Div: lambda a, b: make("mul", a, power(b, -1)),
-    ast.Pow: partial(make, "pow"),
+_WORD = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*|\*\*|[<>]=?|[-+*/(),]| +")
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # of JSON
+_SIGNS = {"+": "+ ", "-": "- "}  # before an operand
+_BINDING = {"(": 0, "<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "+ ": 4, "- ": 4, "**": 5}
+_OPERATORS: dict[str, Callable[[Term, Term], Term]] = {  # each as it is written: 0*a is defined only where a is
+    "+": partial(make, "add"),
+    "-": lambda a, b: make("add", a, -b),
+    "*": partial(make, "mul"),
+    "/": lambda a, b: make("mul", a, power(b, -1)),
+    "**": partial(make, "pow"),
 }
 _FUNCTIONS: dict[str, Callable[[Term], Term]] = {
     **{name: partial(make, name.lower()) for name in ("exp", "log", "sin", "cos", "abs", "Abs")},
@@ -54,6 +56,10 @@ def _literal(word: str) -> int:
 def read_json(document: str) -> object:
     """Read a JSON value of bounded size, with distinct keys and without binary floats."""
     require(len(document) <= 1_000_000, "the text is too long")
+    depth = 0
+    for bracket in re.findall(r"[\[\]{}]", _TEXT.sub("", document)):
+        depth += 1 if bracket in "[{" else -1
+        require(depth <= _MOST_NESTED, "the text is nested too deeply")
     return json.loads(document, object_pairs_hook=_pairs, parse_constant=_literal, parse_float=_literal, parse_int=_literal)
 
 
@@ -97,7 +103,7 @@ def read_name(word: object) -> str:
 def _decimal(word: str) -> Fraction:
     match = _DECIMAL.fullmatch(word)
     if not match or len(match[1]) > 2000 + ("." in word) or int(match[3] or 0) > 10_000:
-        raise Rejected(f"{word[:40]!r} is not an exact number of moderate size")
+        raise Rejected(f"{word[:40]!a} is not an exact number of moderate size")
     return Fraction(word)
 
 
@@ -118,60 +124,95 @@ def variables(names: Mapping[str, object]) -> dict[str, Term]:
 
 def read_term(source: object, names: Mapping[str, Term]) -> Term:
     """Read an expression over the given names, each node exactly as it is written."""
-    if not isinstance(source, str) or not _EXPRESSION.fullmatch(source):
-        raise Rejected("an expression must be at most 100000 characters of the grammar")
-    try:
-        tree = ast.parse(source.strip(" "), mode="eval").body
-    except (SyntaxError, ValueError) as problem:
-        raise Rejected("an expression does not follow the grammar") from problem
-    term = _Reader(source.strip(" "), names).read(tree, _MAX_DEPTH)
+    if not isinstance(source, str) or len(source) > 100_000:
+        raise Rejected("an expression must be a string of at most 100000 characters")
+    words = _WORD.findall(source)
+    require(sum(map(len, words)) == len(source), "an expression has characters or numbers that are not of the grammar")
+    term = _Reader({**names, "pi": make("pi")}).read(["(", *(word for word in words if word[0] != " "), ")"])
     require(len(postorder(term)) <= 5_000, "an expression is too large")
     return term
 
 
 class _Reader:
-    def __init__(self, source: str, names: Mapping[str, Term]) -> None:
-        self.source, self.names = source, {**names, "pi": make("pi")}
+    # What waits for an operand or a parenthesis is on a stack, each with the values there were: no recursion, for which interpreters have
+    # more or less room. A value is a term, a comparison (sign, left, right), a list of what stood between parentheses, or True.
+    def __init__(self, names: Mapping[str, Term]) -> None:
+        self.names, self.values, self.waiting = names, list[object](), list[tuple[str, str, int]]()
 
-    def read(self, node: ast.expr, depth: int) -> Term:
-        chain: list[ast.BinOp] = []
-        while isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS and depth:  # long sums are deep on the left: no recursion
-            chain.append(node)
-            node = node.left
-        result = self.leaf(node, depth - 1)
-        for link in reversed(chain):
-            result = _OPERATORS[type(link.op)](result, self.read(link.right, depth - 1))
-        return result
+    def read(self, words: list[str]) -> Term:
+        called, complete = "", False
+        for word, following in zip(words, [*words[1:], ""], strict=True):
+            require(len(self.waiting) <= _MOST_WAITING, "an expression is nested too deeply")
+            if complete:
+                complete = self.join(word)
+            elif word == "(" or word in _SIGNS:
+                self.waiting.append((_SIGNS.get(word, word), called, len(self.values)))
+                called = ""
+            elif following == "(":
+                called = word
+            else:
+                self.values.append(self.leaf(word))
+                complete = True
+        require(complete and not self.waiting, "an expression does not follow the grammar")
+        return _term(self.values.pop())
 
-    def leaf(self, node: ast.expr, depth: int) -> Term:
-        word = self.source[node.col_offset : node.end_col_offset]
-        match node:
-            case ast.Constant():  # the digits that are written, not the binary float that Python made of them
-                return num(_decimal(word))
-            case ast.Name() if node.id in self.names:
-                return self.names[node.id]
-            case ast.UnaryOp(op=ast.UAdd()) if depth > 0:
-                return self.read(node.operand, depth)
-            case ast.UnaryOp(op=ast.USub()) if depth > 0:
-                return -self.read(node.operand, depth)
-            case ast.Call(func=ast.Name(id="Piecewise"), keywords=[]) if depth > 0:
-                return self.piecewise(node.args, depth)
-            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in _FUNCTIONS and depth > 0:
-                return _FUNCTIONS[name](self.read(argument, depth))
-            case ast.Call(func=ast.Name(id=name), args=[_, _, *_], keywords=[]) if name in _EXTREMA and depth > 0:
-                sign = num(_EXTREMA[name])
-                return sign * reduce(lambda a, b: make("max", a, b), [sign * self.read(a, depth) for a in node.args])
-        raise Rejected(f"{word[:40]!r} does not belong to the grammar, is nested too deeply, or is not known here")
+    def leaf(self, word: str) -> object:
+        if word[0].isdecimal() or word[0] == ".":
+            number = _decimal(word)
+            require(not number or word[0] != "0" or not word.isdecimal(), "a whole number starts with 0")
+            return num(number)
+        require(word in self.names or word == "True", f"{word[:40]} is not known here, or not an operand")
+        return self.names.get(word, True)
 
-    def piecewise(self, pairs: list[ast.expr], depth: int) -> Term:
-        args, comparisons = list[Term](), list[str]()
-        for pair in pairs:
-            value, condition = pair.elts if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else (pair, pair)
-            args.append(self.read(value, depth))
-            if pair is pairs[-1] and isinstance(condition, ast.Constant) and condition.value is True:
-                return make("piecewise", *args, value=tuple(comparisons)) if comparisons else args[0]
-            if not isinstance(condition, ast.Compare) or len(condition.ops) != 1 or type(condition.ops[0]) not in _COMPARISONS:
-                break
-            comparisons.append(_COMPARISONS[type(condition.ops[0])])
-            args += [self.read(side, depth) for side in (condition.left, condition.comparators[0])]
-        raise Rejected("Piecewise takes pairs (value, one comparison), the last one (value, True)")
+    def join(self, word: str) -> bool:
+        # after an operand; whether it is still complete after the word
+        require(word in {",", ")"} or word in _BINDING.keys() - {"("}, f"an operator is expected before {word[:40]}")
+        least = _BINDING.get(word, 0)
+        while self.waiting and _BINDING[self.waiting[-1][0]] >= max(least + (word == "**"), 1):
+            self.operate(self.waiting.pop()[0])
+        require(self.waiting, "a parenthesis is not opened")
+        if word == ")":
+            _, called, start = self.waiting.pop()
+            inside, self.values[start:] = self.values[start:], []
+            self.values.append(self.call(called, inside) if called else inside[0] if len(inside) == 1 else inside)
+        elif word != ",":
+            self.waiting.append((word, "", 0))
+        return word == ")"
+
+    def operate(self, sign: str) -> None:
+        right = _term(self.values.pop())
+        if sign in _SIGNS.values():
+            self.values.append(-right if sign == "- " else right)
+        else:
+            left = _term(self.values.pop())
+            self.values.append(_OPERATORS[sign](left, right) if sign in _OPERATORS else (sign, left, right))
+
+    def call(self, name: str, arguments: list[object]) -> Term:
+        if name == "Piecewise":
+            return _piecewise(arguments)
+        terms = [_term(argument) for argument in arguments]
+        if name in _EXTREMA and len(terms) > 1:
+            sign = num(_EXTREMA[name])
+            return sign * reduce(lambda a, b: make("max", a, b), [sign * term for term in terms])
+        require(name in _FUNCTIONS and len(terms) == 1, f"{name[:40]} is not a function of the grammar, or not of so many arguments")
+        return _FUNCTIONS[name](terms[0])
+
+
+def _term(value: object) -> Term:
+    if not isinstance(value, Term):
+        raise Rejected("a comparison, a list or True stands where a number belongs")
+    return value
+
+
+def _piecewise(pairs: list[object]) -> Term:
+    args, comparisons = list[Term](), list[str]()
+    for i, pair in enumerate(pairs):
+        value, condition = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+        if condition is True and i == len(pairs) - 1:
+            return make("piecewise", *args, _term(value), value=tuple(comparisons)) if comparisons else _term(value)
+        if not isinstance(condition, tuple):
+            break
+        sign, left, right = condition
+        comparisons.append(sign)
+        args += [_term(value), left, right]
+    raise Rejected("Piecewise takes pairs (value, one comparison), the last one (value, True)")

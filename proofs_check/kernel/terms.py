@@ -74,7 +74,8 @@ _table = Meter()  # for the size of the table
 
 def forget() -> None:
     """Drop the table of shared nodes; older terms stay valid but are no longer recognised as equal to new ones."""
-    _shared.clear()
+    while _shared:
+        _shared.popitem()  # the last one first, which no other one needs: so none is freed inside another one
     _table.left = _MAX_TABLE
 
 

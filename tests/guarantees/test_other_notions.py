@@ -155,7 +155,7 @@ READERS = {
     "accountant/guarantees/gaussian.py", "accountant/guarantees/gaussian_samples.py", "accountant/selection/shifts.py",
     "accountant/samples/sample.py", "accountant/weights/gaussian/covers.py", "accountant/applications/kmeans/certifying.py",
     "accountant/cli/mechanisms.py", "profiles/mechanisms/catalogue.py", "profiles/mechanisms/gaussian_lloyd.py",
-    "profiles/mechanisms/gaussian_sum.py",
+    "profiles/mechanisms/gaussian_sum.py", "accountant/ledger/charges.py", "accountant/ledger/notions.py", "accountant/ledger/report.py",
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import proofs_check.kernel
-from proofs_check.kernel import Report, check
+from proofs_check.kernel import Report, check, terms
 from proofs_check.kernel.claims import CLAIMS
 from proofs_check.kernel.rules import RULES
 
@@ -26,13 +26,13 @@ ALLOWED = {
     "dataclasses",
     "typing",
     "collections",
-    "ast",
     "functools",
     "itertools",
     "enum",
     "re",
     "inspect",
     "contextlib",
+    "struct",
 }
 
 
@@ -260,8 +260,8 @@ def count(path):
 
 def test_the_kernel_does_not_grow():
     lines, texts = map(sum, zip(*map(count, sources()), strict=True))
-    assert lines - texts <= 1935  # neither blank, nor comments, nor docstrings; 475 of them for compositions
-    assert lines <= 2085
+    assert lines - texts <= 2050  # neither blank, nor comments, nor docstrings; 510 of them for compositions
+    assert lines <= 2200
 
 
 def test_every_rule_and_claim_says_what_it_rests_on():
@@ -304,3 +304,24 @@ def test_a_report_does_not_depend_on_what_was_checked_before(make):
     tree = {"rule": "manifest"}
     value = make(epsilon="1/(z + w**2)", obligations={"z+w**2": tree}, record={"z": ["0", "1"]})
     assert [check(json.dumps(value)).accepted for _ in range(3)] == [True] * 3
+
+
+def test_the_first_check_of_a_process_is_like_all_others(make):
+    # the table of terms starts each time anew, with the same room and without what was made on import
+    text = json.dumps(make({"claim": "assumption-8", "verdict": "proved", "proof": {"bound": B}}))
+    code = "import sys, proofs_check.kernel as k; t = sys.stdin.read(); a = k.check(t); print(a == k.check(t), a.accepted)"
+    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True, check=True, cwd=KERNEL.parent.parent)
+    assert done.stdout == "True True\n"
+    terms.make("add", terms.num(1), terms.num(1))
+    terms._table.left = 3  # as if somebody had used it up
+    assert check(text).accepted
+
+
+def test_settings_of_the_process_are_given_back():
+    digits = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(700)
+    try:
+        check("{}")
+        assert sys.get_int_max_str_digits() == 700
+    finally:
+        sys.set_int_max_str_digits(digits)

@@ -201,11 +201,11 @@ def test_discrete_gaussian_noise_of_a_small_scale(sigma, epsilon, false):
     assert check(json.dumps(whole)).accepted is (to_mp(Fraction(false)) <= truth)
 
 
-def random_laws(rng, digits, up):
+def random_laws(rng, bits, up):
     """A law with two levels; of the lower side, one under P and one under Q, in which some places have no mass at all."""
 
     def masses(number):
-        return [rng.choice([0, rng.randrange(10**digits // 60)]) for _ in range(number)]
+        return [rng.choice([0, rng.randrange(2**bits // 60)]) for _ in range(number)]
 
     lows, sizes = [rng.randint(-9, 9) for _ in range(2)], [rng.randint(1, 20) for _ in range(2)]
     first = Law({2 * k: (lows[k], masses(sizes[k])) for k in range(2)}, rng.choice([0, 5]), Fraction(1, 7))
@@ -231,24 +231,24 @@ def test_each_operation_moves_the_curve_to_its_side(up):
     rng = random.Random(up)
     with localcontext(curves.context(60)):
         for _ in range(12):
-            lattice = Lattice(up, 20, Fraction(rng.randint(1, 9), 10), (Fraction(1, 50), Fraction(1, 90)))
-            laws = random_laws(rng, 20, up)
+            lattice = Lattice(up, 66, Fraction(rng.randint(1, 9), 10), (Fraction(1, 50), Fraction(1, 90)))
+            laws = random_laws(rng, 66, up)
             for changed in (lattice.lift(laws, 1), lattice.lift(laws, 3), lattice.lift(laws, 7), lattice.trim(laws, Fraction(1))):
                 for k in range(-15, 15):
                     epsilon = mpmath.mpf(k) / 2
                     before, after = curve_of(laws, lattice, epsilon), curve_of(changed, lattice, epsilon)
                     assert before <= after if up else after <= before
-                    delta = to_mp(lattice.delta(changed, Fraction(k, 2))) * 10**20
+                    delta = to_mp(lattice.delta(changed, Fraction(k, 2))) * 2**66
                     assert 1 <= delta - after <= 5 if up else -5 <= delta - after <= -1 or delta == 0
 
 
 @pytest.mark.parametrize("up", [True, False])
 def test_a_sum_of_losses_is_rounded_to_its_side(up):
-    rng, unit = random.Random(3), mpmath.mpf(10) ** 20
+    rng, unit = random.Random(3), mpmath.mpf(2) ** 66
     with localcontext(curves.context(60)):
         for _ in range(6):
-            lattice = Lattice(up, 20, Fraction(rng.randint(1, 9), 20))
-            x, y = random_laws(rng, 20, up), random_laws(rng, 20, up)
+            lattice = Lattice(up, 66, Fraction(rng.randint(1, 9), 20))
+            x, y = random_laws(rng, 66, up), random_laws(rng, 66, up)
             for one, other in ((x, y), (x, x)):
                 found = lattice.multiply(one, other)
                 pairs = list(itertools.product(outcomes(one, lattice), outcomes(other, lattice)))
@@ -262,9 +262,9 @@ def test_a_sum_of_losses_is_rounded_to_its_side(up):
 
 
 def test_a_product_is_that_of_polynomials_rounded_up_or_down():
-    rng, scale = random.Random(7), 10**20
+    rng, scale = random.Random(7), 2**66
     for _ in range(20):
-        lattice = Lattice(False, 20, Fraction(1))
+        lattice = Lattice(False, 66, Fraction(1))
         lows, cells = [rng.randint(-9, 9) for _ in range(2)], [[rng.randrange(scale // 30) for _ in range(25)] for _ in range(4)]
         x, y = ((Law({0: (lows[n], cells[n])}, 5 - 5 * n), Law({0: (lows[n], cells[n + 2])})) for n in range(2))
         for side, (a, b, product) in enumerate(zip(x, y, lattice.multiply(x, y), strict=True)):
@@ -624,10 +624,10 @@ def test_cells_of_the_lower_side_are_events(rate, unit, remove):
 
     with localcontext(curves.context(70)):
         curve = curves.sampled(curves.gaussian(Fraction(1)), Fraction(rate), remove=remove)
-        laws = Lattice(False, 30, Fraction(unit)).discretise(curve, offset, places)
+        laws = Lattice(False, 100, Fraction(unit)).discretise(curve, offset, places)
     tails = [above(to_mp(offset) + x * h) for x in ends]
     for (place, level), high, low in zip(places, tails[:-1], tails[1:], strict=True):
-        found = [law.parts[level][1][(place >> level) - law.parts[level][0]] / mpmath.mpf(10) ** 30 for law in laws]
+        found = [law.parts[level][1][(place >> level) - law.parts[level][0]] / mpmath.mpf(2) ** 100 for law in laws]
         exact = [high[0] - low[0], (high[1] - low[1]) * mpmath.exp(to_mp(offset) + place * h)]
         assert found[0] <= exact[0] <= found[0] + mpmath.mpf("1e-29")
         assert found[1] - mpmath.mpf("1e-27") <= exact[1] <= found[1]
@@ -635,14 +635,14 @@ def test_cells_of_the_lower_side_are_events(rate, unit, remove):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 12, 21, 31])
 def test_powers_of_a_finite_law(count):
-    lattice = Lattice(True, 20, Fraction(1, 8))
-    laws = (Law({0: (-1, [3 * 10**19, 0, 7 * 10**19])}),)
+    lattice = Lattice(True, 66, Fraction(1, 8))
+    laws = (Law({0: (-1, [3 * 2**66 // 10 + 1, 0, 7 * 2**66 // 10 + 1])}),)
     (found,) = lattice.power(laws, count, [0] * (count.bit_length() - 1))
     p = Fraction(7, 10)
     exact = [math.comb(count, k) * p**k * (1 - p) ** (count - k) for k in range(count + 1)]
     assert (found.parts.keys(), found.parts[0][0], len(found.parts[0][1])) == ({0}, -count, 2 * count + 1)
     for k, mass in enumerate(exact):
-        assert 0 <= Fraction(found.parts[0][1][2 * k], 10**20) - mass <= Fraction(10**5, 10**20)
+        assert 0 <= Fraction(found.parts[0][1][2 * k], 2**66) - mass <= Fraction(10**5, 2**66)
 
 
 def test_numbers_and_lists_are_of_moderate_size():

@@ -1,7 +1,7 @@
 """The curves of single events against mpmath at 60 digits and against sums and cases written out here."""
 
 import random
-from decimal import Decimal, localcontext
+from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 import mpmath
@@ -77,7 +77,8 @@ def test_the_curve_has_the_digits_that_it_claims(make, law, number, q):
         outer = mpmath.log(1 - rate + rate * mpmath.exp(inner))  # that of the mixture against Q
         for remove in (True, False):
             loss = Fraction(str(mpmath.nstr(outer if remove else -outer, 30)))
-            a, v, s = curves.sampled(base, q, remove=remove)(loss)
+            a = curves.decimal(loss).exp()
+            v, s = curves.sampled(base, q, remove=remove)(a)
             exact = mpmath.exp(to_mp(loss))
             b = (exact - 1 + rate) / rate if remove else (1 / exact - 1 + rate) / rate
             if b <= 0:
@@ -92,7 +93,7 @@ def test_the_curve_has_the_digits_that_it_claims(make, law, number, q):
 
 @pytest.mark.parametrize("end", [1, 7, 24, 64])
 def test_mills_ratio(end):
-    ratio = curves._mills(end)
+    ratio = curves._mills(end, getcontext().prec)
     for k in range(90):
         x = Fraction(k * end, 60) + Fraction(k, 997)
         z = to_mp(x)

@@ -147,16 +147,16 @@ def test_infinite_ends():
     assert iv.power(iv.WHOLE, Fraction(3), 64) == iv.WHOLE
 
 
-@pytest.mark.parametrize("power", [10, 30, 1000])
+@pytest.mark.parametrize("power", [8, 30, 1000])
 def test_huge_arguments_end_and_stay_sound(power):
     huge = iv.from_fraction(Fraction(10) ** power, 64)
     low, high = iv.exp(huge, 64)
     assert huge[1] < low <= high
     assert low.is_finite()
-    assert (high == iv.INF) == (power > 10)
+    assert (high == iv.INF) == (power > 8)
     low, high = iv.exp(iv.negate(huge), 64)
     assert 0 <= low < high
-    assert (low == 0) == (power > 10)
+    assert (low == 0) == (power > 8)
     tower = huge
     for _ in range(60):
         tower = iv.mul(tower, tower, 64)

@@ -155,8 +155,8 @@ HOSTILE = [
     "(" * 100_000 + "w" + ")" * 100_000,
     "(" * 5000 + "w" + ")" * 5000,
     "-" * 10_000 + "w",
-    "exp(" * 250 + "w" + ")" * 250,
-    "w**" * 250 + "w",
+    "exp(" * 450 + "w" + ")" * 450,
+    "w**" * 450 + "w",
     "w+" * 10_001 + "w",
     "eval(w)",
     "open(w)",
@@ -167,12 +167,39 @@ HOSTILE = [
     "w.x(1)",
     "3 .real",
     "exp (w) (w)",
+    "w + w)(w + w",
+    "w) + (w",
+    "w - ",
+    "w + , w",
+    "w, x",
+    "(w, x)",
+    "exp(w,)",
+    "exp(w, x)",
+    "exp()",
+    "exp",
+    "2(w)",
+    "(w < x) + 1",
+    "-(w < x)",
+    "w < x",
+    "((w < x) < x)",
+    "exp(True)",
+    "Max(w)",
+    "Max((w, x))",
+    "07",
+    "w + + ",
+    "w ** * x",
+    "w * * x",
+    "*(w)",
+    ",(w)",
+    ")(w)",
+    "Piecewise((w, x), (1, True))",
+    "Piecewise(((w, x < 1), (1, True)))",
 ]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_text_outside_the_grammar_is_refused(text):
-    with pytest.raises((Rejected, RecursionError, MemoryError)):
+    with pytest.raises(Rejected):
         read(text)
 
 

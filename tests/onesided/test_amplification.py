@@ -113,3 +113,24 @@ def test_probabilities_are_checked(bad: object) -> None:
         amplify_plus(1, bad)
     with pytest.raises(InvalidNumber):
         amplify_minus(None, bad)
+
+
+@pytest.mark.parametrize(
+    ("w", "removal", "addition"),
+    [(2, Fraction(5, 2), Fraction(8, 5)), (3, Fraction(10, 3), Fraction(24, 17)), (4, Fraction(19, 4), Fraction(64, 49))],
+)
+def test_weighted_geometric_noise_by_enumeration(w, removal, addition):
+    """A count with weight w = 1/q and two-sided geometric noise a = 1/2: epsilon(w) = w ln 2. Exact laws of one record against none."""
+    a, q = Fraction(1, 2), Fraction(1, w)
+    noise = lambda z: (1 - a) / (1 + a) * a ** abs(z)  # noqa: E731
+    outputs = range(-40, 41)  # ratios are constant beyond [0, w]
+    without = {y: noise(y) for y in outputs}
+    law = {y: (1 - q) * noise(y) + q * noise(y - w) for y in outputs}
+    assert max(law[y] / without[y] for y in outputs) == removal == 1 + q * (2**w - 1)
+    assert max(without[y] / law[y] for y in outputs) == addition == 1 / (1 - q * (1 - Fraction(1, 2**w)))
+    with mpmath.workdps(60):
+        loss = w * mpmath.log(2)
+        above = Fraction(int(mpmath.ceil(loss * 2**150)), 2**150)
+        for found, ratio in ((amplify_plus(above, q), removal), (amplify_minus(above, q), addition)):
+            gap = mpmath.mpf(found.numerator) / found.denominator - mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
+            assert 0 <= gap < mpmath.mpf(10) ** -15

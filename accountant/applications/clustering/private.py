@@ -37,7 +37,7 @@ _LEAST_RATE = Fraction(1, 2**900)
 _HISTOGRAMS = ("sampled", "full")
 _METHODS = ("selection", "everything", "auto")
 #: What noise may leave where everything is counted, as a share of the records.
-_NOISY = 0.2
+_NOISY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class PrivateMetricClustering:
     ``space``: public candidates and distances. ``power``: 1 (k-median) or 2 (k-means). ``epsilon``: exact, in nats.
     ``method``: "selection" draws some candidates and counts records at these; "everything" counts records at all m with two-sided noise and
     the whole ε, and selects none; "auto" takes the second where the noise that it leaves, m·e^−ε/(1 − e^−2ε) records in expectation, is at
-    most a fifth of ``n_bound``, and else the first. ``choice`` says which and why.
+    most half of ``n_bound``, and else the first. ``choice`` says which and why.
     How many candidates a selection draws before the histogram, exactly one of:
     ``rounds`` (that many); ``n_bound`` N (⌈k ln N⌉, good for up to N records; privacy holds for more, too, but N must not be looked up in
     the data); ``size_share`` (⌈k ln ñ⌉ for a noisy number of records ñ, which costs this share of the budget).

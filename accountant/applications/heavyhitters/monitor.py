@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
 from accountant.applications.heavyhitters.planning import ThresholdPlan, share_budget
+from accountant.applications.heavyhitters.state import KeptPass
 from accountant.applications.heavyhitters.streams import cut_records
 from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
@@ -23,6 +26,7 @@ from profiles.hypotheses import (
     ARRIVAL,
     BALLS_ENCLOSE,
     IN_TIME,
+    KEPT_STATE,
     OWN_ENTRY,
     PSEUDORANDOM,
     PUBLIC_CONSTANTS,
@@ -153,6 +157,21 @@ class HeavyHitterMonitor:
             self.k, self._threshold, self.rate, self.plan.p, self._domain, self._times, self.membership, self.outside == "refuse"
         )
         return Watch(setting, source, self._derive(source.hypothesis))
+
+    def start_kept(self, path: Path) -> KeptPass:
+        """Return a pass whose state is the file ``path``: a new one, or the one that goes on from there after a restart.
+
+        The state is written whole before a report leaves, and belongs to this monitor and this path. All randomness is secure.
+        Raises :class:`InvalidArgument` for the state of another pass, one in use, or one that is over.
+        """
+        watch = self.start()
+        kept = assume(watch.guarantee, (KEPT_STATE,))
+        return KeptPass(path, watch, kept, self._describe(), self._times)
+
+    def _describe(self) -> str:
+        """Return the public constants in one text: what a state belongs to."""
+        parts = (self.k, self.plan.target, self.calibration, self._threshold, self._domain, self._times, self.outside)
+        return hashlib.sha256("|".join(map(repr, parts)).encode("utf-8", "surrogatepass")).hexdigest()
 
     def start_clocked(self, *, bits: object = None) -> ClockedWatch:
         """Return a new pass that gives reports when its ``tick`` is called, at public moments, and never because a record came."""

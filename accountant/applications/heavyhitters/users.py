@@ -116,6 +116,10 @@ class IntegerIndex:
             self._keys, self._slots = _merge(self._keys, self._slots, self._recent, self._recent_slots)
             self._recent, self._recent_slots = _no_integers(), _no_integers()
 
+    def export(self) -> tuple[Integers, Integers]:
+        """Return the users and their slots."""
+        return _merge(self._keys, self._slots, self._recent, self._recent_slots)
+
     def renumber(self, slots: Integers) -> None:
         """Give slot s the number ``slots[s]``; forget the users whose number is NOBODY."""
         self._keys, self._slots = _merge(self._keys, self._slots, self._recent, self._recent_slots)
@@ -148,6 +152,10 @@ class TextIndex:
     def add(self, users: list[str], slots: Integers) -> None:
         """Add users that are not known."""
         self._slots.update(zip(users, slots.tolist(), strict=True))
+
+    def export(self) -> tuple[list[str], Integers]:
+        """Return the users and their slots."""
+        return list(self._slots), np.fromiter(self._slots.values(), dtype=np.int64, count=len(self._slots))
 
     def renumber(self, slots: Integers) -> None:
         """Give slot s the number ``slots[s]``; forget the users whose number is NOBODY."""
@@ -200,6 +208,27 @@ class UserTable:
             slots[unknown] = self._admit(index, different, unknown)
         found: Integers = slots[places]
         return found
+
+    def export(self) -> tuple[Integers | list[str], Integers, NDArray[Any]]:
+        """Return the users on record, their slots, and what is left to each slot: all that a pass knows of users. Private.
+
+        Raises :class:`InvalidArgument` for a decision that has a key, which must not leave the process.
+        """
+        if not self._decision.remembers:
+            raise InvalidArgument("the state of a pass is kept for membership='stored' only, but a keyed one was found; use stored")
+        users, slots = (_no_integers(), _no_integers()) if self._index is None else self._index.export()
+        return users, slots, self.left[: self._count].copy()
+
+    def restore(self, users: Integers | list[str], slots: Integers, left: NDArray[Any]) -> None:
+        """Take up what :meth:`export` gave, in place of what is on record."""
+        self._count = len(left)
+        self.left = np.zeros(max(1024, 2 * self._count), dtype=self.left.dtype)
+        self.left[: self._count] = left
+        self._index = None
+        if self._count:
+            index: Any = TextIndex() if isinstance(users, list) else IntegerIndex()
+            index.add(users, slots)
+            self._index = index
 
     @property
     def has_doubled(self) -> bool:

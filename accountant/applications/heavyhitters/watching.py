@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -32,6 +32,21 @@ class StepReport:
 
     time: int
     items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassState:
+    """What a pass knows between two batches: ``step`` that is being collected, ``last`` one to report, users on record, their slots and
+    what is left to each slot, and the pairs (slot, place of the item) of the step so far. All but the steps is private.
+    """
+
+    step: int
+    last: int
+    users: Integers | list[str] = field(repr=False)
+    slots: Integers = field(repr=False)
+    left: np.ndarray[Any, Any] = field(repr=False)
+    pending_slots: Integers = field(repr=False)
+    pending_places: Integers = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +93,29 @@ class Watch(Uncopied):
         self._run, self._endless = 0, True  # failures to come among the items without a record; endless: then draw again
         self._closed, self._last = False, len(setting.times)  # nothing comes after the last time step
         self._process, self._lock = mark_process(), threading.Lock()
+
+    @property
+    def step(self) -> int:
+        """The index of the time step that is being collected: public, where the reports so far are."""
+        return self._step
+
+    def export(self) -> PassState:
+        """Return what the pass knows, to go on from it later: :mod:`~accountant.applications.heavyhitters.state`. Private.
+
+        Digits that were read ahead and the run of failures to come are left out: others of the same law take their place.
+        """
+        users, slots, left = self._users.export()
+        empty = [_NONE], [_NONE]
+        held = tuple(np.concatenate([*none, *parts]) for none, parts in zip(empty, zip(*self._pending, strict=True), strict=False))
+        pending = held if self._pending else (_NONE, _NONE)
+        return PassState(self._step, self._last, users, slots, left, *pending)
+
+    def restore(self, state: PassState) -> None:
+        """Take up an exported state; for a new pass. Raises :class:`InvalidArgument` where its time steps are over."""
+        self._users.restore(state.users, state.slots, state.left)
+        self._step, self._last = state.step, state.last
+        self._pending = [(state.pending_slots, state.pending_places)] if state.pending_slots.size else []
+        self._closed = self._step > self._last
 
     def push(self, times: Any, users: Any, items: Any) -> tuple[StepReport, ...]:
         """Take records in the order of their times; return the reports of the time steps that are complete, as a later time tells.

@@ -126,8 +126,9 @@ class PrivateGreedy:
       which the bound of what noise costs is never larger, and fresh noise for functions of one's own, whose submodularity nobody showed.
     * ``calibration`` chooses ``plan``, the public (p, ε₀): "rounds", for what k choices cost at most in both directions (k = 1 needs no
       sample: p = 1, ε₀ = ε); "optimal", for any one-sided mechanism; "corollary", the paper's ε₀ = log 2.
-    * ``users``, for "rounds": a public guess of how many users a good candidate serves. Then p balances the noise of sampling and that
-      of the choices for so many users; without it p·ε₀ is largest. A wrong guess costs accuracy, one made from the data privacy.
+    * ``users`` and ``candidates``, for "rounds": a public guess of how many users a good candidate serves, and m. Then p balances the
+      noise of sampling and that of the choices (:func:`balance_sampling`); without them p·ε₀ is largest. A wrong guess costs accuracy,
+      one made from the data privacy.
 
     k = m returns an order of all candidates, for set cover. For a monotone submodular function the answer is a (1 − 1/e − η)-approximation
     with the error of :meth:`bound`. Source: docs/submodular.md, Theorems 1 to 9; Ghazi et al. 2024, Theorem 1.2 and Appendix F. Raises
@@ -144,6 +145,7 @@ class PrivateGreedy:
     calibration: Literal["rounds", "optimal", "corollary"] = "rounds"
     method: Literal["auto", "kept", "fresh"] = "auto"
     users: int | None = None
+    candidates: int | None = None
     plan: OneSidedCalibration | RoundsCalibration = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -156,13 +158,19 @@ class PrivateGreedy:
             )
         if self.users is not None:
             to_integer(self.users, "the guess of users", 1, _MOST_USERS, hint="give a public number")
+        if (self.users is None) != (self.candidates is None):
+            raise InvalidArgument("a guess of users and the number of candidates go together, but one was found alone; give both, or none")
+        if self.candidates is not None:
+            to_integer(self.candidates, "the number of candidates", max(1, self.k), _MOST_USERS)
         object.__setattr__(self, "plan", self._calibrate())
 
     def _calibrate(self) -> OneSidedCalibration | RoundsCalibration:
         if self.calibration != "rounds":
             return calibrate_one_sided(self.epsilon, choice=self.calibration)
         best = calibrate_rounds(self.epsilon, max(1, self.k))
-        return best if self.users is None or best.p == 1 else balance_sampling(best, self.users)
+        if self.users is None or self.candidates is None or best.p == 1:
+            return best
+        return balance_sampling(best, self.users, self.candidates)
 
     @property
     def inner(self) -> OneSidedGreedy:
@@ -202,6 +210,10 @@ class PrivateGreedy:
         noise = self._noise(known=known)
         inner = OneSidedGreedy(self.k, self.plan.epsilon0, noise)
         inner.check(function)
+        if self.candidates not in (None, function.candidates):
+            raise InvalidArgument(
+                f"{self.candidates} candidates were declared, but the function has {function.candidates}; give their number"
+            )
         draw, everything = Draw.open(rng, bits), self.plan.p == 1
         sample = function if everything else function.restrict(draw.sample(function.users, self.plan.p))
         if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
@@ -221,12 +233,13 @@ class PrivateGreedy:
         return found if self.plan.p == 1 else subsample(found, self.plan.p)
 
 
-def balance_sampling(best: RoundsCalibration, users: int) -> RoundsCalibration:
-    """Return the plan for the same target whose estimate of the gain of a candidate with ``users`` users has the least mean square error,
+def balance_sampling(best: RoundsCalibration, users: int, candidates: int) -> RoundsCalibration:
+    """Return the plan for the same target with the least expected error of a choice,
 
-        N (1 − p)/p + 1/(p ε₀)²,
+        √(N (1 − p)/p) + (ln(m/k) + 1)/(p ε₀),
 
-    among the largest ε₀ of 65 rates p from that of ``best`` to 1: sampling noise and the noise of one candidate.
+    among the largest ε₀ of 65 rates p from that of ``best`` to 1: the standard deviation of what the sample says of a candidate with N
+    users, and the mean of the k largest of m noises (docs/submodular.md, Theorem 9), which are what is chosen by noise alone.
     """
     target, rounds = float(best.target), best.rounds
     if target > 100:
@@ -237,9 +250,10 @@ def balance_sampling(best: RoundsCalibration, users: int) -> RoundsCalibration:
     coming = np.full(len(rates), np.inf)
     coming[share < 1] = -np.log1p(-share[share < 1]) / rounds
     budgets = np.minimum(going, coming)
-    errors = users * (1 - rates) / rates + 1 / (rates * budgets) ** 2
+    largest = np.log(candidates / rounds) + 1
+    errors = np.sqrt(users * (1 - rates) / rates) + largest / (rates * budgets)
     least = int(errors.argmin())
-    if errors[least] >= users * (1 - best.p) / best.p + 1 / (best.p * float(best.epsilon0)) ** 2:
+    if errors[least] >= np.sqrt(users * (1 - best.p) / best.p) + largest / (best.p * float(best.epsilon0)):
         return best
     return calibrate_rounds(best.target, rounds, p=float(rates[least]))
 

@@ -65,7 +65,7 @@ def _read(
     data: Any, user: str, item: str, value: str | None, candidates: int | Labels, *, drop_unknown: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     count = _count(candidates)
-    table, label = _load(data, [name for name in (user, item, value) if name is not None])
+    table, label = load_columns(data, [name for name in (user, item, value) if name is not None])
     for name in table.schema.names:
         if table.column(name).null_count:
             raise InvalidData(f"the column {name!r} of {label} has missing values; fill or drop these rows")
@@ -79,7 +79,12 @@ def _read(
     return users[known], numbers[known], values[known]
 
 
-def _load(data: Any, names: list[str]) -> tuple[Any, str]:
+def load_columns(data: Any, names: list[str]) -> tuple[Any, str]:
+    """Return an Arrow table of the named columns, those of a CSV file as texts, and what to call it. Raises :class:`UnreadableFile`,
+    :class:`InvalidData`, :class:`InvalidArgument`.
+    """
+    if len(set(names)) != len(names):
+        raise InvalidArgument(f"the columns {', '.join(map(repr, names))} were named, one of them twice; name different ones")
     if isinstance(data, pa.Table):
         return _choose(data, names, "the table"), "the table"
     if not isinstance(data, (str, os.PathLike)):

@@ -32,6 +32,8 @@ _PLACES, _MOST_RECORDS, _MOST_LOOKS = 9, 27, 12
 #: How much larger than a cell needs it a pair is tried at first, as a share of the gap; from which depth on a cell's middle is looked at.
 _SHARE, _DEEP = Fraction(1, 6), 4
 _GRIDS = (Fraction(1, 50), Fraction(1, 500))
+#: The kernel computes no curve of a larger shift.
+_MOST_SHIFT = Fraction(10**5)
 Box = tuple[Statistic, ...]
 Point = Mapping[str, Fraction]
 
@@ -167,7 +169,7 @@ class _Search:
         if pair is None:
             return
         mu, q = pair
-        if mu < Fraction(1, 10**9) or q < Fraction(1, 10**12):
+        if not Fraction(1, 10**9) <= mu <= _MOST_SHIFT or q < Fraction(1, 10**12):
             return
         found = point_at_delta(compose_pair(mu, q, self.steps), self.delta, Fraction(1, 1000))
         side = max(found.sides.values(), key=lambda end: end.lower or Fraction(0))
@@ -259,8 +261,9 @@ class _Search:
 
     def _account(self, mu: Fraction, q: Fraction, gap: Fraction) -> tuple[Fraction, TableRow] | None:
         """Return an ε that is enough for a pair, with its row, from an account of the pair by itself."""
-        composition = compose_pair(mu, q, self.steps)
-        found = point_at_delta(composition, self.delta, gap)
+        if mu > _MOST_SHIFT:
+            return None
+        found = point_at_delta(compose_pair(mu, q, self.steps), self.delta, gap)
         if found.upper is None:
             return None
         epsilon = Fraction(decimal_text(max(found.upper, Fraction(1, 10**6)), _DIGITS, round_up=True))
@@ -276,7 +279,7 @@ class _Search:
     def _make_row(self, mu: Fraction, q: Fraction) -> TableRow | None:
         """Return a certified row with at least these numbers, None where δ(ε) is not shown to be at most δ."""
         mu, q = _short(max(mu, Fraction(1, 10**9))), min(_short(max(q, Fraction(1, 10**12))), Fraction(1))
-        if any(mu >= other and q >= its for other, its in self.failed):
+        if mu > _MOST_SHIFT or any(mu >= other and q >= its for other, its in self.failed):
             return None
         step = OneStep(self.epsilon, self.delta)
         if self.steps == 1:

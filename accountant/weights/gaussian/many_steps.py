@@ -111,6 +111,7 @@ class Line:
     """Pairs (μ, q) of ``steps`` steps along which δ rises: ``pair`` gives that of a place, rounded to where δ is smaller.
 
     ``near``: how far below the place where δ is its target one may be found. Nothing that :meth:`find` returns rests on estimates.
+    ``lag``: how much a bound on log δ was last above its estimate, where that is known.
     """
 
     step: OneStep
@@ -118,6 +119,7 @@ class Line:
     pair: Callable[[float], tuple[Fraction, Fraction]]
     name: str
     near: float
+    lag: float | None = None
     count: int = 0
 
     def find(self, low: float, high: float, *, guess: float | None = None) -> Found | None:
@@ -130,7 +132,7 @@ class Line:
         slope = max((ahead - self._excess(aim - _STEP)) / _STEP, _FLATTEST)
         wanted, best = slope * self.near, None
         gap = min(max(Fraction(wanted / _LAGS), _FINE), _USUAL)
-        lag, free = float(gap) * _LAGS / 2, wanted / 8
+        lag, free = float(gap) * _LAGS / 2 if self.lag is None else self.lag, wanted / 8
         for _ in range(_MOST):
             place = min(max(aim - (lag + free + ahead) / slope, low), high)
             mu, q = self.pair(place)
@@ -142,7 +144,7 @@ class Line:
                 gap *= 10  # the kernel does not work with so fine a grid
                 continue
             excess = _log(found.delta) - _log(self.step.delta)
-            lag = excess - self._excess_of(mu, q)
+            lag = self.lag = excess - self._excess_of(mu, q)
             if excess > 0:
                 free *= 2  # the estimate, or its slope, is wrong here
             elif best is None or place > best.place:

@@ -26,7 +26,7 @@ MOST_ROWS = 600
 #: Bits of μ, digits of q; bits of arithmetic for one step.
 _MU_BITS, _Q_DIGITS, _BITS = 28, 8, 160
 #: How far log μ goes from row to row, in units of the root of how steeply μ rises where ζ falls: for one step, and for several.
-_PACES, _LONGEST = (0.016, 0.08), 0.25
+_PACES, _LONGEST = (0.016, 0.04), 0.25
 #: A table ends where ζ is this small beside its first one: further down the weight is μ/ζ with the last μ.
 _SPAN = Fraction(1, 10_000)
 #: How close log q comes to where δ is its target, for one step and for several; and evaluations on the way of one step.
@@ -138,6 +138,7 @@ class _Walk:
     step: OneStep
     steps: int
     slope: float = 2.0
+    lag: float | None = None
 
     def begin(self, reach: Fraction) -> TableRow:
         """Return the row of the largest ζ itself."""
@@ -193,8 +194,9 @@ class _Walk:
         """Return a row with this μ and about the largest q, log q being about ``place``; None where none was certified."""
         if self.steps == 1:
             return self._solve_one_step(mu, place)
-        line = Line(self.step, self.steps, lambda at: (mu, _round_down(Fraction(exp(min(at, 0.0))))), NAME, near=_NEAR_STEPS)
+        line = Line(self.step, self.steps, lambda at: (mu, _round_down(Fraction(exp(min(at, 0.0))))), NAME, _NEAR_STEPS, self.lag)
         found = line.find(place - 3.0, 0.0, guess=place)
+        self.lag = line.lag
         return None if found is None else TableRow(mu, found.q, found.bounds)
 
     def _solve_one_step(self, mu: Fraction, place: float) -> TableRow | None:

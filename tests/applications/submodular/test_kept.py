@@ -176,13 +176,16 @@ def test_the_bound_holds_for_the_exact_law(k, epsilon0, beta):
 
 def test_sampling_is_balanced_for_a_public_number_of_users():
     best = calibrate_rounds("0.1", 2)
-    plan = PrivateGreedy(2, "0.1", users=500).plan
+    plan = PrivateGreedy(2, "0.1", users=500, candidates=64).plan
     assert plan.p > best.p
     assert plan.plus <= Fraction(1, 10) >= plan.minus
-    error = lambda found, n: n * (1 - found.p) / found.p + 1 / (found.p * float(found.epsilon0)) ** 2  # noqa: E731
-    assert error(plan, 500) < error(best, 500) / 3
-    assert balance_sampling(best, 1).p == pytest.approx(best.p, rel=0.5)
-    assert PrivateGreedy(2, 200, users=500).plan == calibrate_rounds(200, 2)
+    error = lambda found, n: np.sqrt(n * (1 - found.p) / found.p) + (np.log(32) + 1) / (found.p * float(found.epsilon0))  # noqa: E731
+    assert error(plan, 500) < 0.8 * error(best, 500)
+    assert balance_sampling(best, 1, 64).p == pytest.approx(best.p, rel=0.5)
+    assert balance_sampling(calibrate_rounds("0.3", 10), 100, 1000).p < 0.5  # the noise of ten shares of epsilon would be larger
+    assert PrivateGreedy(2, 200, users=500, candidates=64).plan == calibrate_rounds(200, 2)
+    with pytest.raises(InvalidArgument, match="64 candidates were declared, but the function has 3"):
+        PrivateGreedy(2, 1, users=5, candidates=64).run(CoverageInstance.from_sets([], candidates=3))
     assert bound_plan(10, 2, 1.0, Fraction(1), beta="0.1", eta="0.1") == bound_one_sided(10, 2, 1, "0.1")
 
 
@@ -190,7 +193,9 @@ def test_sampling_is_balanced_for_a_public_number_of_users():
     ("make", "match"),
     [
         (lambda: PrivateGreedy(1, 1, method="best"), "method must be one of auto, kept, fresh"),
-        (lambda: PrivateGreedy(1, 1, users=0), "guess of users"),
+        (lambda: PrivateGreedy(1, 1, users=0, candidates=5), "guess of users"),
+        (lambda: PrivateGreedy(1, 1, users=5), "go together"),
+        (lambda: PrivateGreedy(3, 1, users=5, candidates=2), "number of candidates"),
         (lambda: OneSidedGreedy(1, 1, "none"), "noise must be 'fresh' or 'kept'"),
         (lambda: calibrate_rounds(1, 2, p=0.0), "sampling probability must lie in"),
         (lambda: calibrate_rounds(1, 2, p=float("nan")), "sampling probability must lie in"),

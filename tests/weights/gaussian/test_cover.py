@@ -15,7 +15,7 @@ from accountant.guarantees.derive_gaussian import derive_delta, derive_weights
 from accountant.rules import rule_from_expression
 from accountant.rules.gaussian import make_gaussian_rule
 from accountant.weights.gaussian.covers import check_cover
-from profiles import InvalidArgument, InvalidSampling, InvalidTarget, NotReplayed, OtherNotion, declare, parse_expression
+from profiles import InvalidArgument, InvalidSampling, InvalidTarget, NotReplayed, OtherNotion, Undecided, declare, parse_expression
 from profiles.evaluation import exact_value
 from tests.weights.gaussian.survey import BITS, deltas, number
 
@@ -138,6 +138,7 @@ def test_weights_of_a_table_reach_their_target_at_the_worst_record():
         ({"q": None}, InvalidArgument, "a sampling rule is needed"),
         ({"q": "z/4"}, InvalidSampling, "q = 0"),
         ({"q": "2"}, InvalidSampling, "> 1"),
+        ({"q": "exp(-1000*z)/2"}, Undecided, "raise delta, or the least q"),
         ({"steps": 0}, InvalidArgument, "steps"),
         ({"rule": "privacy-constrained", "q": None}, InvalidSampling, "target epsilon"),
         ({"reference": declare("p", "w*z", record={"z": [0, 4]})}, OtherNotion, "which needs none"),

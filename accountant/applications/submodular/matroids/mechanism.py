@@ -13,6 +13,7 @@ from accountant.amplification import MOST_EPSILON
 from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.submodular.choosing import Scores, choose_greedily
 from accountant.applications.submodular.functions import TABLE
+from accountant.applications.submodular.matroids.facility import FacilityLocation
 from accountant.applications.submodular.matroids.matroid import Matroid, Members
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, Coverage, Objective, Tracked
 from accountant.applications.submodular.matroids.per_user import PerUser
@@ -27,7 +28,7 @@ from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import BitSource
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
-_PROVED = (Coverage, PerUser, Tracked)
+_PROVED = (Coverage, FacilityLocation, PerUser, Tracked)
 _SOURCE = "docs/matroids.md"
 
 
@@ -57,7 +58,7 @@ class PrivateMatroidGreedy:
     epsilon : exact number
         The ε to keep, in nats; text such as ``"0.1"`` is one tenth.
     objective : Objective
-        By default the number of covered users, :class:`Coverage`; :class:`Tracked` for weighted coverage and facility location;
+        By default the number of covered users, :class:`Coverage`; :class:`FacilityLocation`; :class:`Tracked` for weighted coverage;
         :class:`PerUser` for any function that is given by its values.
     rounds : int
         T. The ratio to the optimum is at best 1 − (1 + 1/T)^−T: 0.5, 0.56, 0.58, 0.59 for 1, 2, 3, 4; the error grows with kT.

@@ -1,0 +1,137 @@
+"""Public places from files: points, a matrix of distances, or a network of roads; and where the records of a table are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
+
+from accountant.applications.clustering.space import MetricSpace, measure_points, read_distances
+from accountant.applications.submodular.readers import load_columns
+from profiles import InvalidArgument, InvalidData, UnreadableFile
+from profiles.arrays import Floats
+
+#: A matrix of distances of so many places takes 800 MB.
+_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """A public space and how its candidates are called: coordinates, names, or numbers (no ``names`` and no coordinates)."""
+
+    space: MetricSpace
+    columns: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def locate(self, data: str, columns: list[str]) -> Any:
+        """Return where the records of a table are, each found by itself: points, or numbers of candidates.
+
+        Raises :class:`InvalidData` for missing values, numbers that are none, and places that are not public.
+        """
+        table, label = load_columns(data, columns)
+        if self.columns:
+            return np.column_stack([read_numbers(table.column(name), name, label) for name in columns])
+        if self.names:
+            found = pc.fill_null(pc.index_in(_to_text(table.column(columns[0])), value_set=pa.array(self.names)), -1)
+            places = np.asarray(found.combine_chunks(), dtype=np.int64)
+            if (places < 0).any():
+                raise InvalidData(f"a record in column {columns[0]!r} of {label} is at no public place; correct it, or drop such records")
+            return places
+        numbers = read_numbers(table.column(columns[0]), columns[0], label)
+        if not (np.floor(numbers) == numbers).all() or (numbers.size and not 0 <= numbers.min() <= numbers.max() < self.space.size):
+            raise InvalidData(f"places in column {columns[0]!r} of {label} must be integers from 0 to {self.space.size - 1}; correct them")
+        return numbers.astype(np.int64)
+
+    def describe(self, chosen: tuple[int, ...]) -> dict[str, list[Any]]:
+        """Return the columns that tell of chosen candidates: their coordinates, their names, or their numbers."""
+        if self.columns and self.space.candidates is not None:
+            rows = self.space.candidates[list(chosen)]
+            return {name: rows[:, place].tolist() for place, name in enumerate(self.columns)}
+        return {"place": [self.names[number] if self.names else number for number in chosen]}
+
+
+def read_points(path: str, columns: list[str], diameter: float | None = None) -> Places:
+    """Return the public candidates of a CSV or Parquet file, a row each, with Euclidean distances. Raises :class:`InvalidData`."""
+    table, label = load_columns(path, columns)
+    points = np.column_stack([read_numbers(table.column(name), name, label) for name in columns])
+    _require_few(len(points), "candidates")
+    return Places(measure_points(points, diameter=diameter), tuple(columns))
+
+
+def read_matrix(path: str, diameter: float | None = None) -> Places:
+    """Return the public candidates whose distances a square matrix has: a file of NumPy (NPY), or CSV without a header.
+
+    Raises :class:`UnreadableFile`, :class:`InvalidData`.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise UnreadableFile(f"a matrix of distances is needed, but {path} is no file; check the path")
+    try:
+        with file.open("rb") as stream:
+            binary = stream.read(6) == b"\x93NUMPY"
+        matrix = np.load(file, allow_pickle=False) if binary else np.loadtxt(file, delimiter=",", ndmin=2)
+    except (ValueError, OSError, EOFError, UnicodeDecodeError):
+        raise UnreadableFile(f"{file.name} is no square matrix of numbers; give NPY, or rows of numbers with commas") from None
+    return Places(read_distances(matrix, diameter=diameter))
+
+
+def read_graph(path: str, diameter: float | None = None) -> Places:
+    """Return the places of a public network: the file has a row an edge, with columns from, to and length ≥ 0, good for both ways.
+
+    The distance is the length of the shortest way. Places stand in the order in which the file names them first. Parts without a way
+    between them need a ``diameter``. Raises :class:`InvalidData`, :class:`UnreadableFile`.
+    """
+    table, label = load_columns(path, ["from", "to", "length"])
+    ends = [_to_text(table.column(name)).to_pylist() for name in ("from", "to")]
+    lengths = read_numbers(table.column("length"), "length", label)
+    if lengths.size and not float(lengths.min()) >= 0:
+        raise InvalidData(f"lengths in {label} must be at least 0, but a negative one was found; correct it")
+    names = tuple(dict.fromkeys(name for pair in zip(*ends, strict=True) for name in pair))
+    if not names:
+        raise InvalidData(f"{label} has no edges; give the roads of the network")
+    _require_few(len(names), "places")
+    number = {name: place for place, name in enumerate(names)}
+    shortest: dict[tuple[int, int], float] = {}
+    for one, other, length in zip(*ends, lengths.tolist(), strict=True):
+        key = (min(number[one], number[other]), max(number[one], number[other]))
+        shortest[key] = min(length, shortest.get(key, length))
+    edges = np.array([key for key in shortest if key[0] != key[1]], dtype=np.int64).reshape(-1, 2)
+    # a stored zero would be no edge of a sparse matrix: the least positive number stands for it, which sums of other lengths swallow
+    weights = np.array([shortest[one, other] for one, other in edges.tolist()], dtype=np.float64)
+    roads = sp.csr_array((np.maximum(weights, np.finfo(np.float64).tiny), (edges[:, 0], edges[:, 1])), shape=(len(names), len(names)))
+    found = dijkstra(roads, directed=False)
+    return Places(read_distances(np.minimum(found, found.T), diameter=diameter), (), names)
+
+
+def read_numbers(column: Any, name: str, label: str) -> Floats:
+    """Return a column as finite numbers. Raises :class:`InvalidData`."""
+    try:
+        kind = column.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            column = pc.utf8_trim_whitespace(column)
+        found: Floats = np.asarray(pc.cast(column, pa.float64()).combine_chunks())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InvalidData(f"the column {name!r} of {label} must hold numbers, but something else was found; correct it") from None
+    if not np.isfinite(found).all():
+        raise InvalidData(f"the column {name!r} of {label} has a missing or infinite value; fill or drop these rows")
+    return found
+
+
+def _to_text(column: Any) -> Any:
+    if column.null_count:
+        raise InvalidData("a place is missing in a table of places; fill or drop these rows")
+    return pc.cast(column, pa.string())
+
+
+def _require_few(count: int, what: str) -> None:
+    if count > _MOST:
+        raise InvalidArgument(f"{count} {what} were found, but distances of at most {_MOST} are kept; choose fewer public {what}")
+
+
+__all__ = ["Places", "read_graph", "read_matrix", "read_points"]

@@ -1,0 +1,206 @@
+"""What the commands of the one-sided algorithms share: their options, tables that they read, and how an answer is written and printed."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.files import check_not_input, check_writable, replace_file, write_whole
+from profiles.errors import InvalidArgument, InvalidData
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from accountant.applications.running import Answer
+    from accountant.guarantees import AnyGuarantee
+
+EpsilonOption = Annotated[str, typer.Option("--epsilon", "-e", metavar="E", help="epsilon to keep, in nats, an exact number such as 0.5")]
+CandidatesOption = Annotated[
+    str,
+    typer.Option(
+        "--candidates",
+        metavar="M or FILE",
+        help="the public list of candidates: a file with one a line (or a JSON list), or M for 0 to M-1",
+    ),
+]
+UserOption = Annotated[str, typer.Option("--user", metavar="COLUMN", help="the column that tells users apart")]
+ItemOption = Annotated[str, typer.Option("--item", metavar="COLUMN", help="the column of the candidates")]
+AnswerOption = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="write the answer to a CSV, Parquet or JSON file, whole or not at all")
+]
+GuaranteeOption = Annotated[
+    Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee to a file that pdp compose adds to others")
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
+]
+
+_LARGEST = 200_000_000
+#: What is written: the names of the columns, and the rows.
+Columns = dict[str, list[Any]]
+
+
+def check_outputs(inputs: Sequence[tuple[object, str]], *outputs: Path | None) -> None:
+    """Refuse outputs that cannot be written, are an input, or the same file twice, before any work. Raises :class:`PDPError`."""
+    named = [path for path in outputs if path is not None]
+    for path in named:
+        check_writable(path)
+        for given, what in inputs:
+            check_not_input(path, given, what)
+    if len({path.absolute() for path in named}) != len(named):
+        raise InvalidArgument(f"two outputs are both to be {named[0]}; name two files")
+
+
+def open_seeds(seed: int | None) -> tuple[np.random.Generator | None, np.random.Generator | None]:
+    """Return the sources of choices and sample: None for the secure one, or two generators of one seed."""
+    if seed is None:
+        return None, None
+    import numpy as np
+
+    if seed < 0:
+        raise InvalidArgument(f"a seed must be an integer from 0 on, but {seed} was found; give another")
+    return np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
+
+
+def read_candidates(given: str) -> int | list[str]:
+    """Return the number of candidates, or the list that a file names, in its order. Raises :class:`PDPError`."""
+    from profiles.files import read_text
+
+    if given.isascii() and given.isdigit():
+        return int(given)
+    path = Path(given)
+    text = read_text(path, _LARGEST)
+    if path.suffix.lower() == ".json":
+        found = _load_json(text, path)
+        if not isinstance(found, list) or not all(isinstance(item, str) or type(item) is int for item in found):
+            raise InvalidData(f'{path.name} must hold a list of names, but something else was found; write for example ["tea", "jam"]')
+        return [str(item) for item in found]
+    return [line.strip() for line in text.lstrip("\ufeff").splitlines() if line.strip()]
+
+
+def read_incidence(data: str, user: str, item: str, value: str | None = None) -> Any:
+    """Return what the readers take: the path of a CSV or Parquet file, or a table made of a JSON file.
+
+    JSON: a list of rows ({"user": ..., "item": ..., "value": ...}), or a list with one list of items a user. Raises :class:`InvalidData`.
+    """
+    path = Path(data)
+    if path.suffix.lower() != ".json":
+        return data
+    import pyarrow as pa
+
+    from profiles.files import read_text
+
+    found = _load_json(read_text(path, _LARGEST), path)
+    names = [name for name in (user, item, value) if name is not None]
+    if isinstance(found, list) and value is None and all(isinstance(row, list) for row in found):
+        rows: list[dict[str, Any]] = [{user: number, item: name} for number, row in enumerate(found) for name in row]
+    elif isinstance(found, list) and all(isinstance(row, dict) and set(names) <= set(row) for row in found):
+        rows = found
+    else:
+        raise InvalidData(
+            f"{path.name} must hold a list of rows with {', '.join(map(repr, names))}, or one list of items a user; correct it"
+        )
+    columns = {name: [row[name] for row in rows] for name in names}
+    try:
+        made = {name: pa.array(column, type=None if column else pa.int64()) for name, column in columns.items()}
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InvalidData(f"a column of {path.name} mixes texts and numbers, or holds something else; write each in one way") from None
+    return pa.table(made)
+
+
+def _load_json(text: str, path: Path) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidData(f"{path.name} is no JSON; correct it, or name a CSV or Parquet file") from None
+
+
+def label(candidates: int | Sequence[Any], chosen: Sequence[int]) -> list[Any]:
+    """Return the names of chosen candidates: their numbers where they have no names."""
+    return [int(number) if isinstance(candidates, int) else candidates[number] for number in chosen]
+
+
+def write_answer(path: Path | None, columns: Columns) -> None:
+    """Write a table in the format of the suffix: .json, .parquet, and CSV for any other. Raises :class:`UnwritableOutput`."""
+    if path is None:
+        return
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if path.suffix.lower() == ".json":
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        write_whole(path, json.dumps(rows, indent=2) + "\n")
+        return
+    buffer = io.BytesIO()
+    write = pyarrow.parquet.write_table if path.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
+    write(pa.table(columns), buffer)
+    with replace_file(path) as stream:
+        stream.write(buffer.getvalue())
+
+
+def write_promise(path: Path | None, guarantee: AnyGuarantee) -> None:
+    """Write a guarantee file."""
+    from accountant.interop.files import write_guarantee
+
+    if path is not None:
+        write_whole(path, write_guarantee(guarantee))
+
+
+def tell_answer(
+    answer: Answer[Any],
+    columns: Columns,
+    *,
+    out: Path | None,
+    guarantee: Path | None,
+    as_json: bool,
+    everything: bool,
+    public: dict[str, Any],
+    headline: Sequence[str],
+) -> int:
+    """Write and print an answer; nothing that is printed depends on the data but by way of the answer. Returns the exit code."""
+    from accountant.guarantees import render, to_json
+
+    write_answer(out, columns)
+    write_promise(guarantee, answer.guarantee)
+    if as_json:
+        utility = answer.utility
+        print_json(
+            {
+                "answer": columns,
+                **public,
+                "choice": None
+                if answer.choice is None
+                else {"method": answer.choice.method, "reason": answer.choice.reason, "errors": dict(answer.choice.errors)},
+                "utility": None
+                if utility is None
+                else {
+                    "void": utility.void,
+                    "ratio": utility.ratio,
+                    "error": utility.error,
+                    "failure": None if utility.failure is None else str(utility.failure),
+                    "reason": utility.reason,
+                },
+                "guarantee": to_json(answer.guarantee),
+                "out": None if out is None else str(out),
+            }
+        )
+        return 0
+    for line in headline:
+        print_line(line)
+    if answer.choice is not None:
+        print_line(f"method                {answer.choice.method}: {answer.choice.reason}")
+    if answer.utility is not None:
+        print_line(f"quality               {answer.utility}")
+    print_as_it_is(render(answer.guarantee, everything=everything).rstrip())
+    if out is not None:
+        print_line(f"answer written to {out}")
+    if guarantee is not None:
+        print_line(f"guarantee written to {guarantee}; add it to others with: pdp compose {guarantee} OTHER...")
+    return 0

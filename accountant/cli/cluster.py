@@ -1,0 +1,120 @@
+"""``pdp cluster``: k centres among public candidates, privately."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.answers import (
+    AnswerOption,
+    EpsilonOption,
+    GuaranteeOption,
+    SeedOption,
+    check_outputs,
+    open_seeds,
+    tell_answer,
+)
+from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.progress import show_progress
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from accountant.applications.clustering.places import Places
+
+HELP = (
+    "Choose k centres among public candidates so that records are near one (k-median or k-means), with epsilon-differential privacy for "
+    "each record. Candidates are points, the rows of a matrix of distances, or the places of a network."
+)
+EXAMPLE = """\b
+Examples:
+  pdp cluster examples/petals.csv --points examples/grid.csv \\
+    --columns length,width -k 3 -e 1 --n-bound 1000 --seed 1
+  pdp cluster examples/travellers.csv --graph examples/roads.csv \\
+    --columns place -k 2 -e 1 --n-bound 1000 --power 2 --out centres.csv
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV or Parquet file, a row a record")]
+    k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="how many centres")]
+    epsilon: EpsilonOption
+    columns: Annotated[
+        str,
+        typer.Option("--columns", metavar="A,B", help="coordinates, as in --points; or the one column of places (numbers for --distances)"),
+    ]
+    points: Annotated[str | None, typer.Option("--points", metavar="FILE", help="public candidates: CSV or Parquet with these columns")] = (
+        None
+    )
+    distances: Annotated[
+        str | None, typer.Option("--distances", metavar="FILE", help="public distances: a square matrix, NPY or CSV without a header")
+    ] = None
+    graph: Annotated[
+        str | None, typer.Option("--graph", metavar="FILE", help="a public network: CSV or Parquet with columns from, to and length")
+    ] = None
+    diameter: Annotated[
+        float | None, typer.Option("--diameter", metavar="D", help="a public bound, to which larger and infinite distances are cut")
+    ] = None
+    power: Annotated[int, typer.Option("--power", metavar="Q", help="1 for k-median, 2 for k-means")] = 1
+    n_bound: Annotated[int | None, typer.Option("--n-bound", metavar="N", help="a public bound of the number of records")] = None
+    rounds: Annotated[int | None, typer.Option("--rounds", metavar="L", help="with --method selection: how many candidates it draws")] = (
+        None
+    )
+    method: Annotated[str | None, typer.Option("--method", metavar="NAME", help="auto (with --n-bound), selection or everything")] = None
+    out: AnswerOption = None
+    guarantee: GuaranteeOption = None
+    seed: SeedOption = None
+    everything: AllOption = False
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    from accountant.applications.clustering import PrivateMetricClustering
+
+    given = [name for name in ("points", "distances", "graph") if getattr(options, name) is not None]
+    if len(given) != 1:
+        raise InvalidArgument("exactly one of --points, --distances and --graph is needed; say where the public candidates are")
+    check_outputs(((options.data, "input"), (getattr(options, given[0]), "file of candidates")), options.out, options.guarantee)
+    names = [name.strip() for name in options.columns.split(",")]
+    method = options.method or ("auto" if options.n_bound is not None else "selection")
+    rng, bits = open_seeds(options.seed)
+    with show_progress("clustering"):
+        places = _read_places(options, names)
+        model = PrivateMetricClustering(
+            places.space, options.k, options.epsilon, power=options.power, n_bound=options.n_bound, rounds=options.rounds,
+            method=method,  # type: ignore[arg-type]
+        )  # fmt: skip
+        answer = model.run(places.locate(options.data, names), rng, bits=bits)
+    centres = places.describe(answer.centres)
+    words = "; ".join(", ".join(f"{name} {column[row]}" for name, column in centres.items()) for row in range(options.k))
+    columns: dict[str, list[Any]] = {"centre": list(answer.centres), **centres}
+    return tell_answer(
+        answer,
+        columns,
+        out=options.out,
+        guarantee=options.guarantee,
+        as_json=options.json,
+        everything=options.everything,
+        public={"k": options.k, "power": options.power, "candidates": places.space.size, "diameter": places.space.diameter},
+        headline=(f"centres               {words}",),
+    )
+
+
+def _read_places(options: Options, names: list[str]) -> Places:
+    from accountant.applications.clustering.places import read_graph, read_matrix, read_points
+
+    if options.points is not None:
+        return read_points(options.points, names, options.diameter)
+    if len(names) != 1:
+        raise InvalidArgument(
+            f"one column of places is needed, but --columns names {len(names)}; name the column that says where a record is"
+        )
+    if options.distances is not None:
+        return read_matrix(options.distances, options.diameter)
+    return read_graph(str(options.graph), options.diameter)

@@ -1,0 +1,106 @@
+"""``pdp cover``: an order of public sets in which few cover all elements, privately."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from accountant.cli.answers import (
+    AnswerOption,
+    EpsilonOption,
+    GuaranteeOption,
+    SeedOption,
+    check_outputs,
+    label,
+    open_seeds,
+    read_candidates,
+    read_incidence,
+    tell_answer,
+)
+from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.progress import show_progress
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from accountant.applications.setcover.algorithms import Algorithm
+
+HELP = (
+    "Put public sets into an order in which few of them cover all elements, with epsilon-differential privacy for each element: each one "
+    "then chooses the first set that it is in."
+)
+EXAMPLE = """\b
+Examples:
+  pdp cover examples/pixels.csv --element image --set pixel --sets 64 \\
+    -e 1 --seed 1
+  pdp cover examples/pixels.csv --element image --set pixel --sets 64 \\
+    -e 1 --algorithm fresh-samples --max-elements 1000 --out order.csv
+"""
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file with one row an (element, set) pair")]
+    sets: Annotated[
+        str, typer.Option("--sets", metavar="M or FILE", help="the public list of sets: a file with one a line (or a JSON list), or M")
+    ]
+    epsilon: EpsilonOption
+    element: Annotated[str, typer.Option("--element", metavar="COLUMN", help="the column that tells elements apart")] = "element"
+    set: Annotated[str, typer.Option("--set", metavar="COLUMN", help="the column of the sets")] = "set"
+    algorithm: Annotated[str, typer.Option("--algorithm", metavar="NAME", help="noisy-greedy, one-sample or fresh-samples")] = (
+        "noisy-greedy"
+    )
+    max_elements: Annotated[
+        int | None, typer.Option("--max-elements", metavar="N", help="with one-sample and fresh-samples: a public guess of their number")
+    ] = None
+    drop_unknown: Annotated[bool, typer.Option("--drop-unknown", help="leave out rows whose set is not in the list")] = False
+    out: AnswerOption = None
+    guarantee: GuaranteeOption = None
+    seed: SeedOption = None
+    everything: AllOption = False
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    from accountant.applications.setcover import PrivateSetCover, read_coverage
+
+    check_outputs(((options.data, "input"), (options.sets, "list of sets")), options.out, options.guarantee)
+    algorithm = _choose(options.algorithm, options.max_elements)
+    sets = read_candidates(options.sets)
+    mechanism = PrivateSetCover(options.epsilon, sets if isinstance(sets, int) else len(sets), algorithm)
+    rng, bits = open_seeds(options.seed)
+    with show_progress("covering"):
+        rows = read_incidence(options.data, options.element, options.set)
+        system = read_coverage(rows, user=options.element, item=options.set, candidates=sets, drop_unknown=options.drop_unknown)
+        answer = mechanism.run(system, rng, bits=bits)
+    order = label(sets, answer.permutation.tolist())
+    first = ", ".join(map(str, order[:_SHOWN])) + (f", ... ({len(order)} sets; --out has all)" if len(order) > _SHOWN else "")
+    return tell_answer(
+        answer,
+        {"rank": list(range(1, len(order) + 1)), "set": order},
+        out=options.out,
+        guarantee=options.guarantee,
+        as_json=options.json,
+        everything=options.everything,
+        public={"algorithm": options.algorithm},
+        headline=(f"order                 {first}",),
+    )
+
+
+def _choose(name: str, most: int | None) -> Algorithm:
+    from accountant.applications.setcover import FreshSampleScaling, NoisyGreedy, OneSampleScaling
+
+    scaling: dict[str, type[OneSampleScaling | FreshSampleScaling]] = {"one-sample": OneSampleScaling, "fresh-samples": FreshSampleScaling}
+    if name == "noisy-greedy":
+        if most is not None:
+            raise InvalidArgument("--max-elements was given, but noisy greedy needs no guess; leave it out, or choose another algorithm")
+        return NoisyGreedy()
+    if name not in scaling:
+        raise InvalidArgument(f"the algorithm must be noisy-greedy, one-sample or fresh-samples, but {name[:40]!r} was found; choose one")
+    return scaling[name]() if most is None else scaling[name](max_elements=most)

@@ -1,0 +1,275 @@
+"""``pdp monitor``: items that many users have, time step by time step, from a stream that is read as it comes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import select
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.answers import (
+    AnswerOption,
+    EpsilonOption,
+    GuaranteeOption,
+    SeedOption,
+    check_outputs,
+    read_candidates,
+    tell_answer,
+)
+from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.cli.output import make_printable, print_as_it_is
+from accountant.progress import show_progress
+from profiles.errors import InvalidArgument, InvalidData
+from profiles.private import EYES_ONLY
+
+if TYPE_CHECKING:
+    from accountant.applications.heavyhitters import HeavyHitterMonitor, StepReport
+
+HELP = (
+    "Report at every time step the items that many users have, with epsilon-differential privacy for each user with the whole stream. The "
+    "stream, sorted by time, is a file, or lines on standard input with a header: user,time,item."
+)
+EXAMPLE = """\b
+Examples:
+  pdp monitor examples/lines.csv --domain 8 --times 0:8 -k 2 -e 1 \\
+    --beta 0.05 --seed 1
+  pdp monitor examples/lines.csv --domain 8 --times 0:8 -k 2 -e 1 \\
+    --threshold 80 --out reports.csv
+"""
+_CHUNK = 1 << 22
+_MOST_STEPS = 10**7
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    domain: Annotated[
+        str, typer.Option("--domain", metavar="M or FILE", help="the public list of items: a file with one a line (or a JSON list), or M")
+    ]
+    times: Annotated[str, typer.Option("--times", metavar="A:B", help="the public time steps: the integers from A to B - 1")]
+    k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="to how many reports a user contributes at most")]
+    epsilon: EpsilonOption
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="CSV or Parquet file, sorted by time; standard input if none is named")
+    ] = None
+    threshold: Annotated[
+        int | None, typer.Option("--threshold", metavar="T", help="a count of users in the sample; or --beta, to have it planned")
+    ] = None
+    beta: Annotated[
+        str | None, typer.Option("--beta", metavar="B", help="plan a threshold whose error bound fails with probability B at most")
+    ] = None
+    user: Annotated[str, typer.Option("--user", metavar="COLUMN", help="the column that tells users apart")] = "user"
+    time: Annotated[str, typer.Option("--time", metavar="COLUMN", help="the column of the time steps, integers")] = "time"
+    item: Annotated[str, typer.Option("--item", metavar="COLUMN", help="the column of the items")] = "item"
+    integer_users: Annotated[bool, typer.Option("--integer-users", help="users are integers: faster, and 007 is 7")] = False
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="FILE", help="keep the pass in a file, and go on from it after a restart")
+    ] = None
+    keep_open: Annotated[
+        bool, typer.Option("--keep-open", help="with --state: more of the stream comes later, do not report the remaining steps")
+    ] = False
+    out: AnswerOption = None
+    guarantee: GuaranteeOption = None
+    seed: SeedOption = None
+    everything: AllOption = False
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    check_outputs(((options.data or "-", "input"), (options.domain, "list of items")), options.out, options.guarantee, options.state)
+    if options.keep_open and options.state is None:
+        raise InvalidArgument("--keep-open was given without --state, so that nothing could go on; add --state FILE")
+    if options.state is not None and options.seed is not None:
+        raise InvalidArgument("--seed was given with --state, and would make the same noise after a restart; leave one of them out")
+    monitor, plan = _make(options)
+    live = options.data is None and not options.json
+    reports: list[StepReport] = []
+
+    def tell(found: tuple[StepReport, ...]) -> None:
+        reports.extend(found)
+        if live:
+            _print(found)
+
+    with show_progress(f"stream, {EYES_ONLY}", "records") as progress:
+        guarantee = _follow(monitor, options, tell, progress)
+    if options.data is not None and not options.json:
+        _print(tuple(reports))
+    from accountant.applications.running import Answer
+
+    pairs = [(report.time, item) for report in reports for item in report.items]
+    return tell_answer(
+        Answer(tuple(reports), guarantee),
+        {"time": [time for time, _ in pairs], "item": [item for _, item in pairs]},
+        out=options.out,
+        guarantee=options.guarantee,
+        as_json=options.json,
+        everything=options.everything,
+        public={"steps": [report.time for report in reports], "threshold": monitor.threshold, **plan},
+        headline=(_describe(monitor, plan),),
+    )
+
+
+def _make(options: Options) -> tuple[HeavyHitterMonitor, dict[str, Any]]:
+    from accountant.applications.heavyhitters import HeavyHitterMonitor, plan_threshold
+
+    start, colon, stop = options.times.partition(":")
+    if (
+        not colon
+        or not all(part.lstrip("-").isdigit() and part.isascii() for part in (start, stop))
+        or not -_LARGEST <= int(start) < int(stop) <= _LARGEST
+    ):
+        raise InvalidArgument(
+            f"--times must be A:B with integers A < B of at most 62 bits, but {options.times[:40]!r} was found; write for example 0:24"
+        )
+    times = range(int(start), int(stop))
+    if len(times) > _MOST_STEPS:
+        raise InvalidArgument(f"--times has {len(times)} time steps, but each has a report; give at most {_MOST_STEPS}")
+    items = read_candidates(options.domain)
+    domain: Any = range(items) if isinstance(items, int) else items
+    if (options.threshold is None) == (options.beta is None):
+        raise InvalidArgument("either --threshold or --beta is needed, not both; give one of them")
+    if options.beta is None:
+        return HeavyHitterMonitor(options.k, options.epsilon, options.threshold, domain, times), {}  # type: ignore[arg-type]
+    plan = plan_threshold(options.k, options.epsilon, options.beta, steps=len(times), domain_size=len(domain))
+    public = {"level": plan.level, "error": plan.error, "failure": float(plan.failure)}
+    return HeavyHitterMonitor.from_plan(plan, domain=domain, times=times), public
+
+
+def _describe(monitor: HeavyHitterMonitor, plan: dict[str, Any]) -> str:
+    said = f"threshold             {monitor.threshold} users in the sample"
+    if not plan:
+        return said
+    return (
+        f"{said}; but for a probability of {plan['failure']:.3g}, what {plan['error']} users have is reported and what at most "
+        f"{plan['level']} have is not, if each user has at most {monitor.k} items above that"
+    )
+
+
+def _follow(
+    monitor: HeavyHitterMonitor, options: Options, tell: Callable[[tuple[StepReport, ...]], None], progress: Callable[[int, None], None]
+) -> Any:
+    """Run a pass, tell its reports, and return its guarantee."""
+    from accountant.guarantees import discharge
+    from profiles.hypotheses import UNSEEN_MOMENT
+
+    with contextlib.ExitStack() as stack:
+        kept = None if options.state is None else stack.enter_context(monitor.start_kept(options.state))
+        running: Any = monitor.start(bits=options.seed) if kept is None else kept
+        done = 0
+        for users, times, items in _read(options):
+            done += len(users)
+            progress(done, None)
+            tell(running.push(times, users, items))
+        if kept is not None and options.keep_open:
+            kept.save()
+        else:
+            tell(running.finish())
+        if kept is not None or (options.data is None and not options.json):
+            return running.guarantee  # reports were seen as they came, or in several parts
+        evidence = "all reports are printed together, after the last record"
+        return discharge(running.guarantee, UNSEEN_MOMENT, evidence)
+
+
+def _print(reports: tuple[StepReport, ...]) -> None:
+    """Print a line for each time step with reported items."""
+    for report in reports:
+        if report.items:
+            print_as_it_is(make_printable(f"time {report.time}: {', '.join(map(str, report.items))}"))
+    sys.stdout.flush()
+
+
+def _read(options: Options) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield users, times and items of the stream, in parts."""
+    from accountant.applications.heavyhitters import open_stream
+
+    integer_items = options.domain.isascii() and options.domain.isdigit()
+    if options.data is not None:
+        source = open_stream(
+            options.data,
+            user=options.user,
+            time=options.time,
+            item=options.item,
+            users="integer" if options.integer_users else None,
+            items="integer" if integer_items else None,
+        )
+        for batch in source:
+            yield batch.users, batch.times, batch.items
+        return
+    import pyarrow as pa
+
+    names_of: list[str] | None = None
+    kinds_of = {
+        options.user: pa.int64() if options.integer_users else pa.string(),
+        options.time: pa.int64(),
+        options.item: pa.int64() if integer_items else pa.string(),
+    }
+    for part in read_lines(sys.stdin.buffer.fileno()):
+        lines = part
+        if names_of is None:
+            head, _, lines = part.lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")
+            names_of = [name.strip().strip('"') for name in head.decode("utf-8", "replace").split(",")]
+            for name in kinds_of:
+                if names_of.count(name) != 1:
+                    raise InvalidData(f"the first line of the stream must name one column {name!r}, but it does not; write user,time,item")
+        if lines.strip():
+            yield _parse(lines, names_of, kinds_of, options)
+
+
+def _parse(lines: bytes, names: list[str], kinds: dict[str, Any], options: Options) -> tuple[Any, Any, Any]:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    try:
+        table = pyarrow.csv.read_csv(
+            io.BytesIO(lines),
+            read_options=pyarrow.csv.ReadOptions(column_names=names),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), strings_can_be_null=False),
+        )
+    except pa.ArrowInvalid:
+        raise InvalidData("a line of the stream does not have the columns of the first line, or a time is no integer; correct it") from None
+    found = [table.column(name) for name in (options.user, options.time, options.item)]
+    if any(column.null_count for column in found):
+        raise InvalidData("a line of the stream has a missing value; drop such lines")
+    users, times, items = (column.to_numpy() for column in found)
+    return users, times, items
+
+
+def read_lines(descriptor: int) -> Iterator[bytes]:
+    """Yield whole lines as they come: all that are there, up to 4 MB at a time; the last one also without its end."""
+    rest = b""
+    while True:
+        parts, size = [rest], len(rest)
+        while True:
+            part = os.read(descriptor, _CHUNK)
+            parts.append(part)
+            size += len(part)
+            if not part or size >= _CHUNK or not _has_more(descriptor):
+                break
+        whole = b"".join(parts)
+        if not part:
+            if whole:
+                yield whole
+            return
+        end = whole.rfind(b"\n") + 1
+        rest = whole[end:]
+        if end:
+            yield whole[:end]
+
+
+def _has_more(descriptor: int) -> bool:
+    """Whether a read would not wait."""
+    try:
+        return bool(select.select([descriptor], [], [], 0)[0])
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,149 @@
+"""The anchor: a file outside of the ledger to which every entry's hash is appended, and from which nothing is ever taken.
+
+A ledger that was restored from an old copy, or that went on in two copies, does not agree with its anchor, and charges nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from accountant.ledger.log import Entry
+from profiles import InvalidArgument, UnreadableFile, UnwritableOutput
+from profiles.errors import LedgerRejected
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows: writers then exclude each other by the lock of the database alone
+    fcntl = None  # type: ignore[assignment]
+
+_TITLE = "pdp-ledger-anchor 1"
+_LINE = re.compile(r"(\d{1,15}) ([0-9a-f]{64}) ([0-9a-f]{64}) (.*)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The anchor file at ``path`` of the ledger with the id ``ledger``."""
+
+    path: Path
+    ledger: str
+
+    def create(self) -> None:
+        """Write the first line. Raises :class:`UnwritableOutput`, also where the file is there already."""
+        try:
+            with self.path.open("x", encoding="utf-8") as stream:
+                stream.write(f"{_TITLE} {self.ledger}\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+        except FileExistsError:
+            raise UnwritableOutput(
+                f"the anchor {self.path} is there already, and may belong to another ledger; name another file"
+            ) from None
+        except OSError as error:
+            raise UnwritableOutput(
+                f"the anchor {self.path} could not be written ({error.strerror}); check folder, space and rights"
+            ) from None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep all other processes that use this anchor out. Raises :class:`UnreadableFile`, :class:`UnwritableOutput`."""
+        try:
+            handle = os.open(self.path, os.O_RDWR)
+        except FileNotFoundError:
+            raise UnreadableFile(f"the anchor {self.path} is not there; name it with --anchor, or get it from where it is kept") from None
+        except OSError as error:
+            raise UnwritableOutput(f"the anchor {self.path} cannot be appended to ({error.strerror}); check its rights") from None
+        try:
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def compare(self, entries: Sequence[Entry]) -> int:
+        """Return how many of ``entries`` the anchor does not have yet: 0, or 1 where a process died between the two writes.
+
+        Raises :class:`LedgerRejected` where the ledger is an old copy, went on in another copy, or the anchor is an old one.
+        """
+        lines, torn = self._read()
+        for place, (line, entry) in enumerate(zip(lines, entries, strict=False)):
+            if line != _write(entry):
+                raise LedgerRejected(
+                    f"the anchor {self.path.name} has another entry {place} than the ledger: two copies of it went on, or its history was "
+                    "changed; use the copy that the anchor goes with"
+                )
+        if len(lines) > len(entries):
+            raise LedgerRejected(
+                f"the ledger is older than its anchor {self.path.name}, and what was spent since is not in it: it lacks "
+                f"{name_lines(lines[len(entries) :])}; use the newest copy"
+            )
+        missing = len(entries) - len(lines)
+        if missing > 1 or (torn and (not missing or not f"{_write(entries[-1])}\n".startswith(torn))):
+            raise LedgerRejected(
+                f"the anchor {self.path.name} lacks entries of the ledger, from {len(lines)} on, or its last line is damaged: it is an old "
+                "copy; use the newest one"
+            )
+        return missing
+
+    def append(self, entry: Entry) -> None:
+        """Append the line of an entry, or what is missing of it, durably. Raises :class:`UnwritableOutput`."""
+        _, torn = self._read()
+        text = f"{_write(entry)}\n"
+        try:
+            with self.path.open("ab") as stream:
+                stream.write(text.removeprefix(torn).encode())
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise UnwritableOutput(
+                f"the anchor {self.path} could not be appended to ({error.strerror}); the charge stays, and nothing was run"
+            ) from None
+
+    def read_lost(self, entries: Sequence[Entry]) -> str:
+        """Return in words what the anchor has and ``entries`` do not, "" for nothing; of entries that agree as far as they go."""
+        lines, _ = self._read()
+        return name_lines(lines[len(entries) :])
+
+    def _read(self) -> tuple[list[str], str]:
+        """Return the whole lines, and what stands after the last of them."""
+        try:
+            text = self.path.read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is no text"
+            raise UnreadableFile(f"the anchor {self.path} cannot be read ({reason}); name the anchor of this ledger") from None
+        title, _, rest = text.partition("\n")
+        if title != f"{_TITLE} {self.ledger}":
+            what = "an anchor of another ledger, or of another version" if title.startswith("pdp-ledger-anchor ") else "another file"
+            raise LedgerRejected(f"the anchor of this ledger was expected in {self.path.name}, but {what} was found; name the right one")
+        *lines, torn = rest.split("\n")
+        for place, line in enumerate(lines):
+            found = _LINE.match(line)
+            if found is None or int(found[1]) != place:
+                raise LedgerRejected(f"line {place + 2} of the anchor {self.path.name} is damaged; use another copy of the anchor")
+        return lines, torn
+
+
+def name_lines(lines: Sequence[str]) -> str:
+    """Return in words which entries lines of an anchor stand for.
+
+    >>> name_lines(["3 " + "0" * 64 + " " + "0" * 64 + " charge 'centres'"])
+    "entry 3 (charge 'centres')"
+    """
+    found = [match for match in map(_LINE.match, lines) if match]
+    shown = ", ".join(f"{item[1]} ({item[4]})" for item in found[:5])
+    return "" if not found else f"{'entry' if len(found) == 1 else 'entries'} {shown}" + (" and others" if len(found) > 5 else "")
+
+
+def _write(entry: Entry) -> str:
+    return f"{entry.sequence} {entry.hash.hex()} {entry.seal.hex()} {entry.kind} {entry.name!r}"
+
+
+def check_name(name: object) -> str:
+    """Return the name of a release. Raises :class:`InvalidArgument` for what is no line of text of 1 to 100 letters."""
+    if not isinstance(name, str) or not name.strip() or len(name) > 100 or not name.isprintable():
+        raise InvalidArgument("a release needs a name of 1 to 100 printable letters, but another one was found; give one")
+    return name.strip()

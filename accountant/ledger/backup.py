@@ -1,0 +1,260 @@
+"""The log as a file of lines: what a backup is, and what a ledger is made of again, as far as it is whole (docs/ledger.md, section 5)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from accountant.files import replace_file
+from accountant.ledger.anchor import Anchor
+from accountant.ledger.journal import Journal, read_secret, remove
+from accountant.ledger.ledger import Ledger
+from accountant.ledger.log import OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
+from accountant.ledger.packing import pack
+from accountant.ledger.settings import Settings, make_token, read_settings
+from accountant.ledger.store import Store
+from accountant.ledger.units import Hasher
+from profiles import PDPError, UnreadableFile
+from profiles.errors import LedgerRejected
+from profiles.strict_json import read_json
+
+_FORMAT, _VERSION = "pdp-ledger-log", 1
+_LONGEST = 1 << 27
+
+
+@dataclass(slots=True)
+class _Batch:
+    """An entry with all that it did."""
+
+    segments: list[Segment] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    output: bytes | None = None
+
+
+def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
+    """Write the log of a ledger, with all that it did to the accounts, to a file that appears whole or not at all; return its entries.
+
+    It is private like the ledger itself: it has what each account was charged, though no ids.
+    """
+    journal = ledger.journal
+    with journal.reading(), replace_file(Path(path)) as stream:
+        for line in _write_lines(journal):
+            stream.write(line.encode() + b"\n")
+    return len(journal.entries)
+
+
+def _write_lines(journal: Journal) -> Iterator[str]:
+    yield json.dumps({"format": _FORMAT, "version": _VERSION})
+    for entry in journal.entries:
+        for segment in journal.store.iter_segments(journal.hasher, entry.sequence):
+            yield json.dumps({"first": segment.first, "hashes": _text(segment.hashes), "fingerprint": _text(segment.fingerprint)})
+        for change in journal.store.iter_changes(entry.sequence):
+            yield json.dumps({"change": change.kind, "chunk": change.chunk, "packed": _text(change.packed)})
+        if entry.kind == OUTPUT:
+            yield json.dumps({"output": _text(journal.store.read_output(entry.sequence) or b"")})
+        told = {"entry": entry.sequence, "kind": entry.kind, "name": entry.name, "body": body_text(entry.body)}
+        yield json.dumps(told | {"hash": entry.hash.hex(), "digest": entry.digest.hex(), "seal": entry.seal.hex()})
+
+
+def restore(
+    path: str | os.PathLike[str],
+    log: str | os.PathLike[str],
+    *,
+    anchor: str | os.PathLike[str],
+    secret: str | os.PathLike[str] | None = None,
+) -> tuple[Ledger, str]:
+    """Return the ledger that a backup holds, in a new file at ``path``, and in words what its anchor has and the backup has not.
+
+    A torn or damaged backup gives the longest part from its beginning that is whole. What the anchor knows beyond that is lost: the ledger
+    is then older than its anchor, and is refused until it is restored from a newer backup.
+    Raises :class:`UnreadableFile` where not even the first entry is whole, :class:`LedgerRejected` where the anchor is another ledger's.
+    """
+    where = Path(path)
+    hidden = read_secret(Path(f"{where}.key") if secret is None else Path(secret))
+    hasher, entries, settings, store = Hasher(hidden), list[Entry](), None, None
+    try:
+        for entry, batch in _read_batches(Path(log)):
+            if settings is None:
+                settings = read_settings(entry)
+                settings.require_secret(hidden)
+            try:
+                check_entry(entries[-1] if entries else None, entry, hasher, settings.previous)
+            except LedgerRejected:
+                break
+            if _digest(batch) != entry.digest or not _has_output(entry, batch):
+                break
+            if store is None:
+                store = Store.create(where)
+            _write_batch(store, entry, batch, hasher)
+            entries.append(entry)
+        if settings is None or store is None:
+            raise UnreadableFile(
+                f"a backup of a ledger was expected in {Path(log).name}, but not even its first entry is whole; use another one"
+            )
+        return _finish(store, Anchor(Path(anchor), settings.ledger), hasher, entries, settings, secret)
+    except BaseException:
+        if store is not None:
+            store.close()
+            remove(where)
+        raise
+
+
+def _finish(
+    store: Store, anchor: Anchor, hasher: Hasher, entries: list[Entry], settings: Settings, secret: str | os.PathLike[str] | None
+) -> tuple[Ledger, str]:
+    ledger = Ledger(Journal(store, anchor, hasher, settings.previous), settings)
+    ledger.remember(Path(f"{store.path}.key") if secret is None else Path(secret))
+    with store.transaction():
+        ledger.journal.book.repair(entries, write=True)
+    with anchor.locked():
+        lost = anchor.read_lost(entries)
+        if not lost and anchor.compare(entries):
+            anchor.append(entries[-1])
+    ledger.journal.adopt(entries)
+    return ledger, lost
+
+
+def _read_batches(path: Path) -> Iterator[tuple[Entry, _Batch]]:
+    """Yield the entries of a backup with what they did, as far as its lines can be read."""
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise UnreadableFile(f"the backup {path} cannot be read ({error.strerror}); check the path and its rights") from None
+    with stream:
+        head = _read_line(stream.readline(_LONGEST))
+        if head is None or head.get("format") != _FORMAT:
+            raise UnreadableFile(f"a backup of a ledger was expected in {path.name}, but another file was found; name the backup")
+        if type(head.get("version")) is not int or head["version"] != _VERSION:
+            raise UnreadableFile(
+                f"a backup of version {_VERSION} was expected in {path.name}, but another one was found; use a newer release"
+            )
+        batch = _Batch()
+        while line := stream.readline(_LONGEST):
+            found = _read_line(line)
+            if found is None:
+                return
+            try:
+                entry = _take(found, batch)
+            except (KeyError, TypeError, ValueError, PDPError):
+                return
+            if entry is not None:
+                yield entry, batch
+                batch = _Batch()
+
+
+def _read_line(line: bytes) -> Mapping[str, Any] | None:
+    """Return the object of a whole line."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        found = read_json(line.decode())
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _take(found: Mapping[str, Any], batch: _Batch) -> Entry | None:
+    """Add what a line says to a batch; return the entry that ends it."""
+    if "first" in found:
+        batch.segments.append(Segment(_number(found["first"]), _bytes(found["hashes"]), _bytes(found["fingerprint"])))
+    elif "change" in found:
+        batch.changes.append(Change(str(found["change"]), _number(found["chunk"]), _bytes(found["packed"])))
+    elif "output" in found:
+        batch.output = _bytes(found["output"])
+    else:
+        body = read_json(found["body"])
+        hashes = (bytes.fromhex(found[name]) for name in ("hash", "digest", "seal"))
+        return Entry(_number(found["entry"]), str(found["kind"]), str(found["name"]), body, *hashes)
+    return None
+
+
+def _digest(batch: _Batch) -> bytes | None:
+    digest = Digest()
+    for segment in batch.segments:
+        digest.add_segment(segment)
+    try:
+        for change in sorted(batch.changes, key=lambda item: (item.kind, item.chunk)):
+            digest.add_change(change)
+    except LedgerRejected:
+        return None
+    return digest.finish()
+
+
+def _has_output(entry: Entry, batch: _Batch) -> bool:
+    """Tell whether a batch has the output that its entry names, and no other."""
+    if entry.kind != OUTPUT:
+        return batch.output is None
+    return batch.output is not None and hashlib.sha256(batch.output).hexdigest() == entry.body.get("sha256")
+
+
+def _write_batch(store: Store, entry: Entry, batch: _Batch, hasher: Hasher) -> None:
+    with store.transaction():
+        for segment in batch.segments:
+            store.write_segment(entry.sequence, segment, hasher)
+        for change in batch.changes:
+            store.write_change(entry.sequence, change)
+        if batch.output is not None:
+            store.write_output(entry.sequence, batch.output)
+        store.write_entry(entry, body_text(entry.body))
+
+
+def migrate(
+    ledger: Ledger, path: str | os.PathLike[str], *, anchor: str | os.PathLike[str], secret: str | os.PathLike[str] | None = None
+) -> Ledger:
+    """Return a new ledger that goes on from ``ledger``: its first hash is made of the old head, and every account begins with its spending.
+
+    The old ledger stays as it is, and must not be charged any more: two that go on are two budgets.
+    """
+    old = ledger.journal
+    with old.reading():
+        head, hidden = old.entries[-1], old.hasher.secret
+        spent = old.charges[-1].body["spent"] if old.charges else ledger.settings.spent
+        settings = Settings(
+            make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
+            ledger.settings.check, head.hash.hex(), spent,
+        )  # fmt: skip
+        made = Ledger.begin(path, anchor, secret, hidden, settings)
+
+        def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+            store, hasher = made.journal.store, made.journal.hasher
+            for segment in old.store.iter_segments(old.hasher):
+                store.write_segment(entry, segment, hasher)
+                digest.add_segment(segment)
+            for chunk, amounts, budgets in old.book.fold(old.entries):
+                for kind, values in (("budget", budgets), ("cost", amounts)):
+                    change = Change(kind, chunk, pack(values))
+                    store.write_change(entry, change)
+                    digest.add_change(change)
+            return settings.to_body(ledger.tell_time())
+
+        try:
+            made.journal.append(OPEN, "", work)
+            with made.journal.store.transaction():
+                made.journal.book.repair(made.journal.entries, write=True)
+        except BaseException:
+            made.discard()
+            raise
+    return made
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _bytes(text: object) -> bytes:
+    return base64.b64decode(str(text), validate=True)
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(value)
+    return value
+
+
+__all__ = ["back_up", "migrate", "restore"]

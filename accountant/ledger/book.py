@@ -1,0 +1,341 @@
+"""The accounts of a ledger: which rows belong to which, what each spent, and who may take part (docs/ledger.md, L1 and L5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from accountant.ledger.log import Change, Digest, Entry, Segment
+from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
+from accountant.ledger.rows import RowBatch
+from accountant.ledger.store import Account, Store
+from accountant.ledger.units import WIDTH, Hasher, Ids, Index, group
+from profiles import InvalidData
+from profiles.arrays import Booleans, Integers, Positions
+from profiles.errors import LedgerRejected
+
+#: Of a batch: the shifts of its rows in steps, and their budgets as amounts.
+Count = Callable[[RowBatch, int], Integers]
+
+
+@dataclass(slots=True)
+class Matched:
+    """The rows of a data set by account: the total shift of each account, whether it has a row, and the accounts of the rows.
+
+    ``budgets``: of the accounts from ``known`` on, which are new; ``segments`` are these.
+    """
+
+    known: int
+    totals: Integers = field(repr=False)
+    present: Booleans = field(repr=False)
+    places: list[slice | Positions] = field(repr=False)
+    segments: list[Segment] = field(repr=False)
+    budgets: Integers = field(repr=False)
+    most_rows: int = field(default=1, repr=False)
+
+    def rows_of(self, active: Booleans) -> Booleans:
+        """Return which rows belong to accounts that are ``active``."""
+        parts = [active[place] for place in self.places]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
+
+
+@dataclass(slots=True)
+class _Pending:
+    """Rows of accounts that are not known yet, until all rows were read."""
+
+    batch: int
+    rows: Positions
+    hashes: bytes
+    steps: Integers
+    budgets: Integers
+    fingerprint: bytes
+
+
+class Book:
+    """The accounts behind an open store."""
+
+    __slots__ = ("_hasher", "_index", "_last", "_outlines", "_store")
+
+    def __init__(self, store: Store, hasher: Hasher) -> None:
+        self._store, self._hasher = store, hasher
+        self._last = 0
+        self._outlines: list[tuple[int, int, bytes]] | None = None
+        self._index: Index | None = None
+
+    def refresh(self, last: int | None = None) -> None:
+        """Forget what was read: another process may have opened accounts. ``last``: the last entry that changed accounts."""
+        self._outlines = self._index = None
+        self._last = self._last if last is None else last
+
+    @property
+    def outlines(self) -> list[tuple[int, int, bytes]]:
+        """Of each segment the first account, how many there are, and the fingerprint of their rows."""
+        if self._outlines is None:
+            found = self._store.list_outlines()
+            count = 0
+            for first, size, _ in found:
+                if first != count or not 0 < size <= CHUNK:
+                    raise LedgerRejected("the accounts of the ledger are not numbered one after the other; restore it from a backup")
+                count += size
+            self._outlines = found
+        return self._outlines
+
+    @property
+    def size(self) -> int:
+        """How many accounts there are."""
+        return self.outlines[-1][0] + self.outlines[-1][1] if self.outlines else 0
+
+    def find(self, hashed: bytes) -> int | None:
+        """Return the account of the hash of an id."""
+        found = int(self._lookup().find(hashed)[0])
+        return None if found < 0 else found
+
+    def _lookup(self) -> Index:
+        if self._index is None:
+            self._index = Index.of(b"".join(segment.hashes for segment in self._store.iter_segments(self._hasher)))
+        return self._index
+
+    def match(self, batches: Iterable[RowBatch], count: Count, budget: Count) -> Matched:
+        """Return the rows by account. Accounts that are not known are opened: their budgets are the smallest of their rows'.
+
+        ``count``: the shifts of the rows of a batch, ``budget``: their budgets, which is asked for new accounts only.
+        """
+        known = self.size
+        found = Matched(known, np.zeros(known, np.int64), np.zeros(known, np.bool_), [], [], np.zeros(0, np.int64))
+        pending: list[_Pending] = []
+        places, segment, first_row = found.places, 0, 0
+        repeated = False
+        for batch in batches:
+            steps = count(batch, first_row)
+            fingerprint = self._hasher.fingerprint(batch.ids)
+            whole = self._match_whole(batch.ids, fingerprint, segment)
+            if whole is not None:
+                segment += 1
+                repeated |= bool(found.present[whole].any())
+                found.totals[whole] += steps
+                found.present[whole] = True
+                places.append(whole)
+            else:
+                place = self._match_rows(batch, steps, fingerprint, budget, first_row, len(places), pending)
+                rows = np.flatnonzero(place >= 0)
+                repeated |= rows.size > 0 and (bool(found.present[place[rows]].any()) or np.unique(place[rows]).size < rows.size)
+                np.add.at(found.totals, place[rows], steps[rows])
+                found.present[place[rows]] = True
+                places.append(place)
+                segment = self._next_segment(place, segment)
+            first_row += batch.size
+        if pending:
+            repeated |= self._open_accounts(found, pending)
+        if repeated:
+            counts = np.zeros(found.present.size, np.int64)
+            for taken in places:
+                np.add.at(counts, spell(taken), 1)
+            found.most_rows = int(counts.max())
+        if int(found.totals.min(initial=0)) < 0:
+            raise InvalidData("one unit has more records than can be charged together; merge its records first")
+        return found
+
+    def _match_whole(self, ids: Ids, fingerprint: bytes, segment: int) -> slice | None:
+        if segment >= len(self.outlines):
+            return None
+        first, size, known = self.outlines[segment]
+        return slice(first, first + size) if known == fingerprint and size == ids.size else None
+
+    def _next_segment(self, place: Positions, segment: int) -> int:
+        """Return the segment that may come after rows that were looked up one by one: the one after the last row's."""
+        last = int(place[-1]) if place.size else -1
+        if last < 0:
+            return segment
+        starts = [outline[0] for outline in self.outlines]
+        return int(np.searchsorted(starts, last, side="right"))
+
+    def _match_rows(
+        self, batch: RowBatch, steps: Integers, fingerprint: bytes, budget: Count, first_row: int, number: int, pending: list[_Pending]
+    ) -> Positions:
+        hashes = self._hasher.hashes(batch.ids)
+        place = self._lookup().find(hashes) if self.size else np.full(batch.size, -1, dtype=np.int64)
+        rows = np.flatnonzero(place < 0)
+        if rows.size:
+            whole = rows.size == batch.size
+            chosen = hashes if whole else np.frombuffer(hashes, dtype=f"V{WIDTH}")[rows].tobytes()
+            budgets = budget(batch, first_row)[rows]
+            pending.append(_Pending(number, rows, chosen, steps[rows], budgets, fingerprint if whole else b""))
+        return place
+
+    def _open_accounts(self, found: Matched, pending: Sequence[_Pending]) -> bool:
+        """Open accounts for rows without one, in the order of the rows, and tell whether two rows have the same."""
+        hashes = b"".join(item.hashes for item in pending)
+        firsts, groups = group(hashes)
+        size = firsts.size
+        steps = np.concatenate([item.steps for item in pending])
+        totals, budgets = np.zeros(size, np.int64), np.full(size, np.iinfo(np.int64).max)
+        if size == groups.size:  # in the order of the rows
+            totals, budgets = steps, np.concatenate([item.budgets for item in pending])
+        else:
+            np.add.at(totals, groups, steps)
+            np.minimum.at(budgets, groups, np.concatenate([item.budgets for item in pending]))
+        found.totals = np.concatenate([found.totals, totals])
+        found.present = np.concatenate([found.present, np.ones(size, np.bool_)])
+        found.budgets = budgets
+        table = np.frombuffer(hashes, dtype=f"V{WIDTH}")
+        start = done = 0
+        for item in pending:
+            here = groups[start : start + item.rows.size]
+            found.places[item.batch] = _fill(found.places[item.batch], item.rows, here + found.known)
+            fresh = int(here.max()) + 1 - done
+            if fresh > 0:
+                whole = fresh == here.size and item.fingerprint
+                opened = table[firsts[done : done + fresh]].tobytes()
+                found.segments.append(Segment(found.known + done, opened, item.fingerprint if whole else b""))
+                done += fresh
+            start += item.rows.size
+        return size < groups.size
+
+    def charge(self, entry: int, matched: Matched, cost: Callable[[Integers], Integers], digest: Digest) -> Booleans:
+        """Charge all present accounts that have room for the cost, write that down, and return which these are.
+
+        ``cost``: the amounts for total shifts. An account takes part if what it spent and this cost are at most its budget; else it is
+        charged nothing. The decision is about the account's own rows, budget and spending alone.
+        """
+        active = np.zeros(matched.totals.size, dtype=np.bool_)
+        for chunk, part in enumerate(iter_chunks(matched.totals.size)):
+            spent, budgets = self._read(chunk, part, entry, matched)
+            amounts = cost(matched.totals[part])
+            amounts[~matched.present[part]] = 0
+            takes_part = spent + amounts <= budgets
+            amounts[~takes_part] = 0
+            active[part] = takes_part & matched.present[part]
+            spent += amounts
+            change = Change("cost", chunk, pack(amounts))
+            self._store.write_change(entry, change)
+            digest.add_change(change)
+            self._store.write_account(Account.sealed(chunk, entry, pack(spent), pack(budgets), self._hasher))
+        return active
+
+    def open_accounts(self, entry: int, matched: Matched, digest: Digest) -> None:
+        """Write the accounts that :meth:`match` opened, and the budgets of all accounts in their chunks."""
+        for segment in matched.segments:
+            self._store.write_segment(entry, segment, self._hasher)
+            digest.add_segment(segment)
+        if matched.segments:
+            first = matched.known // CHUNK * CHUNK
+            for place, part in enumerate(iter_chunks(matched.totals.size - first)):
+                chunk = first // CHUNK + place
+                here = slice(first + part.start, first + part.stop)
+                self._write_budgets(chunk, entry, self._read(chunk, here, entry, matched), digest)
+        self.refresh()
+
+    def raise_budgets(self, entry: int, matched: Matched, budgets: Integers, digest: Digest) -> None:
+        """Raise the budgets of present accounts to ``budgets`` where they are lower; nothing is ever lowered."""
+        for chunk, part in enumerate(iter_chunks(matched.totals.size)):
+            spent, before = self._read(chunk, part, entry, matched)
+            after = np.where(matched.present[part], np.maximum(before, budgets[part]), before)
+            self._write_budgets(chunk, entry, (spent, after), digest)
+
+    def _write_budgets(self, chunk: int, entry: int, account: tuple[Integers, Integers], digest: Digest) -> None:
+        spent, budgets = account
+        change = Change("budget", chunk, pack(budgets))
+        self._store.write_change(entry, change)
+        digest.add_change(change)
+        self._store.write_account(Account.sealed(chunk, entry, pack(spent), change.packed, self._hasher))
+
+    def _read(self, chunk: int, part: slice, entry: int, matched: Matched) -> tuple[Integers, Integers]:
+        """Return what the accounts of a chunk spent, and their budgets; those that were opened just now have spent nothing."""
+        size = part.stop - part.start
+        known = min(max(matched.known - part.start, 0), size)
+        found = self._store.read_account(chunk)
+        if known and found is None:
+            raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
+        spent, budgets = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        if found is not None:
+            self.require_whole(found, entry)
+            spent_before, budgets_before = unpack(found.spent), unpack(found.budgets)
+            if spent_before.size not in (known, size) or spent_before.size != budgets_before.size:
+                raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
+            spent[: spent_before.size], budgets[: budgets_before.size] = spent_before, budgets_before
+            known = spent_before.size
+        fresh = part.start + known - matched.known
+        budgets[known:] = matched.budgets[max(fresh, 0) : max(fresh, 0) + size - known]
+        return spent, budgets
+
+    def require_whole(self, account: Account, entry: int) -> None:
+        """Refuse accounts that are not what was written last: by this ``entry``, or by the last one before it that changed accounts.
+
+        Raises :class:`LedgerRejected`.
+        """
+        if account.sequence not in (self._last, entry) or not account.is_whole(self._hasher):
+            raise LedgerRejected("accounts of the ledger are not what was written: run pdp ledger verify --repair")
+
+    def fold(self, entries: Sequence[Entry]) -> Iterator[tuple[int, Integers, Integers]]:
+        """Yield of each chunk what its accounts spent and their budgets, as they follow from the log alone.
+
+        Raises :class:`LedgerRejected` where what an entry did is not what it was sealed with.
+        """
+        size = self.size
+        spent, budgets = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        for entry in entries:
+            digest = Digest()
+            for segment in self._store.iter_segments(self._hasher, entry.sequence):
+                digest.add_segment(segment)
+            for change in self._store.iter_changes(entry.sequence):
+                digest.add_change(change)
+                amounts = unpack(change.packed)
+                part = slice(change.chunk * CHUNK, change.chunk * CHUNK + amounts.size)
+                if part.stop > size:
+                    raise LedgerRejected(f"entry {entry.sequence} of the ledger has amounts of no account; restore it from a backup")
+                if change.kind == "cost":
+                    spent[part] += amounts
+                else:
+                    budgets[part] = amounts
+            if digest.finish() != entry.digest:
+                raise LedgerRejected(
+                    f"what entry {entry.sequence} of the ledger did to the accounts is not what was written; restore it from a backup"
+                )
+        for chunk, part in enumerate(iter_chunks(size)):
+            yield chunk, spent[part], budgets[part]
+
+    def read(self, number: int) -> tuple[int, int]:
+        """Return what one account spent, and its budget. Raises :class:`LedgerRejected`."""
+        found = self._store.read_account(number // CHUNK)
+        if found is None:
+            raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
+        self.require_whole(found, self._last)
+        return int(unpack(found.spent)[number % CHUNK]), int(unpack(found.budgets)[number % CHUNK])
+
+    def repair(self, entries: Sequence[Entry], *, write: bool) -> int:
+        """Return in how many chunks the accounts are not what follows from the log, and ``write`` them anew there."""
+        last = find_last_change(entries, self._store)
+        repaired = 0
+        for chunk, spent, budgets in self.fold(entries):
+            found = self._store.read_account(chunk)
+            made = Account.sealed(chunk, last.get(chunk, 0), pack(spent), pack(budgets), self._hasher)
+            if found != made:
+                repaired += 1
+                if write:
+                    self._store.write_account(made)
+        return repaired
+
+
+def find_last_change(entries: Sequence[Entry], store: Store) -> dict[int, int]:
+    """Return of each chunk the last entry that changed it."""
+    found: dict[int, int] = {}
+    for entry in entries:
+        for change in store.iter_changes(entry.sequence):
+            found[change.chunk] = entry.sequence
+    return found
+
+
+def spell(place: slice | Positions) -> Positions:
+    """Return the accounts of the rows of a batch one by one."""
+    return np.arange(place.start, place.stop) if isinstance(place, slice) else place
+
+
+def _fill(place: slice | Positions, rows: Positions, accounts: Positions) -> slice | Positions:
+    if isinstance(place, slice):
+        return place
+    if rows.size == place.size and bool((np.diff(accounts) == 1).all()):
+        return slice(int(accounts[0]), int(accounts[0]) + rows.size)
+    place[rows] = accounts
+    return place

@@ -1,0 +1,454 @@
+"""The persistent ledger: opened once, charged before every release, and never refunded (docs/ledger.md)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from accountant.data.specs import StatisticSpec, describe_spec
+from accountant.data.weighing import complete_specs
+from accountant.guarantees import AnyGuarantee
+from accountant.guarantees.filters import filter_releases
+from accountant.guarantees.render import premises_json
+from accountant.guarantees.stored import read_hypotheses
+from accountant.ledger.amounts import amount_text, floor_text, to_nats
+from accountant.ledger.anchor import Anchor, check_name
+from accountant.ledger.book import Matched, spell
+from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, read_first, read_secret, remove, write_secret
+from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
+from accountant.ledger.notions import LedgerNotion, to_ledger_notion
+from accountant.ledger.outputs import load_output
+from accountant.ledger.release import Release, prepare_release
+from accountant.ledger.rows import RowBatch, open_rows
+from accountant.ledger.settings import (
+    BudgetRule,
+    Mode,
+    Settings,
+    budget_body,
+    make_check,
+    make_token,
+    read_budget,
+    read_settings,
+    tell_time,
+    to_budget_rule,
+    to_key,
+    to_mode,
+    to_records,
+)
+from accountant.ledger.store import Store
+from accountant.ledger.units import Hasher
+from accountant.selection.select import Selection
+from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Booleans, Integers
+from profiles.errors import LedgerRejected, OverBudget, ReleaseUsed
+from profiles.hypotheses import ARITHMETIC, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS, Hypothesis
+from profiles.randomness.system import open_generator
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """That a release was charged: the number of the entry in the log and its hash, both public.
+
+    ``active`` is private: which rows of the data take part, shape (n,); so is ``selections``, how they are sampled, batch by batch.
+    """
+
+    name: str
+    sequence: int
+    hash: str
+    active: Booleans = field(repr=False)
+    selections: tuple[Selection, ...] = field(default=(), repr=False)
+
+
+class Ledger:
+    """The accounts of units (people, or people × periods) over many releases. Make one with :meth:`create`, use it with :meth:`open`.
+
+    Claim: everything that is released through the ledger promises each unit its budget, in the ledger's notion, whatever is asked
+    for next in view of earlier outputs (docs/ledger.md, L1 and L2), under the hypotheses of :meth:`guarantee`.
+    """
+
+    __slots__ = ("journal", "settings")
+
+    def __init__(self, journal: Journal, settings: Settings) -> None:
+        self.journal, self.settings = journal, settings
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        data: Any,
+        *,
+        key: object = "id",
+        budget: object,
+        anchor: str | os.PathLike[str],
+        notion: object = "pure",
+        mode: object = "individual",
+        attributes: Mapping[str, object] | None = None,
+        records: int | None = None,
+        ids: Any = None,
+        secret: str | os.PathLike[str] | None = None,
+    ) -> Ledger:
+        """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
+        with ``ids`` beside it.
+
+        ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``anchor``: a file
+        outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
+        where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
+
+        Raises :class:`UnwritableOutput` where one of the three files is there, :class:`InvalidArgument`, :class:`InvalidData`.
+        """
+        rule, chosen = to_budget_rule(budget, attributes), to_mode(mode)
+        hidden = secrets.token_bytes(SECRET_BYTES)
+        settings = Settings(
+            make_token(), to_ledger_notion(notion), chosen, to_key(key), rule, to_records(records, chosen), make_check(hidden)
+        )
+        rows = open_rows(data, settings.key, rule.specs, ids)
+        ledger = cls.begin(path, anchor, secret, hidden, settings)
+
+        def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+            matched = ledger.journal.book.match(rows, lambda batch, _: np.zeros(batch.size, np.int64), rule.count)
+            ledger.require_records(matched)
+            ledger.journal.book.open_accounts(entry, matched, digest)
+            return settings.to_body(tell_time())
+
+        try:
+            ledger.journal.append(OPEN, "", work)
+            ledger.remember(data=data)
+        except BaseException:
+            ledger.discard()
+            raise
+        return ledger
+
+    @classmethod
+    def begin(
+        cls,
+        path: str | os.PathLike[str],
+        anchor: str | os.PathLike[str],
+        secret: str | os.PathLike[str] | None,
+        hidden: bytes,
+        settings: Settings,
+    ) -> Ledger:
+        """Return a ledger without an entry: the three files, empty. For what opens one. Raises as :meth:`create` does."""
+        where, anchored, key = Path(path), Path(anchor), Path(f"{path}.key") if secret is None else Path(secret)
+        if len({item.absolute() for item in (where, anchored, key)}) < 3:
+            raise InvalidArgument("the ledger, its anchor and its secret are three files, but two have one name; name three")
+        made: list[Path] = []
+        try:
+            write_secret(key, hidden)
+            made.append(key)
+            found = Anchor(anchored, settings.ledger)
+            found.create()
+            made.append(anchored)
+            store = Store.create(where)
+            ledger = cls(Journal(store, found, Hasher(hidden), settings.previous), settings)
+            made.append(where)
+            ledger.remember(key)
+        except BaseException:
+            for item in made:
+                remove(item)
+            raise
+        return ledger
+
+    def discard(self) -> None:
+        """Remove the files of a ledger that could not be opened; one with an entry is never removed."""
+        key = find_place(self.journal.store, "secret", None)
+        self.close()
+        if not self.journal.entries:
+            for item in (self.journal.store.path, self.journal.anchor.path, key):
+                remove(item)
+
+    def remember(self, secret: Path | None = None, data: object = None) -> None:
+        """Write down where the anchor is, and the secret and the data, where they are given."""
+        store = self.journal.store
+        with store.transaction():
+            store.write_place("anchor", self.journal.anchor.path.absolute())
+            if secret is not None:
+                store.write_place("secret", secret.absolute())
+            if isinstance(data, (str, os.PathLike)):
+                store.write_place("data", Path(data).absolute())
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        anchor: str | os.PathLike[str] | None = None,
+        secret: str | os.PathLike[str] | None = None,
+    ) -> Ledger:
+        """Return the ledger in a file, after checking its log against itself, its secret and its anchor.
+
+        ``anchor``, ``secret``: where these files are, if they were moved. Raises :class:`UnreadableFile` (another file, an unknown
+        version), :class:`LedgerRejected` (a changed history, an old copy), :class:`UnwritableOutput`.
+        """
+        store = Store.open(Path(path))
+        try:
+            settings = read_settings(read_first(store))
+            key = find_place(store, "secret", secret)
+            hidden = read_secret(key)
+            settings.require_secret(hidden)
+            found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
+            ledger = cls(Journal(store, found, Hasher(hidden), settings.previous), settings)
+            with ledger.journal.reading():
+                pass
+            if anchor is not None or secret is not None:
+                ledger.remember(key)
+        except BaseException:
+            store.close()
+            raise
+        return ledger
+
+    def close(self) -> None:
+        """Close the file. What was charged is on disk already."""
+        self.journal.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def budget(self) -> BudgetRule:
+        """The rule of budgets that is in force."""
+        raised = self.journal.select(BUDGET)
+        return read_budget(raised[-1].body["budget"]) if raised else self.settings.budget
+
+    def tell_time(self) -> str:
+        """Return the time for the next entry, not before that of the last one."""
+        entries = self.journal.entries
+        return tell_time(str(entries[-1].body["time"]) if entries else None)
+
+    def charge(
+        self,
+        name: str,
+        reference: object,
+        data: Any = None,
+        *,
+        statistics: Sequence[StatisticSpec] = (),
+        ids: Any = None,
+        **sampling: Any,
+    ) -> Receipt:
+        """Charge a release that is run elsewhere, and return its receipt; ``receipt.active`` are the rows that it may be run on.
+
+        ``reference``: a profile, its file or a mechanism with one; ``data``: by default the file that the ledger was opened with;
+        ``statistics``: how its statistics are read from columns (:func:`accountant.data.parse_statistic`); ``sampling``: see
+        :func:`~accountant.ledger.charges.prepare_charge`. A unit is charged whether or not a sample takes its records.
+        Raises :class:`ReleaseUsed` for a name that was charged before, :class:`OverBudget` in public mode, :class:`InvalidData`.
+        """
+        charge = prepare_charge(reference, self.settings.notion, **sampling)
+        specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
+        rows = open_rows(self.find_data(data), self.settings.key, (*specs, *self.budget.specs), ids)
+        read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
+        own = [item for item in charge.hypotheses if item.id != RECORD_STATISTICS.id]
+        supposed = (*own, *read, *((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
+        return self.charge_rows(name, charge, rows, supposed)
+
+    def find_data(self, data: Any) -> Any:
+        """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""
+        found = self.journal.store.read_place("data") if data is None else data
+        if found is None:
+            raise InvalidArgument("a charge needs the data, but none were given, and the ledger was not opened with a file; give them")
+        return found
+
+    def charge_rows(self, name: str, charge: Charge, rows: Iterable[RowBatch], supposed: Sequence[Hypothesis]) -> Receipt:
+        """Charge a release that was prepared to the units of ``rows``; ``supposed`` is what its promise rests on. See :meth:`charge`."""
+        checked = check_name(name)
+        budget = self.budget
+        active: list[Booleans] = []
+        selections: list[Selection] = []
+
+        def count(batch: RowBatch, first_row: int) -> Integers:
+            steps, chosen = charge.count(batch.statistics, batch.size, first_row)
+            if chosen is not None:
+                selections.append(chosen)
+            return steps
+
+        def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+            self.require_unused(checked)
+            if self.budget != budget:
+                raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
+            cost = charge.worst_cost(self.settings.records or 1)
+            spent = (self.journal.charges[-1].body["spent"] if self.journal.charges else self.settings.spent) + cost
+            self._require_room(cost, spent)
+            matched = self.journal.book.match(rows, count, budget.count)
+            self.require_records(matched)
+            self.journal.book.open_accounts(entry, matched, digest)
+            takes_part = self.journal.book.charge(entry, matched, charge.cost, digest)
+            if self.settings.mode is Mode.PUBLIC and not np.array_equal(takes_part, matched.present):
+                raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
+            active.append(matched.rows_of(takes_part))
+            return charge.describe() | {
+                "hypotheses": premises_json(dict.fromkeys(supposed)),
+                "cost": cost,
+                "spent": spent,
+                "time": self.tell_time(),
+            }
+
+        entry = self.journal.append(CHARGE, checked, work)
+        return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections))
+
+    def require_unused(self, name: str) -> None:
+        """Refuse a name that was charged before. Raises :class:`ReleaseUsed`."""
+        entry = self.journal.find(CHARGE, name)
+        if entry is not None:
+            published = self.journal.find(OUTPUT, name) is not None
+            how = (
+                "its output is stored: ask for that"
+                if published
+                else "its run was not published, and is not tried again: take another name"
+            )
+            raise ReleaseUsed(f"the release {name!r} was to be charged, but entry {entry.sequence} charged it before; {how}")
+
+    def _require_room(self, cost: int, spent: int) -> None:
+        if self.settings.mode is Mode.PUBLIC and spent > self.budget.least:
+            left = max(self.budget.least - (spent - cost), 0)
+            raise OverBudget(
+                f"a release that costs up to {amount_text(cost)} nats of {self.settings.notion.sign} was to be charged, but "
+                f"{floor_text(left)} are left of the smallest budget; nothing was charged: ask for less, or raise the budgets"
+            )
+
+    def require_records(self, matched: Matched) -> None:
+        """Refuse more records of one unit than were declared. Raises :class:`InvalidData`."""
+        limit = self.settings.records
+        if limit is not None and matched.most_rows > limit:
+            raise InvalidData(
+                f"at most {limit} record{'' if limit == 1 else 's'} of one unit were declared, but more were found; merge or drop some by "
+                "a rule that was fixed in advance, or open a ledger for more records"
+            )
+
+    def release(
+        self, name: str, mechanism: Any, data: Any = None, *, key: object = None, ids: Any = None, bits: object = None, **sampling: Any
+    ) -> Release:
+        """Charge a release and return what it may be run on, for a ``with`` block that runs it and publishes the output.
+
+            with ledger.release("2026-07 centres", mechanism, data) as r:
+                r.publish(mechanism.run(r.active_data, r.weights, rng))
+
+        In place of the mechanism there may be a guarantee for records, such as ``PrivateGreedy(...).guarantee``: every active record is
+        charged its number, and what is run in the block must have it.
+        ``data``: a file or table with the key columns and otherwise numbers, or an array with ``ids`` beside it. The charge is durable when
+        the block begins, and stays whatever happens in it. A release that was published before is not charged again: ``r.published`` is
+        true, and ``r.output`` has the stored output. With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the
+        active records is drawn, with random bits of ``bits``; ``r.weights`` are its weights, None where all have 1.
+        Raises as :meth:`charge` does.
+        """
+        return prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling)
+
+    def run(
+        self,
+        name: str,
+        mechanism: Any,
+        data: Any = None,
+        *,
+        key: object = None,
+        ids: Any = None,
+        rng: np.random.Generator | None = None,
+        bits: object = None,
+        **sampling: Any,
+    ) -> Any:
+        """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the name
+        was published before. ``rng``: what the mechanism draws with, None for the system's secure source. See :meth:`release`.
+        """
+        generator = open_generator(rng)
+        with prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, noise=generator[1]) as release:
+            if release.published:
+                return release.output
+            return release.publish(mechanism.run(release.active_data, release.weights, generator[0]))
+
+    def output(self, name: str) -> Any:
+        """Return the stored output of a release. Raises :class:`InvalidArgument` where there is none, :class:`LedgerRejected`."""
+        return load_output(self.journal, name)
+
+    def raise_budget(self, budget: object, data: Any = None, *, attributes: Mapping[str, object] | None = None, ids: Any = None) -> Entry:
+        """Raise the budgets of the units of ``data`` to another rule, where that is more; nothing is ever
+        lowered. The last B is the guarantee.
+
+        Raises :class:`InvalidArgument`, :class:`InvalidData`.
+        """
+        rule, before = to_budget_rule(budget, attributes), self.budget
+        if rule.most < before.most or rule.least < before.least:
+            raise InvalidArgument(
+                f"budgets are raised only, but the new ones, from {floor_text(rule.least)} to {floor_text(rule.most)} nats, may be lower "
+                f"than those in force, from {floor_text(before.least)} to {floor_text(before.most)}; give a rule that is at least as "
+                "large, for example with Max"
+            )
+        rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
+        budgets: list[Integers] = []
+
+        def count(batch: RowBatch, first_row: int) -> Integers:
+            budgets.append(rule.count(batch, first_row))
+            return np.zeros(batch.size, np.int64)
+
+        def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+            matched = self.journal.book.match(rows, count, rule.count)
+            self.journal.book.open_accounts(entry, matched, digest)
+            most = np.full(matched.totals.size, np.iinfo(np.int64).max)
+            for place, amounts in zip(matched.places, budgets, strict=True):
+                np.minimum.at(most, spell(place), amounts)
+            most[most == np.iinfo(np.int64).max] = rule.least  # those that are not in these data have at least the public least
+            matched.present[:] = True
+            self.journal.book.raise_budgets(entry, matched, most, digest)
+            return {"budget": budget_body(rule), "time": self.tell_time()}
+
+        return self.journal.append(BUDGET, "", work)
+
+    def guarantee(self) -> AnyGuarantee:
+        """Return what everything that was charged so far promises together, and ever will under the budgets in force."""
+        premises: dict[Hypothesis, None] = {}
+        for entry in self.journal.charges:
+            premises |= dict.fromkeys(read_hypotheses(entry.body["hypotheses"], "the hypotheses of a release"))
+        most = to_nats(self.budget.most)
+        pure = self.settings.notion is LedgerNotion.PURE
+        subject = f"all releases of a ledger whose units are told by {', '.join(self.settings.key)}"
+        return filter_releases(
+            subject,
+            most if pure else self.settings.notion.curve("a ledger", most),
+            tuple(premises),
+            one_number=not self.settings.budget.attributes and not self.budget.attributes,
+            releases=[entry.name for entry in self.journal.charges],
+        )
+
+    def account(self, key: object) -> dict[str, Any]:
+        """Return what one unit has spent of what, in nats: private, for the eyes of whoever may see the data.
+
+        ``key``: its id, or a tuple of them where the key has several columns. Raises :class:`InvalidData` for an unknown unit.
+        """
+        parts = [str(part) for part in (key if isinstance(key, (tuple, list)) else (key,))]
+        if len(parts) != len(self.settings.key):
+            raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
+        text = parts[0] if len(parts) == 1 else ";".join(f"{len(part.encode())}:{part}" for part in parts)
+        number = self.journal.book.find(self.journal.hasher.hash_text(text))
+        if number is None:
+            raise InvalidData("a unit of this ledger was asked for, but it has no account for it; check the id")
+        spent, budget = self.journal.book.read(number)
+        return {"spent": amount_text(spent), "budget": floor_text(budget), "left": floor_text(budget - spent)}
+
+    def verify(self, *, repair: bool = False) -> int:
+        """Check everything: log, seals, anchor, and that the accounts are what follows from the log; return how many chunks were repaired.
+
+        Raises :class:`LedgerRejected` where something is wrong that the log does not repair, or, not ``repair``, where accounts are.
+        """
+        journal = self.journal
+        damage = journal.store.find_damage()
+        if damage is not None:
+            raise LedgerRejected(f"the ledger {journal.store.path.name} is damaged ({damage}); restore it from a backup of its log")
+        with journal.anchor.locked(), journal.store.transaction():
+            journal.entries = []
+            journal.synchronise()
+            for entry in journal.select(OUTPUT):
+                self.output(entry.name)
+            if journal.store.count_rows("outputs") != len(journal.select(OUTPUT)):
+                raise LedgerRejected("the ledger has outputs that no entry of its log stored; restore it from a backup")
+            repaired = journal.book.repair(journal.entries, write=repair)
+        if repaired and not repair:
+            raise LedgerRejected(
+                "accounts of the ledger are not what follows from its log, which is whole: write them anew with pdp ledger verify --repair"
+            )
+        return repaired

@@ -1,0 +1,161 @@
+"""A release of a ledger: charged when it is made, run once on the records that take part, and published once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from accountant.guarantees import ConditionalGuarantee, Guarantee, Run, ships
+from accountant.ledger.anchor import check_name
+from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.log import CHARGE, OUTPUT, Digest
+from accountant.ledger.outputs import load_output, read_output, write_output
+from accountant.ledger.rows import load_matrix
+from accountant.ledger.settings import to_key
+from profiles import InvalidArgument
+from profiles.arrays import Booleans, Floats
+from profiles.errors import ReleaseUsed
+from profiles.hypotheses import ARITHMETIC, RECORD_STATISTICS, RUN_ON_ACTIVE, Hypothesis
+from profiles.mechanisms.catalogue import describe_proof
+from profiles.randomness.bernoulli import PoissonSampler
+
+if TYPE_CHECKING:
+    from accountant.ledger.ledger import Ledger
+
+
+class Release:
+    """One release: charged, and to be run once on ``active_data`` with ``weights``; or ``published`` before.
+
+    ``active_data``: the records that take part, shape (n, d); ``active``: which rows of the data these are, for what takes them in another
+    form; ``weights``: of shape (n,), None where all are 1. All of them are private.
+    """
+
+    __slots__ = ("_active", "_data", "_ledger", "_weights", "name")
+
+    def __init__(
+        self, ledger: Ledger, name: str, data: Floats | None = None, weights: Floats | None = None, active: Booleans | None = None
+    ) -> None:
+        self._ledger, self.name, self._data, self._weights, self._active = ledger, name, data, weights, active
+
+    def __repr__(self) -> str:
+        return f"Release({self.name!r}, {'published' if self.published else 'charged'})"
+
+    @property
+    def published(self) -> bool:
+        """Whether there is an output."""
+        return self._ledger.journal.find(OUTPUT, self.name) is not None
+
+    @property
+    def output(self) -> Any:
+        """The stored output. Raises :class:`InvalidArgument` before it is published."""
+        return load_output(self._ledger.journal, self.name)
+
+    @property
+    def active_data(self) -> Floats:
+        """The records that take part. Raises :class:`ReleaseUsed` after the block, and where the release was published before."""
+        return self._require_open()
+
+    def _require_open(self) -> Floats:
+        if self._data is None:
+            raise ReleaseUsed(f"the release {self.name!r} was to be run, but it was published or left before; it is run once, in one block")
+        return self._data
+
+    @property
+    def active(self) -> Booleans:
+        """Which rows of the data take part, and are in the sample where one was drawn. Raises like :attr:`active_data`."""
+        self._require_open()
+        return np.zeros(0, dtype=np.bool_) if self._active is None else self._active
+
+    @property
+    def weights(self) -> Floats | None:
+        """Their weights. Raises like :attr:`active_data`."""
+        self._require_open()
+        return self._weights
+
+    def publish(self, output: object) -> Any:
+        """Store the output durably and return it as it was stored: what may be handed out from here on.
+
+        Raises :class:`ReleaseUsed` the second time, :class:`InvalidArgument` for an output that is no number, text, array or list of them.
+        """
+        journal, value = self._ledger.journal, write_output(output)
+
+        def work(entry: int, _: Digest) -> Mapping[str, Any]:
+            charged = journal.find(CHARGE, self.name)
+            if charged is None or journal.find(OUTPUT, self.name) is not None:
+                raise ReleaseUsed(f"the output of {self.name!r} was to be stored, but one is stored already; a release has one output")
+            journal.store.write_output(entry, value)
+            return {"of": charged.sequence, "sha256": hashlib.sha256(value).hexdigest(), "time": self._ledger.tell_time()}
+
+        journal.append(OUTPUT, self.name, work)
+        return read_output(value)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._data = self._weights = self._active = None
+
+
+def prepare_release(
+    ledger: Ledger,
+    name: str,
+    mechanism: Any,
+    data: Any,
+    *,
+    key: object,
+    ids: Any,
+    bits: object,
+    sampling: Mapping[str, Any],
+    noise: Hypothesis | None = None,
+) -> Release:
+    """Charge a release of a mechanism and return it, or the one that was published. See :meth:`~accountant.ledger.Ledger.release`.
+
+    ``noise``: what is supposed of the random numbers of a run that the caller makes at once; None where a user runs it.
+    """
+    checked = check_name(name)
+    if key is not None and to_key(key) != ledger.settings.key:
+        raise InvalidArgument(
+            f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but another key was given; leave it out"
+        )
+    with ledger.journal.reading():
+        pass
+    if ledger.journal.find(OUTPUT, checked) is not None:
+        return Release(ledger, checked)
+    ledger.require_unused(checked)
+    promised = isinstance(mechanism, Guarantee | ConditionalGuarantee)
+    runnable = callable(getattr(mechanism, "statistic", None)) and callable(getattr(mechanism, "run", None))
+    if not runnable and (not promised or noise is not None):
+        raise InvalidArgument(
+            f"a mechanism with a profile, statistic and run was expected, but {type(mechanism).__name__} was found; charge its profile"
+        )
+    charge, sampler = prepare_charge(mechanism, ledger.settings.notion, **sampling), PoissonSampler(bits)
+    matrix = load_matrix(ledger.find_data(data), ledger.settings.key, ledger.budget.specs, ids)
+    supposed = _suppose(charge, mechanism, checked, sampler, noise)
+    statistics = {} if promised else mechanism.statistic(matrix.values)
+    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), supposed)
+    rows, weights = receipt.active, None
+    if receipt.selections:
+        q = np.concatenate([item.probabilities for item in receipt.selections])
+        rows = rows & sampler.select(q)
+        weights = np.concatenate([item.weights for item in receipt.selections])[rows]
+    return Release(ledger, checked, matrix.values[rows], weights, rows)
+
+
+def _suppose(charge: Charge, mechanism: object, name: str, sampler: PoissonSampler, noise: Hypothesis | None) -> tuple[Hypothesis, ...]:
+    """Return what a release of a mechanism rests on; less where its run is made here, and where it is of the catalogue."""
+    proved = describe_proof(mechanism) is not None
+    own = [item for item in charge.hypotheses if not (proved and item.id == RECORD_STATISTICS.id)]
+    draws = None if charge.plan is None else sampler.source.hypothesis
+    if noise is None:
+        return (*own, ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
+    run = Run(noise=noise, draws=draws, known=ships(mechanism))
+    done = run.discharges()
+    kept = [*(item for item in own if item not in done), *run.supposes(), ARITHMETIC]
+    return tuple(dict.fromkeys(item for item in kept if isinstance(item, Hypothesis)))
+
+
+__all__ = ["Release", "prepare_release"]

@@ -1,0 +1,53 @@
+"""What a ledger tells: to everybody, the same for all data sets; and of one unit, for the eyes of whoever may see the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accountant.guarantees import to_json
+from accountant.ledger.amounts import amount_text, floor_text
+from accountant.ledger.ledger import Ledger
+from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, Entry
+from accountant.ledger.settings import Mode
+from profiles.stored import profile_from_object
+from profiles.terms import to_text
+
+
+def report_public(ledger: Ledger) -> dict[str, Any]:
+    """Return what may be published of a ledger: nothing in it depends on the units, on how many there are or on what they spent.
+
+    ``at_worst`` is what a unit was charged at most, or for each record where any number of these may come; in individual mode it may
+    exceed the budget, which no unit does.
+    """
+    settings, budget = ledger.settings, ledger.budget
+    charges = ledger.journal.charges
+    spent = charges[-1].body["spent"] if charges else settings.spent
+    return {
+        "ledger": settings.ledger,
+        "notion": settings.notion.value,
+        "mode": settings.mode.value,
+        "key": list(settings.key),
+        "records": settings.records,
+        "budget": {"expression": budget.text, "least": floor_text(budget.least), "most": floor_text(budget.most)},
+        "at_worst": amount_text(spent),
+        **({"left": floor_text(max(budget.least - spent, 0))} if settings.mode is Mode.PUBLIC else {}),
+        "entries": [_tell(ledger, entry) for entry in ledger.journal.entries],
+        "guarantee": to_json(ledger.guarantee()),
+    }
+
+
+def _tell(ledger: Ledger, entry: Entry) -> dict[str, Any]:
+    told: dict[str, Any] = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "hash": entry.hash.hex()}
+    if entry.kind == CHARGE:
+        profile = profile_from_object(entry.body["profile"], "the profile of a release")
+        told |= {
+            "name": entry.name,
+            "profile": f"{profile.notion.number} = {to_text(profile.promise)}",
+            "at_worst": amount_text(entry.body["cost"]),
+            "published": ledger.journal.find(OUTPUT, entry.name) is not None,
+        }
+    elif entry.kind == OUTPUT:
+        told |= {"name": entry.name, "sha256": entry.body["sha256"]}
+    elif entry.kind == BUDGET:
+        told |= {"budget": entry.body["budget"]["expression"]}
+    return told

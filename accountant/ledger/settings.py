@@ -1,0 +1,268 @@
+"""What a ledger was opened with: public, and the first entry of its log."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from accountant.data.specs import StatisticSpec
+from accountant.ledger.amounts import MOST, amount_text, to_budget
+from accountant.ledger.log import START, Entry
+from accountant.ledger.notions import LedgerNotion, to_ledger_notion
+from accountant.ledger.rows import RowBatch
+from accountant.ledger.steps import Rounding
+from accountant.ledger.units import Hasher
+from accountant.weights.fast.columns import Columns
+from accountant.weights.fast.compiled import CompiledTerm
+from accountant.weights.fast.domain import as_columns, outside
+from profiles import InvalidArgument, InvalidData, UnreadableFile, exact_text, parse_expression, to_exact
+from profiles.arrays import Integers
+from profiles.numbers import to_integer
+from profiles.private import name_rows
+from profiles.profile import Statistic, make_statistic
+from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, read_strings, write_exact
+from profiles.suggestions import suggest
+from profiles.terms import Term, free_symbols
+from proofs_check.enclosures import Enclosure, interval, lower_fraction, upper_fraction, working_precision
+
+FORMAT = 1
+_BITS = 200
+
+
+class Mode(Enum):
+    """Whom a release leaves out: in ``individual`` mode whoever has no room for it, in ``public`` mode nobody (it is refused)."""
+
+    INDIVIDUAL = "individual"
+    PUBLIC = "public"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRule:
+    """B(u) as an expression of public constants and of columns with declared ranges; ``least`` and ``most`` are its ends, as amounts."""
+
+    text: str
+    attributes: tuple[Statistic, ...]
+    term: Term
+    least: int
+    most: int
+
+    @property
+    def specs(self) -> tuple[StatisticSpec, ...]:
+        """How the columns are read."""
+        return tuple(StatisticSpec(_name(item), column=item.name) for item in self.attributes)
+
+    def count(self, batch: RowBatch, first_row: int) -> Integers:
+        """Return the budgets of rows as amounts, rounded down. Raises :class:`InvalidData` for attributes outside their ranges."""
+        if not self.attributes:
+            return np.full(batch.size, self.least, dtype=np.int64)
+        columns = as_columns(batch.statistics, tuple(map(_name, self.attributes)))
+        for item in self.attributes:
+            rows = outside(item, columns.original(_name(item)))
+            if rows.size:
+                found = name_rows((first_row + rows).tolist())
+                raise InvalidData(
+                    f"{found} is outside the declared range [{exact_text(item.lo)}, {exact_text(item.hi)}] "
+                    f"of the attribute {item.name!r} (rows count from 0); correct it, or open a ledger with a wider range"
+                )
+        named = Columns(
+            {item.name: columns[_name(item)] + 0.0 for item in self.attributes},
+            {item.name: columns.written[_name(item)] for item in self.attributes if _name(item) in columns.written},
+        )
+        rounding = Rounding(self.term, CompiledTerm(self.term), 0, up=False, most=self.most)
+        return np.maximum(rounding.count(named, batch.size), self.least)
+
+
+def _name(item: Statistic) -> str:
+    """Return the name under which an attribute is read beside statistics, which may have the same."""
+    return f"budget {item.name}"
+
+
+def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None) -> BudgetRule:
+    """Return the rule of budgets that ``text`` writes, in nats; ``ranges`` are those of the columns that it names.
+
+    The ends are those of a ball around all values, which may be wider by a relative 1e-8.
+    Raises :class:`InvalidArgument` for a column without a range, or a budget that may be negative or infinite.
+
+    >>> rule = to_budget_rule("Min(3, 1 + years/2)", {"years": [0, 10]})
+    >>> float(amount_text(rule.least)) <= 1, 3 <= float(amount_text(rule.most)) < 3.0000001
+    (True, True)
+    """
+    written = exact_text(to_exact(text, "the budget")) if not isinstance(text, str) else text.strip()
+    term = parse_expression(written, "the budget")
+    known = {name: make_statistic(name, bounds) for name, bounds in (ranges or {}).items()}
+    used = sorted(free_symbols(term))
+    for name in used:
+        if name not in known:
+            raise InvalidArgument(
+                f"the budget uses {name!r}, which has no public range; give one (--attribute {name}=LO:HI), so that the guarantee has a "
+                f"number{suggest(name, known)}"
+            )
+    for name in known:
+        if name not in used:
+            raise InvalidArgument(f"the attribute {name!r} has a range, but the budget does not use it; leave it out")
+    attributes = tuple(known[name] for name in used)
+    with working_precision(_BITS):
+        value = Enclosure(term).evaluate({item.name: interval(item.lo, item.hi) for item in attributes})
+        low, high = lower_fraction(value), upper_fraction(value)
+    if low is None or high is None or low < 0 or to_budget(low) == MOST or to_budget(high) == MOST:
+        raise InvalidArgument(
+            "a budget of at least 0 and below 2^22 nats was expected for every unit, but that is not certain of this one; write it with "
+            "Min and Max, or give narrower ranges"
+        )
+    if not attributes:  # one number: what is written, not the ends of a ball around it
+        exact = _constant(term, low)
+        return BudgetRule(written, (), term, exact, exact)
+    return BudgetRule(written, attributes, term, to_budget(low), to_budget(high))
+
+
+def _constant(term: Term, low: Fraction) -> int:
+    rounding = Rounding(term, CompiledTerm(term), 0, up=False, most=MOST)
+    return max(int(rounding.count(Columns({}), 1)[0]), to_budget(low))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a ledger was opened with. ``records``: how many records of one unit a release has at most, None where any number may come.
+
+    ``check`` is a hash of the secret, which tells another secret from it; ``continues``: the last hash of the ledger that this one goes on
+    from, and ``spent`` what was charged there at worst, as an amount.
+    """
+
+    ledger: str
+    notion: LedgerNotion
+    mode: Mode
+    key: tuple[str, ...]
+    budget: BudgetRule
+    records: int | None
+    check: str
+    continues: str | None = None
+    spent: int = 0
+
+    def to_body(self, time: str) -> dict[str, Any]:
+        """Return the body of the first entry."""
+        return {
+            "format": FORMAT,
+            "ledger": self.ledger,
+            "notion": self.notion.value,
+            "mode": self.mode.value,
+            "key": list(self.key),
+            "budget": budget_body(self.budget),
+            "records": self.records,
+            "check": self.check,
+            "continues": self.continues,
+            "spent": self.spent,
+            "time": time,
+        }
+
+    @property
+    def previous(self) -> bytes:
+        """The hash that the first entry goes on from."""
+        return START if self.continues is None else bytes.fromhex(self.continues)
+
+    def require_secret(self, secret: bytes) -> None:
+        """Refuse another secret. Raises :class:`InvalidArgument`."""
+        if make_check(secret) != self.check:
+            raise InvalidArgument("the secret of this ledger was expected, but another one was found; name the file that was made with it")
+
+
+def budget_body(rule: BudgetRule) -> dict[str, Any]:
+    """Return a rule of budgets as an entry has it."""
+    ranges = {item.name: [write_exact(item.lo), write_exact(item.hi)] for item in rule.attributes}
+    return {"expression": rule.text, "attributes": ranges, "least": rule.least, "most": rule.most}
+
+
+def read_budget(value: object) -> BudgetRule:
+    """Return the rule of :func:`budget_body`. Raises :class:`UnreadableFile`."""
+    found = read_fields(value, "a budget", {"expression", "attributes", "least", "most"})
+    if not isinstance(found["attributes"], dict):
+        raise UnreadableFile("the attributes of a budget have ranges, but something else was found; restore the ledger from a backup")
+    ranges = {}
+    for name, ends in found["attributes"].items():
+        low, high = read_list(ends, "a range")
+        ranges[name] = [read_exact(low, "a range"), read_exact(high, "a range")]
+    made = to_budget_rule(read_string(found["expression"], "a budget"), ranges)
+    least, most = read_count(found["least"], "a budget"), read_count(found["most"], "a budget")
+    return BudgetRule(made.text, made.attributes, made.term, min(made.least, least), max(made.most, most))
+
+
+def read_settings(entry: Entry) -> Settings:
+    """Return the settings of the first entry. Raises :class:`UnreadableFile`, also for an unknown format."""
+    body = entry.body
+    if type(body.get("format")) is not int or body["format"] != FORMAT:
+        raise UnreadableFile(
+            f"a ledger of the format {FORMAT} was expected, but {str(body.get('format'))[:20]!r} was found; use a release that reads it"
+        )
+    keys = {"format", "ledger", "notion", "mode", "key", "budget", "records", "check", "continues", "spent", "time"}
+    found = read_fields(dict(body), "the first entry", keys)
+    continues = None if found["continues"] is None else read_string(found["continues"], "the hash before")
+    try:
+        return Settings(
+            read_string(found["ledger"], "the id of the ledger"),
+            to_ledger_notion(read_string(found["notion"], "the notion")),
+            to_mode(read_string(found["mode"], "the mode")),
+            read_strings(found["key"], "the key"),
+            read_budget(found["budget"]),
+            None if found["records"] is None else read_count(found["records"], "records of a unit"),
+            read_string(found["check"], "the check of the secret"),
+            continues,
+            read_count(found["spent"], "what was spent before"),
+        )
+    except InvalidArgument as error:
+        raise UnreadableFile(f"the first entry of the ledger cannot be read: {error}") from None
+
+
+def to_mode(value: object) -> Mode:
+    """Return a mode from its name. Raises :class:`InvalidArgument`."""
+    if isinstance(value, Mode):
+        return value
+    names = {item.value: item for item in Mode}
+    if not isinstance(value, str) or value not in names:
+        shown = repr(value[:40]) if isinstance(value, str) else f"a value of type {type(value).__name__}"
+        hint = suggest(value, names) if isinstance(value, str) else ""
+        raise InvalidArgument(f"the mode of a ledger is individual or public, but {shown} was found; choose one{hint}")
+    return names[value]
+
+
+def to_key(value: object) -> tuple[str, ...]:
+    """Return the key columns from a text with commas, or a sequence of names. Raises :class:`InvalidArgument`."""
+    parts: Sequence[object] = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
+    names = tuple(part.strip() for part in parts if isinstance(part, str))
+    if not names or len(names) != len(parts) or not all(name and name.isprintable() for name in names) or len(set(names)) < len(names):
+        raise InvalidArgument("the key of a ledger is a column of ids, or several with commas between them, but something else was found")
+    return names
+
+
+def to_records(value: object, mode: Mode) -> int | None:
+    """Return how many records a unit has at most. Raises :class:`InvalidArgument` for no limit in public mode."""
+    if value is None:
+        return 1 if mode is Mode.PUBLIC else None
+    return to_integer(value, "the number of records of a unit", 1, 10**6)
+
+
+def make_check(secret: bytes) -> str:
+    """Return a hash by which a secret is told from others."""
+    return Hasher(secret).seal(b"check").hex()
+
+
+def make_token() -> str:
+    """Return the id of a new ledger."""
+    return secrets.token_hex(16)
+
+
+def tell_time(before: str | None = None) -> str:
+    """Return the time in UTC, never before that of the entry ``before``: a clock may be set back, a log goes forward."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return now if before is None else max(now, before)
+
+
+__all__ = [
+    "BudgetRule", "Mode", "Settings", "amount_text", "budget_body", "make_check", "make_token", "read_budget", "read_settings", "tell_time",
+    "to_budget_rule", "to_key", "to_mode", "to_records",
+]  # fmt: skip

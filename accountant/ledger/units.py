@@ -1,0 +1,197 @@
+"""Which account a row belongs to: keyed hashes of the ids of units, so that the file of a ledger holds no id.
+
+Rows that come in the order of enrolment are recognised by one hash of 65,536 ids; all others are looked up one by one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from accountant.data.frames import missing_column
+from profiles import InvalidData
+from profiles.arrays import Integers, Positions
+
+#: Bytes of a hash of an id: two of 10^8 ids collide with a chance below 1e-22.
+WIDTH = 16
+Unsigned = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The ids of some rows as an Arrow array of texts or integers, the first of which is row ``first_row``.
+
+    An integer and the text of its digits are the same id.
+    """
+
+    values: Any
+    first_row: int
+
+    @property
+    def size(self) -> int:
+        """How many rows."""
+        return len(self.values)
+
+    def part(self, rows: slice) -> Ids:
+        """Return the ids of some rows."""
+        return Ids(self.values[rows], self.first_row + rows.start)
+
+
+def read_ids(table: Any, columns: Sequence[str], label: str, first_row: int) -> Ids:
+    """Return the ids of the rows of an Arrow record batch: the values of the key ``columns``, as text.
+
+    Several columns are joined with their lengths, so that no two keys become one.
+    Raises :class:`InvalidData` for a missing column or value, and for numbers with a fraction, which are no ids.
+    """
+    if table is None:
+        raise InvalidData(f"the ids of units are read from columns, but {label} has values that no table holds; convert it")
+    parts = []
+    for name in columns:
+        if name not in table.schema.names:
+            raise missing_column(name, label, table.schema.names)
+        parts.append(_check(table.column(name), name, label, first_row))
+    if len(parts) == 1:
+        return Ids(parts[0], first_row)
+    parts = [pc.cast(part, pa.string()) for part in parts]
+    joined = [pc.binary_join_element_wise(pc.cast(pc.binary_length(part), pa.string()), part, ":") for part in parts]
+    return Ids(pc.binary_join_element_wise(*joined, ";"), first_row)
+
+
+def to_ids(values: Any, size: int) -> Ids:
+    """Return ids that are given beside an array of ``size`` rows. Raises :class:`InvalidData`."""
+    try:
+        array = values if isinstance(values, pa.Array) else pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
+        raise InvalidData("the ids of units are texts or integers, one for each row, but something else was found; give those") from None
+    if len(array) != size:
+        raise InvalidData("the ids of units are one for each row, but another number of them was found; give one for each row")
+    return Ids(_check(array, "ids", "the ids", 0), 0)
+
+
+def _check(array: Any, name: str, label: str, first_row: int) -> Any:
+    if array.null_count:
+        row = first_row + int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
+        raise InvalidData(f"the key column {name!r} of {label} has no id in row {row} (rows count from 0); every row belongs to a unit")
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_int64(kind):
+        return array
+    if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
+        return pc.cast(array, pa.int64())
+    usable = pa.types.is_uint64(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind) or pa.types.is_date(kind)
+    if not usable:
+        raise InvalidData(
+            f"the key column {name!r} of {label} must hold texts, integers or dates, but its type is {str(kind).split('<')[0]}; convert it"
+        )
+    return pc.cast(array, pa.string())
+
+
+@dataclass(frozen=True, slots=True)
+class Hasher:
+    """The keyed hash of ids under a secret of 32 bytes: HMAC-SHA-256, and BLAKE2b for single ids."""
+
+    secret: bytes
+
+    def seal(self, *parts: bytes | memoryview) -> bytes:
+        """Return a keyed hash of parts, each with its length."""
+        made = hmac.new(self.secret, digestmod="sha256")
+        for part in parts:
+            made.update(len(part).to_bytes(8, "little"))
+            made.update(part)
+        return made.digest()
+
+    def fingerprint(self, ids: Ids) -> bytes:
+        """Return one hash of the ids of consecutive rows, in their order."""
+        if pa.types.is_int64(ids.values.type):
+            return self.seal(b"integers", np.ascontiguousarray(ids.values.to_numpy(zero_copy_only=False)).view(np.uint8).data)
+        return self.seal(b"texts", *_canonical(ids.values))
+
+    def hashes(self, ids: Ids) -> bytes:
+        """Return the hashes of ids, WIDTH bytes each."""
+        offsets, letters = _canonical(pc.cast(ids.values, pa.string()))
+        ends = np.frombuffer(offsets, dtype="<i8")
+        view, start, made = memoryview(letters), 0, bytearray()
+        fresh = hashlib.blake2b(key=self.secret, digest_size=WIDTH)
+        for end in ends.tolist():
+            one = fresh.copy()
+            one.update(view[start:end])
+            made += one.digest()
+            start = end
+        return bytes(made)
+
+    def hash_text(self, text: str) -> bytes:
+        """Return the hash of one id."""
+        return hashlib.blake2b(text.encode(), key=self.secret, digest_size=WIDTH).digest()
+
+
+def _canonical(texts: Any) -> tuple[bytes, bytes]:
+    """Return the ends of the texts of an Arrow array of strings, and their letters, whatever slice of which buffers it is."""
+    _, offsets, letters = texts.buffers()
+    if offsets is None or not len(texts):
+        return b"", b""
+    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1].astype("<i8")
+    body = b"" if letters is None else bytes(memoryview(letters)[int(ends[0]) : int(ends[-1])])
+    return (ends[1:] - ends[0]).tobytes(), body
+
+
+def _split(hashes: bytes) -> tuple[Unsigned, Unsigned]:
+    """Return the first and the last 64 bits of hashes."""
+    pairs = np.frombuffer(hashes, dtype="<u8").reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    """All hashes of a ledger in order, for looking up ids that do not come in the order of enrolment."""
+
+    high: Unsigned
+    low: Unsigned
+    order: Positions
+
+    @classmethod
+    def of(cls, hashes: bytes) -> Index:
+        """Return the index of hashes, WIDTH bytes each, of the accounts 0, 1, ..."""
+        high, low = _split(hashes)
+        order = np.lexsort((low, high))
+        return cls(high[order], low[order], order)
+
+    def find(self, hashes: bytes) -> Integers:
+        """Return the account of each hash, −1 for one that has none."""
+        high, low = _split(hashes)
+        found = np.full(high.size, -1, dtype=np.int64)
+        if not self.high.size:
+            return found
+        at = np.searchsorted(self.high, high, side="left")
+        rows = np.arange(high.size)
+        while rows.size:  # hashes with the same first 64 bits stand side by side
+            place = at[rows]
+            inside = place < self.high.size
+            place = np.where(inside, place, 0)
+            alike = inside & (self.high[place] == high[rows])
+            same = alike & (self.low[place] == low[rows])
+            found[rows[same]] = self.order[place[same]]
+            rows = rows[alike & ~same]
+            at[rows] += 1
+        return found
+
+
+def group(hashes: bytes) -> tuple[Positions, Positions]:
+    """Return the first row of each distinct hash, in the order of the rows, and for each row the place of its hash among them."""
+    high, low = _split(hashes)
+    order = np.lexsort((np.arange(high.size), low, high))
+    fresh = np.ones(high.size, dtype=np.bool_)
+    fresh[1:] = (high[order][1:] != high[order][:-1]) | (low[order][1:] != low[order][:-1])
+    firsts = order[fresh]  # by hash; the first row of each, since equal hashes stand in the order of the rows
+    groups = np.empty(high.size, dtype=np.intp)
+    groups[order] = np.cumsum(fresh) - 1
+    by_row = np.argsort(firsts, kind="stable")
+    place = np.empty(by_row.size, dtype=np.intp)
+    place[by_row] = np.arange(by_row.size)
+    return firsts[by_row], place[groups]

@@ -1,0 +1,56 @@
+"""Files that a ledger gives: the rows that take part in a release, and what it promises as an event of a composition."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from accountant.data.opening import open_dataset
+from accountant.files import check_not_input, check_writable, replace_file
+from accountant.ledger.amounts import to_nats
+from accountant.ledger.ledger import Ledger, Receipt
+from accountant.ledger.packing import CHUNK
+from profiles import InvalidArgument, InvalidData
+from profiles.strict_json import write_exact
+
+
+def check_active(path: Path, data: Any) -> None:
+    """Refuse a file for rows that could not be written, before anything is charged. Raises :class:`InvalidArgument` or as writing does."""
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise InvalidArgument(f"the rows that take part are written as .csv or .parquet, but {path.name!r} was asked for; name such a file")
+    check_writable(path)
+    check_not_input(path, data, "data")
+
+
+def write_active(path: Path, data: Any, receipt: Receipt) -> None:
+    """Write the rows that a release may be run on, as they stand in the data; whole or not at all."""
+    source = open_dataset(data, batch_rows=CHUNK)
+    writer: Any = None
+    with replace_file(path) as stream:
+        start = 0
+        for batch in source.batches([]):
+            if batch.table is None or start + batch.size > receipt.active.size:
+                break
+            part = batch.table.filter(pa.array(receipt.active[start : start + batch.size]))
+            start += batch.size
+            if writer is None:
+                csv = path.suffix.lower() == ".csv"
+                writer = pyarrow.csv.CSVWriter(stream, part.schema) if csv else pq.ParquetWriter(stream, part.schema)
+            writer.write_table(pa.Table.from_batches([part]))
+        if start != receipt.active.size:
+            raise InvalidData(f"{source.label} changed while it was charged; the charge stays, and nothing was written: take another name")
+        if writer is not None:
+            writer.close()
+
+
+def write_composition(ledger: Ledger) -> str:
+    """Return what a ledger promises as a file for ``pdp account``: one event with its largest budget, whatever was charged of it."""
+    kind, number = ("pure", "epsilon") if ledger.settings.notion.value == "pure" else ("zcdp", "rho")
+    most = write_exact(to_nats(ledger.budget.most))
+    name = f"all releases of the ledger {ledger.settings.ledger}"
+    return f"name = {json.dumps(name)}\n\n[[event]]\nmechanism = {json.dumps(kind)}\n{number} = {json.dumps(most)}\n"

@@ -1,0 +1,340 @@
+"""Crashes, damage, old copies and edits: refused or repaired, in one sentence (docs/ledger.md, sections 3 to 5)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from accountant.ledger import Ledger
+from accountant.ledger.anchor import Anchor
+from accountant.ledger.backup import back_up, migrate, restore
+from accountant.ledger.settings import tell_time
+from profiles import InvalidArgument, PDPError, UnreadableFile, UnwritableOutput
+from profiles.errors import LedgerRejected, ReleaseUsed
+from profiles.mechanisms import LaplaceSum
+from tests.ledger.conftest import PEOPLE, SUM
+
+
+def spending(ledger):
+    return {name: ledger.account(name) for name in PEOPLE["id"].to_pylist()}
+
+
+def one_sentence(error):
+    return str(error).count("\n") == 0 and ("; " in str(error) or ": " in str(error)) and len(str(error)) < 400
+
+
+@pytest.fixture
+def files(tmp_path, make):
+    """A closed ledger with two charges and an output."""
+    ledger = make(budget="1.5")
+    ledger.charge("one", SUM, PEOPLE)
+    ledger.run("two", LaplaceSum(b=2, radius=1), PEOPLE)
+    ledger.charge("three", SUM, PEOPLE)
+    ledger.close()
+    return tmp_path / "l.db", tmp_path / "l.anchor"
+
+
+def test_an_opened_ledger_is_what_was_closed(files):
+    with Ledger.open(files[0]) as ledger:
+        assert [entry.kind for entry in ledger.journal.entries] == ["open", "charge", "charge", "output", "charge"]
+        assert spending(ledger)["cleo"] == {"spent": "1.5", "budget": "1.5", "left": "0"}
+        assert ledger.verify() == 0
+
+
+@pytest.mark.parametrize("act", ["DELETE FROM {}", "UPDATE {} SET seq = seq + 1"])
+@pytest.mark.parametrize("table", ["log", "changes", "segments", "outputs"])
+def test_history_is_neither_changed_nor_deleted(files, act, table):
+    with sqlite3.connect(files[0]) as database, pytest.raises(sqlite3.IntegrityError, match="history"):
+        database.execute(act.format(table))
+
+
+EDITS = {
+    "a charge is taken out": ["DROP TRIGGER log_delete", "DELETE FROM log WHERE seq = 4"],
+    "a charge is taken out, and the trigger is put back": "log",
+    "a worst cost is lowered": ["DROP TRIGGER log_update", "UPDATE log SET body = replace(body, 'w*z', 'w*z/9') WHERE seq = 1"],
+    "a trigger is missing": ["DROP TRIGGER changes_update"],
+    "a version of the future": ["PRAGMA user_version = 2"],
+    "another database": ["PRAGMA application_id = 7"],
+    "another table": ["CREATE TABLE more (x)"],
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_edited_history_is_refused(files, edit):
+    with sqlite3.connect(files[0]) as database:
+        if isinstance(EDITS[edit], str):  # behind the back of the trigger
+            (text,) = database.execute("SELECT sql FROM sqlite_master WHERE name = 'log_delete'").fetchone()
+            database.execute("DROP TRIGGER log_delete")
+            database.execute("DELETE FROM log WHERE seq = 4")
+            database.execute(text)
+        else:
+            for statement in EDITS[edit]:
+                database.execute(statement)
+    with pytest.raises(PDPError) as refused, Ledger.open(files[0]) as ledger:
+        ledger.verify()
+    assert one_sentence(refused.value)
+
+
+def test_lowered_spending_is_refused_at_the_next_charge_and_repaired_from_the_log(files):
+    with Ledger.open(files[0]) as ledger:
+        before = spending(ledger)
+        row = ledger.journal.store.read_account(0)
+    with sqlite3.connect(files[0]) as database:
+        database.execute("UPDATE accounts SET spent = ?", (row.spent[:6] + bytes(len(row.spent) - 6),))
+    with Ledger.open(files[0]) as ledger:
+        with pytest.raises(LedgerRejected, match="verify --repair"):
+            ledger.charge("four", SUM, PEOPLE)
+        with pytest.raises(LedgerRejected, match="verify --repair"):
+            ledger.verify()
+        assert ledger.verify(repair=True) == 1
+        assert spending(ledger) == before
+        ledger.charge("four", SUM, PEOPLE)
+
+
+def test_accounts_of_an_earlier_day_are_refused_though_their_seal_is_right(files):
+    with Ledger.open(files[0]) as ledger:
+        old = ledger.journal.store.read_account(0)
+        ledger.charge("four", SUM, PEOPLE)
+    with sqlite3.connect(files[0]) as database:
+        database.execute("UPDATE accounts SET seq = ?, spent = ?, seal = ?", (old.sequence, old.spent, old.seal))
+    with Ledger.open(files[0]) as ledger, pytest.raises(LedgerRejected, match="not what was written"):
+        ledger.charge("five", SUM, PEOPLE)
+
+
+def test_an_old_copy_is_refused_and_what_is_lost_is_named(files, tmp_path):
+    shutil.copy(files[0], tmp_path / "old.db")
+    with Ledger.open(files[0]) as ledger:
+        ledger.charge("four", SUM, PEOPLE)
+    shutil.copy(tmp_path / "old.db", files[0])
+    with pytest.raises(LedgerRejected, match=r"entry 5 \(charge 'four'\)"):
+        Ledger.open(files[0])
+
+
+def test_two_copies_cannot_both_go_on(files, tmp_path):
+    shutil.copy(files[0], tmp_path / "copy.db")
+    with Ledger.open(files[0]) as ledger, Ledger.open(tmp_path / "copy.db") as copy:
+        ledger.charge("four", SUM, PEOPLE)
+        with pytest.raises(LedgerRejected):
+            copy.charge("four again", SUM, PEOPLE)
+    shutil.copy(files[1], tmp_path / "other.anchor")
+    with pytest.raises(LedgerRejected, match="older than its anchor"):
+        Ledger.open(tmp_path / "copy.db")
+
+
+def test_the_anchor_is_appended_to_where_a_process_died_before_it(files):
+    text = files[1].read_text(encoding="utf-8")
+    *whole, last = text.splitlines(keepends=True)
+    for torn in range(len(last)):
+        files[1].write_text("".join(whole) + last[:torn], encoding="utf-8")
+        with Ledger.open(files[0]):
+            pass
+        assert files[1].read_text(encoding="utf-8") == text
+
+
+def test_other_anchors_are_refused(files, tmp_path, make):
+    text = files[1].read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    wrong = [
+        "".join(lines[:-2]),
+        text.replace(" charge 'one'", " charge 'ore'"),
+        "".join([lines[0], *lines[2:]]),
+        text + "x",
+        text.replace("anchor 1", "anchor 2"),
+        "",
+        lines[0].replace(lines[0].split()[2], "0" * 32) + "".join(lines[1:]),
+    ]
+    for other in wrong:
+        files[1].write_text(other, encoding="utf-8")
+        with pytest.raises(LedgerRejected) as refused:
+            Ledger.open(files[0])
+        assert one_sentence(refused.value)
+    files[1].unlink()
+    with pytest.raises(UnreadableFile, match="--anchor"):
+        Ledger.open(files[0])
+    moved = tmp_path / "moved.anchor"
+    moved.write_text(text, encoding="utf-8")
+    with Ledger.open(files[0], anchor=moved):
+        pass
+    with Ledger.open(files[0]) as ledger:  # it is remembered
+        assert ledger.journal.anchor.path == moved
+
+
+def test_the_secret_is_needed_and_is_the_right_one(files, tmp_path, make):
+    key = Path(f"{files[0]}.key")
+    right = key.read_text(encoding="ascii")
+    assert key.stat().st_mode & 0o777 == 0o600
+    key.unlink()
+    with pytest.raises(UnreadableFile, match="not there"):
+        Ledger.open(files[0])
+    for wrong in ("", "zz", right[:-3], "é"):
+        key.write_text(wrong, encoding="utf-8")
+        with pytest.raises(UnreadableFile):
+            Ledger.open(files[0])
+    key.write_text("0" * 64, encoding="ascii")
+    with pytest.raises(InvalidArgument, match="another one"):
+        Ledger.open(files[0])
+
+
+def test_no_id_is_in_any_file(tmp_path, make):
+    ledger = make(pa.table({"id": ["adalovelace", "alanturing"], "z": [0.5, 0.5]}))
+    ledger.charge("one", SUM, pa.table({"id": ["adalovelace"], "z": [0.5]}))
+    back_up(ledger, tmp_path / "log")
+    ledger.close()
+    for path in tmp_path.iterdir():
+        assert b"lovelace" not in path.read_bytes(), path
+
+
+def test_a_full_disk_charges_nothing(files, monkeypatch):
+    with Ledger.open(files[0]) as ledger:
+        before = spending(ledger)
+        database = ledger.journal.store._database
+        database.execute("PRAGMA max_page_count = 1")
+        many = pa.table({"id": np.arange(40_000), "z": np.random.default_rng(0).random(40_000)})
+        with pytest.raises(UnwritableOutput, match="disk is full"):
+            ledger.charge("four", SUM, many)
+        database.execute("PRAGMA max_page_count = 1000000")
+        assert spending(ledger) == before
+        assert ledger.verify() == 0
+        ledger.charge("four", SUM, PEOPLE)
+
+
+def test_an_anchor_that_cannot_be_written_runs_nothing(files, monkeypatch):
+    runs = []
+
+    class Counting(LaplaceSum):
+        def run(self, *arguments):
+            runs.append(1)
+            return super().run(*arguments)
+
+    def fail(self, entry):
+        raise UnwritableOutput("the anchor could not be appended to (no space); nothing was run")
+
+    with Ledger.open(files[0]) as ledger:
+        monkeypatch.setattr(Anchor, "append", fail)
+        with pytest.raises(UnwritableOutput):
+            ledger.run("four", Counting(b=2, radius=1), PEOPLE)
+        monkeypatch.undo()
+        with pytest.raises(ReleaseUsed):
+            ledger.run("four", Counting(b=2, radius=1), PEOPLE)
+        assert not runs
+
+
+def test_files_without_rights_are_refused(files, tmp_path, monkeypatch):
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **options: connect(f"file:{path}?mode=ro", uri=True, **options))
+    with pytest.raises(UnwritableOutput) as refused, Ledger.open(files[0]) as ledger:
+        ledger.charge("four", SUM, PEOPLE)
+    assert one_sentence(refused.value)
+
+
+def test_other_files_are_refused_and_not_touched(tmp_path, files):
+    for content in (b"", b"a,b\n1,2\n", b"SQLite format 3\x00" + bytes(200)):
+        other = tmp_path / "other"
+        other.write_bytes(content)
+        with pytest.raises(PDPError) as refused:
+            Ledger.open(other)
+        assert one_sentence(refused.value)
+        assert other.read_bytes() == content
+    with pytest.raises(UnreadableFile, match="does not exist"):
+        Ledger.open(tmp_path / "nothing")
+
+
+def test_times_never_go_back():
+    assert tell_time("2999-01-01T00:00:00Z") == "2999-01-01T00:00:00Z"
+    assert tell_time("1999-01-01T00:00:00Z") > "2020"
+
+
+def test_a_backup_is_a_ledger_again_and_a_torn_one_names_what_is_lost(files, tmp_path):
+    log = tmp_path / "log"
+    with Ledger.open(files[0]) as ledger:
+        before = spending(ledger)
+        assert back_up(ledger, log) == 5
+        output = ledger.output("two")
+    key = Path(f"{files[0]}.key")
+    made, lost = restore(tmp_path / "new.db", log, anchor=files[1], secret=key)
+    with made:
+        assert lost == ""
+        assert spending(made) == before
+        assert np.array_equal(made.output("two"), output)
+        made.charge("four", SUM, PEOPLE)
+        assert made.verify() == 0
+    lines = log.read_bytes().splitlines(keepends=True)
+    rng, failed = np.random.default_rng(1), []
+    for number in range(40):
+        cut = int(rng.integers(1, len(b"".join(lines))))
+        text = bytearray(log.read_bytes())
+        if number % 2:
+            del text[cut:]
+        else:
+            text[cut] ^= 1 << int(rng.integers(8))
+        torn, new = tmp_path / "torn", tmp_path / f"new{number}.db"
+        torn.write_bytes(bytes(text))
+        try:
+            made, lost = restore(new, torn, anchor=files[1], secret=key)
+        except PDPError as error:
+            failed.append(error)
+            assert not new.exists()  # of some files nothing is whole
+            continue
+        with made:
+            kept = len(made.journal.entries)
+            assert [entry.sequence for entry in made.journal.entries] == list(range(kept))
+            assert ("entry 5 (charge 'four')" in lost) or "entries" in lost
+            with pytest.raises(LedgerRejected):
+                made.charge("five", SUM, PEOPLE)
+    assert all(map(one_sentence, failed))
+
+
+def test_migration_goes_on_from_the_old_head(files, tmp_path):
+    with Ledger.open(files[0]) as old, migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor") as new:
+        assert new.settings.continues == old.journal.entries[-1].hash.hex()
+        assert spending(new) == spending(old)
+        assert new.settings.spent == old.journal.charges[-1].body["spent"]
+        masks = [ledger.charge("next", SUM, PEOPLE).active.tolist() for ledger in (old, new)]
+        assert masks[0] == masks[1]
+        assert new.verify() == 0
+
+
+def flip_bits(files, tmp_path, step, start=0):
+    """Flip each ``step``-th bit of the file once: whatever is accepted afterwards has the same log, outputs and accounts."""
+    with Ledger.open(files[0]) as ledger:
+        before = (spending(ledger), ledger.output("two").tolist(), [entry.hash for entry in ledger.journal.entries])
+    whole = files[0].read_bytes()
+    anchor = files[1].read_bytes()
+    refused, same, told = 0, 0, set()
+    places = [place for place in range(len(whole)) if any(whole[max(place - 8, 0) : place + 8])]
+    for bit in range(start, 8 * len(places), step):
+        place = places[bit // 8]
+        changed = bytearray(whole)
+        changed[place] ^= 1 << bit % 8
+        files[0].write_bytes(bytes(changed))
+        for beside in ("-wal", "-shm"):
+            Path(f"{files[0]}{beside}").unlink(missing_ok=True)
+        files[1].write_bytes(anchor)
+        try:
+            with Ledger.open(files[0]) as ledger:
+                ledger.verify(repair=True)
+                assert (spending(ledger), ledger.output("two").tolist(), [entry.hash for entry in ledger.journal.entries]) == before
+                same += 1
+        except PDPError as error:
+            told.add(str(error))  # not the error, whose frames hold the file
+            refused += 1
+    assert all(map(one_sentence, told))
+    return refused, same
+
+
+def test_flipped_bits_are_refused_or_repaired(files, tmp_path):
+    refused, same = flip_bits(files, tmp_path, 2_003)
+    assert refused > 10
+    assert refused + same > 20
+
+
+@pytest.mark.slow
+def test_each_flipped_bit_is_refused_or_repaired(files, tmp_path):
+    refused, same = flip_bits(files, tmp_path, int(os.environ.get("STEP", "1")))
+    assert refused > same

@@ -1,0 +1,141 @@
+"""The kernel as one file: the same bytes everywhere, below 100 kB, nothing else needed, and of one mind with ``pdp check``."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import random
+import shutil
+import subprocess
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+from accountant.checking import check_text
+from accountant.cli.main import invoke
+from proofs_check.archive import checker_digest, kernel_sources, make_checker
+from proofs_check.deflate import deflate
+from tests.mutants.corpus import texts
+from tests.portable.suite import make_limits, make_suite
+
+OTHERS = [name for minor in range(11, 16) if shutil.which(name := f"python3.{minor}")]
+#: Checks every file of a folder with the checker's own command, in one process.
+MANY = "import sys, zipimport; sys.path.insert(0, sys.argv[1]); from kernel.__main__ import main; "
+MANY += "[print('-- exit', main([f])) for f in sys.argv[2:]]"
+
+
+@pytest.fixture(scope="module")
+def checker(tmp_path_factory):
+    """The file, alone in a folder."""
+    file = tmp_path_factory.mktemp("alone") / "checker.pyz"
+    assert invoke(["check", "--export", str(file)]) == 0
+    return file
+
+
+def run(*arguments, cwd):
+    """Run a command in an environment that has nothing."""
+    return subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=False, env={}, cwd=cwd)
+
+
+def test_the_file_is_small_and_holds_the_sources_as_they_are(checker):
+    data = checker.read_bytes()
+    assert len(data) < 100_000
+    assert data == make_checker()
+    assert hashlib.sha256(data).hexdigest() == checker_digest()
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    assert archive.testzip() is None
+    found = {name.removeprefix("kernel/"): archive.read(name) for name in archive.namelist() if name != "__main__.py"}
+    assert found == kernel_sources()
+    assert checker_digest() in (Path(__file__).parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("python", OTHERS)
+def test_every_python_makes_the_same_bytes(python):
+    code = "import sys; sys.path.insert(0, '.'); from proofs_check.archive import checker_digest; print(checker_digest())"
+    done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    if done.returncode:
+        pytest.skip(f"{python} does not run")
+    assert done.stdout.strip() == checker_digest()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"a", b"ab" * 40_000, bytes(range(256)) * 3, b"x" * 257 + b"y" + b"x" * 258, b"z" * 226, b"q" * 228 + b"r" + b"q" * 255],
+    ids=range(7),
+)
+def test_what_is_packed_comes_back(data):
+    assert zlib.decompress(deflate(data), wbits=-15) == data
+
+
+def test_random_texts_come_back():
+    source = random.Random(1)
+    for _ in range(20):
+        data = b"".join(source.choice([source.randbytes(3), b"abc" * source.randrange(120), b"def" * 9]) for _ in range(120))
+        assert zlib.decompress(deflate(data), wbits=-15) == data
+
+
+def test_it_runs_where_there_is_nothing_else(checker, tmp_path):
+    (tmp_path / "good.json").write_text(texts()["lloyd"], encoding="ascii")
+    (tmp_path / "bad.json").write_text(texts()["lloyd"].replace('"20"', '"1"', 1), encoding="ascii")
+    done = run(sys.executable, "-I", "-O", checker, "good.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("accepted\n")
+    done = run(sys.executable, "-I", "-O", checker, "bad.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("rejected at claims[1].proof.bound")
+    assert run(sys.executable, "-I", "-O", checker, "none.json", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("kind", ["pdp-sample-certificate", "pdp-weight-table", "pdp-weight-cover", "pdp-guarantee"])
+def test_what_the_kernel_cannot_judge_alone_is_named(checker, tmp_path, kind):
+    (tmp_path / "other.json").write_text(json.dumps({"format": kind, "version": 1}), encoding="ascii")
+    done = run(sys.executable, "-I", "-O", checker, "other.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"'other.json' is a {kind}, which says more than the kernel alone can judge; run pdp check on it\n"
+
+
+def test_a_verdict_can_be_printed_whatever_the_text(checker, tmp_path):
+    (tmp_path / "odd.json").write_text('{"format": 1, "\\ud800\u0378": 2}', encoding="utf-8")
+    done = run(sys.executable, "-I", checker, "odd.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.isascii()
+
+
+def agree(checker, folder, suite):
+    """Check that ``pdp check`` and the file give the same verdict, step and reason for each text."""
+    files = {}
+    for i, (name, text) in enumerate(suite.items()):
+        try:
+            (folder / f"{i}.json").write_text(text, encoding="utf-8")
+            files[f"{i}.json"] = name
+        except UnicodeEncodeError:
+            assert "surrogate" in name
+    done = run(sys.executable, "-I", "-O", "-c", MANY, checker, *files, cwd=folder)
+    assert done.stderr == ""
+    said = [part.strip().splitlines() for part in done.stdout.split("-- exit ")]
+    for (file, name), lines, ending in zip(files.items(), said, said[1:], strict=False):
+        report = check_text((folder / file).read_text(encoding="utf-8"))
+        verdict = lines[1] if lines[0] in ("0", "1") else lines[0]
+        assert ending[0] == ("0" if report.accepted else "1"), name
+        rejected = f"rejected at {report.step}: {report.reason}".encode("ascii", "backslashreplace").decode()
+        assert verdict == ("accepted" if report.accepted else rejected.strip()), name
+
+
+def test_the_command_and_the_file_agree(checker, tmp_path):
+    agree(checker, tmp_path, dict([*texts().items()][::9]) | dict([*make_limits()][::29]))
+
+
+@pytest.mark.thorough
+def test_the_command_and_the_file_agree_on_the_suite(checker, tmp_path):
+    agree(checker, tmp_path, dict([*make_suite().items()][::4]))
+
+
+def test_what_is_no_use_is_one_line(tmp_path, capsys):
+    for arguments in (["check"], ["check", "--export", "x.pyz", "y.json"], ["check", "--export", str(tmp_path)]):
+        assert invoke(arguments) == 2
+        assert len(capsys.readouterr().err.strip().splitlines()) <= 3
