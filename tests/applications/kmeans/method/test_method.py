@@ -16,7 +16,6 @@ from profiles import InvalidArgument
 from profiles.mechanisms.nearest import find_nearest
 from tests.applications.kmeans.method.doubles import Blind, Loose
 
-pytestmark = pytest.mark.thorough(quick=1)
 SIGNALS = (0.01, 1.0, 3.9, 5.0, 12.0, 60.0, 150.0, 1e4)
 
 
@@ -38,6 +37,7 @@ def cost_of_mean(points):
     return cost(points, points.mean(axis=0, keepdims=True))
 
 
+@pytest.mark.thorough(quick=1)
 @given(signal=st.floats(0, 1e9), clusters=st.integers(1, 60), dimension=st.integers(1, 100))
 def test_a_plan_spends_exactly_the_budget_and_nothing_twice(signal, clusters, dimension):
     plan = choose_method(signal, clusters=clusters, dimension=dimension)
@@ -56,12 +56,14 @@ def test_a_plan_spends_exactly_the_budget_and_nothing_twice(signal, clusters, di
         assert 0 < plan.share_before <= 1
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("bad", [0, -1, 2.5, "8"])
 def test_other_numbers_of_clusters_are_refused(bad):
     with pytest.raises(InvalidArgument):
         choose_method(10.0, clusters=bad, dimension=3)
 
 
+@pytest.mark.thorough(quick=1)
 def test_signal_is_that_of_one_centre_with_the_whole_budget():
     access = Blind(0, dimension=22, count=50_000.0, rms=0.5, radius=3.0)
     # n ε rms/(d r k) with r at most 2 rms
@@ -69,6 +71,7 @@ def test_signal_is_that_of_one_centre_with_the_whole_budget():
     assert measure_signal(access.statistics, clusters=8, radius=0.6, sum_noise=22.0) == pytest.approx(50_000 * 0.5 / (22 * 0.6 * 8))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("dimension", [1, 2, 5, 20])
 @pytest.mark.parametrize("signal", SIGNALS)
 @pytest.mark.parametrize("clusters", [1, 2, 7])
@@ -121,6 +124,7 @@ def test_method_gives_no_more_passes_to_larger_data(signal, dimension):
             assert all(call[1] <= 2**plan.depth for call in access.calls)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("dimension", [2, 6, 20])
 @pytest.mark.parametrize("signal", [1.0, 12.0, 60.0, 1e4])
 def test_a_generator_fixes_everything_and_moving_the_data_moves_the_centres(signal, dimension):
@@ -150,6 +154,7 @@ def test_rotations_rotate_the_law_of_the_centres():
     assert abs(plain.mean() - turned.mean()) < 5 * np.sqrt((plain.var() + turned.var()) / 40)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("points", "clusters"),
     [
@@ -174,6 +179,7 @@ def test_odd_data(points, clusters, noise):
     assert access.left == 0 or not found.counts.any()  # where nothing was found there is nothing to refine
 
 
+@pytest.mark.thorough(quick=1)
 def test_statistics_that_are_none_are_refused():
     for changes in ({"rms": 0.0}, {"rms": np.nan}, {"rms": np.inf}, {"count": 0.0}, {"count": np.nan}):
         access = Loose(make_blobs(10, 2), **changes)
@@ -195,6 +201,7 @@ def test_clusters_are_found_where_noise_is_small(dimension):
     assert np.median(ratios) < 0.05
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("dimension", [3, 6, 20, 64])
 def test_no_worse_than_the_mean_where_noise_hides_all(dimension):
     """Where Q promises nothing, shrinkage leaves about the mean; and a warning says so."""
@@ -207,12 +214,14 @@ def test_no_worse_than_the_mean_where_noise_hides_all(dimension):
     assert np.median(ratios) < 1.05
 
 
+@pytest.mark.thorough(quick=1)
 def test_one_cluster_is_the_mean():
     points = make_blobs(2000, 4)
     found = find_centres(Loose(points, 0.01), 1, draw())
     assert np.linalg.norm(found.centres) < 0.01 * np.sqrt(cost_of_mean(points))
 
 
+@pytest.mark.thorough(quick=1)
 def test_a_tree_that_stops_early_leaves_nothing_unspent():
     plan = replace(choose_method(1e3, clusters=3, dimension=2), step=1)
     access = Loose(make_blobs(40, 2), noise=0.05)
