@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd study-kmeans weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd study-kmeans weights-delta bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean test-ledger test-portable
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'

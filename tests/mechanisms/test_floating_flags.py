@@ -115,9 +115,7 @@ def test_no_fit_hears_flags(mode: str, outside: str, norm: float, strict: str) -
     rows = _rows(300, 3, 1.0)
     if outside == "project":
         rows[10], rows[11] = 1e-30, 1e300
-    model = DPLloyd(
-        3, epsilon=1, radius=1, iterations=2, norm=norm, outside=outside, arithmetic=mode, init=np.eye(3) * 0.2, random_state=1
-    )
+    model = DPLloyd(3, epsilon=1, radius=1, iterations=2, norm=norm, outside=outside, arithmetic=mode, init=np.eye(3) * 0.2, random_state=1)
     model.fit(rows)
     model.predict(rows)
     model.set_params(largest_weight=4).fit(rows, sample_weight=_weights(300))

@@ -1,4 +1,4 @@
-"""The pipeline of private k-means under discrete noise with two outcomes a number, as programs whose law can be enumerated, and broken twins.
+"""The pipeline of private k-means under discrete noise with two outcomes a number, as programs that can be enumerated, and broken twins.
 
 What ships is run: the statistics, their shares, the sample and its plan, cells and their account. Only the noise is another one, and the
 coins of the sample: both ask the enumerator. Noise is two-sided geometric in units h, P(K = k) ∝ α^|k|, α a rational at or above
@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ class ThresholdRelease:
         found = np.zeros(np.shape(totals))
         for place in np.ndindex(found.shape):
             found[place] = self._show(int(totals[place]))
-        self.seen += found.ravel().tolist()
+        self.seen.extend(found.ravel().tolist())
         return found
 
     def _show(self, total: int) -> float:
@@ -122,7 +122,7 @@ class ChosenSampler:
         return np.array([self.choose.coin(Fraction(float(p))) for p in q], dtype=np.bool_)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _plan(choice: SampleChoice, count: float, rms: float, radius: float, budget: Fraction, share: Fraction) -> sampling.SamplePlan:
     found = Statistics(count, np.zeros(1), rms, 1.0, np.zeros(1))
     return _REAL_PLAN(choice, found, radius=radius, budget=budget, share=share)
@@ -146,6 +146,13 @@ def two_counts(access: DataAccess) -> None:
     """Release counts of two kinds of cells, one after the other."""
     access.release(halves, Fraction(1, 2), 2, sums=False)
     access.release(lambda rows: np.zeros(len(rows), dtype=np.intp), 1, 1, sums=False)
+
+
+def two_rounds(access: DataAccess) -> None:
+    """Release one cell of all rows twice, with sums."""
+    access.clip(min(1.0, access.statistics.rms))
+    for share in (Fraction(1, 2), Fraction(1)):
+        access.release(lambda rows: np.zeros(len(rows), dtype=np.intp), share, 1)
 
 
 def by_exact_counts(access: DataAccess) -> None:
@@ -189,24 +196,24 @@ class _Forgetful:
 
     def __init__(self, access: SampledRecords) -> None:
         self._access = access
-        access._budget = access._budget / 2  # noqa: SLF001 - a twin breaks in
+        access._budget = access._budget / 2
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._access, name)
 
     def release(self, assign: Any, share: Any, cells: int, *, sums: bool = True) -> Any:
         del share
-        self._access._charges.clear()  # noqa: SLF001
+        self._access._charges.clear()
         return self._access.release(assign, 1, cells, sums=sums)
 
 
 #: What has to be refuted, with what is wrong.
 BROKEN: dict[str, Program] = {
+    "the same noise twice": run_pipeline(method=two_counts, shared=True),
     "n used exactly": run_pipeline(public=("n",)),
     "the radius from the data": run_pipeline(public=("radius",)),
     "centring not paid for": run_pipeline(public=("mean",)),
     "the spread not paid for": run_pipeline(public=("rms",)),
-    "the same noise twice": run_pipeline(method=two_counts, shared=True),
     "cells chosen with exact counts": run_pipeline(method=by_exact_counts),
-    "a sample reused": run_pipeline(sample=SampleChoice("uniform", Fraction(1)), method=two_counts, reuse=True),
+    "a sample reused": run_pipeline(sample=SampleChoice("uniform", Fraction(1, 4)), method=two_rounds, reuse=True),
 }

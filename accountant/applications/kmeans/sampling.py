@@ -69,7 +69,7 @@ class SampleChoice:
             raise InvalidArgument(f"sample must be one of {', '.join(RULES)}, or None, but {str(rule)[:40]!r} was found; give one of these")
         if (size is None) != (rule == "privacy-constrained"):
             raise InvalidArgument(
-                "a sample needs its expected size, but for privacy-constrained ones, whose size follows from the budget; give sample_size, or "
+                "a sample needs its expected size, but for privacy-constrained ones, whose size the budget decides; give sample_size, or "
                 "leave it out"
             )
         exact = None if size is None else to_exact(size, "sample_size")
@@ -225,7 +225,7 @@ class SampledRecords:
 
     @property
     def sum_noise(self) -> float:
-        """As without a sample, for the noise per unit of weight that a sample of this size allows: uniformly drawn, where none is planned."""
+        """As without a sample, for the noise per unit of weight that a uniform sample of this size allows."""
         rate = 1.0 if self._choice.size is None else min(1.0, float(self._choice.size) / self.statistics.count)
         budget = float(self._budget)
         allowed = rate * math.log1p(math.expm1(min(budget, 700.0)) / rate)

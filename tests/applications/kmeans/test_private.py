@@ -120,7 +120,8 @@ def test_empty_and_hostile_data_are_data_sets() -> None:
     "changes",
     [
         {"radius": None}, {"public": ("radius",)}, {"public": "n"}, {"public": ("k",)}, {"epsilon": 0}, {"epsilon": 10**6}, {"radius": -1},
-        {"n_clusters": 0}, {"n_clusters": 10**9}, {"center": [1.0]}, {"center": [np.nan, 0]}, {"method": "packing"}, {"iterations": 0},
+        {"n_clusters": 0}, {"n_clusters": 10**9}, {"center": [1.0]}, {"center": [np.nan, 0]}, {"method": "packing"},
+        {"method": "lloyd", "iterations": 0},
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused(changes: dict[str, object]) -> None:
