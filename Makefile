@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd study-kmeans weights-delta bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean test-ledger test-portable
+.PHONY: run test test-all formal properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean study-kmeans
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -26,6 +26,10 @@ test: $(STAMP)
 # The quick tests and then the thorough ones: docs/tests.md.
 test-all: test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "thorough and not slow"
+
+# The rules of guarantees, proved in Coq: compiled from scratch, every theorem closed, wrong definitions refused (docs/formal.md).
+formal: $(STAMP)
+	$(BIN)/python -m tests.formal.compile
 
 # The laws once more, with fresh random examples instead of the same ones in every run; a failure is found again by the printed blob.
 properties: $(STAMP)

@@ -42,11 +42,20 @@ class Basis:
     """``claims``: the algebra that carries a rule. ``besides``: what it needs that is not algebra, and where that is proved.
 
     ``premises``: the hypotheses without which the rule concludes nothing; each application leaves them open or names what discharges them.
+    ``theorems``: those of ``proofs_check/formal`` that state the rule for finitely many outputs (docs/formal.md), if any.
     """
 
     claims: tuple[str, ...] = ()
     besides: str = ""
     premises: tuple[Hypothesis, ...] = ()
+    theorems: tuple[str, ...] = ()
+
+    @property
+    def formal_proof(self) -> str:
+        """What is proved formally of the rule, in words."""
+        if not self.theorems:
+            return "none"
+        return f"for finitely many outputs: {', '.join(self.theorems)} (docs/formal.md); beyond them the rule is proved on paper"
 
 
 _THEOREM_6 = (
@@ -64,12 +73,18 @@ RULES: dict[str, Basis] = {
     "declared profile": Basis(besides="a hypothesis says that the mechanism has the profile", premises=(DECLARED_PROFILE, *OF_MECHANISMS)),
     "declared losses": Basis(besides="a hypothesis says that the mechanism has the losses", premises=(DECLARED_LOSSES, *OF_MECHANISMS)),
     "adaptive composition": Basis(
-        ("fay-2024-proposition-13-composition",), "Ebadi et al. 2015: losses of one record add up", premises=(PARTS_RUN,)
+        ("fay-2024-proposition-13-composition",),
+        "Ebadi et al. 2015: losses of one record add up",
+        premises=(PARTS_RUN,),
+        theorems=("pdp_composition", "pdp_composition_n"),
     ),
     "amplification by importance sampling": Basis(
-        _THEOREM_6, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)", premises=_WEIGHTED
+        _THEOREM_6,
+        "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)",
+        premises=_WEIGHTED,
+        theorems=("importance_plus", "importance_minus", "psi_minus_le_plus"),
     ),
-    "worst case over records": Basis(besides="the definitions; the bound has a certificate of its own"),
+    "worst case over records": Basis(besides="the definitions; the bound has a certificate of its own", theorems=("worst_case",)),
     "worst case of privacy-constrained sampling": Basis(
         ("fay-2024-problem-7-weight-one-feasible", "fay-2024-proposition-12-root-equation"),
         "every weight used satisfies the constraint of Problem 7",
@@ -82,13 +97,20 @@ RULES: dict[str, Basis] = {
     "composition within a fixed budget": Basis(
         besides="docs/private-kmeans.md, Theorem 1: losses of one record add up on every path", premises=(WITHIN_BUDGET,)
     ),
-    "post-processing": Basis(besides="Dwork et al. 2006", premises=(ONLY_THROUGH_OUTPUT,)),
+    "post-processing": Basis(
+        besides="Dwork et al. 2006", premises=(ONLY_THROUGH_OUTPUT,), theorems=("pdp_post_processing", "approx_post_processing")
+    ),
     "both directions": Basis(besides="the definition of add/remove privacy"),
     "adaptive composition in each direction": Basis(
-        besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step", premises=(FRESH_SAMPLES,)
+        besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step",
+        premises=(FRESH_SAMPLES,),
+        theorems=("chain_within", "approx_composition"),
     ),
     "Poisson sampling in each direction": Basis(
-        _TWO_SIDED, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)", premises=OF_SAMPLES
+        _TWO_SIDED,
+        "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)",
+        premises=OF_SAMPLES,
+        theorems=("amplification_plus", "amplification_minus", "approx_amplification_plus", "approx_amplification_minus"),
     ),
     "an element is covered once": Basis(
         (*_TWO_SIDED, "ghazi-2024-cover-once-budget"),
@@ -122,10 +144,14 @@ RULES: dict[str, Basis] = {
     ),
     "privacy curve of a guarantee": Basis(besides="docs/interoperability.md: the pair of laws that dominates all with these losses"),
     "adaptive composition of privacy curves": Basis(
-        besides="dominating pairs compose: Zhu, Dong, Wang 2022, Theorem 10; docs/composition-bounds.md", premises=(FRESH_SAMPLES,)
+        besides="dominating pairs compose: Zhu, Dong, Wang 2022, Theorem 10; docs/composition-bounds.md",
+        premises=(FRESH_SAMPLES,),
+        theorems=("dominating_pairs_compose",),
     ),
     "Poisson sampling of a privacy curve": Basis(
-        besides="Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md", premises=OF_SAMPLES
+        besides="Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md",
+        premises=OF_SAMPLES,
+        theorems=("dominates_sampled_plus", "dominates_sampled_minus"),
     ),
     "point of a privacy curve": Basis(besides="the definition of the curve; each end has a certificate that the kernel computes again"),
     "filter of a ledger": Basis(

@@ -10,6 +10,7 @@ from accountant.applications.submodular import CoverageInstance, OneSidedGreedy,
 from accountant.data import parse_statistic
 from accountant.guarantees import discharge, prove_run
 from accountant.interop.dominating import spend
+from accountant.onesided import declare_add_dp
 from profiles import InvalidArgument, InvalidData, NotPrivate, load
 from profiles.mechanisms import LaplaceSum
 from profiles.randomness.bits import open_bits
@@ -151,10 +152,13 @@ def test_the_probabilities_are_optimal_for_the_variance():
 
 
 def test_one_sided_privacy_is_taken_for_two_sided():
-    """OneSidedGreedy without its sample: the other direction is unbounded."""
-    answer = OneSidedGreedy(1, 1).run(CoverageInstance.from_sets([[0], [1]], candidates=2))
-    assert "one-sided" in answer.guarantee.notion.value
-    assert spend(answer.guarantee, "a library", accept_hypotheses=True).minus is None
+    """OneSidedGreedy without its sample costs k times as much when a user comes; where no theorem bounds that, it is unbounded."""
+    answer = OneSidedGreedy(2, 1).run(CoverageInstance.from_sets([[0], [1]], candidates=2))
+    assert (answer.guarantee.bound.plus, answer.guarantee.bound.epsilon) == (1, 2)
+    assert spend(answer.guarantee, "a library", accept_hypotheses=True).minus == 2
+    count = declare_add_dp("count + Exp(1)", 1, source="docs/one-sided.md, section 5")
+    assert "one-sided" in count.notion.value
+    assert spend(count, "a library", accept_hypotheses=True).minus is None
 
 
 def test_columns_cost_more_than_the_statistic():

@@ -164,6 +164,14 @@ SURVEY: tuple[Line, ...] = (
         f"{_A}/setcover/private.py", ("_run_group",), Kind.EXACT, "geometric noise of counts, by exact coins",
         "*Noise without rounding* of [set cover](set-cover.md)",
     ),
+    Line(
+        f"{_A}/setcover/partial.py", ("PrivatePartialCover.choose",), Kind.EXACT, "number of elements, order and moment to stop",
+        "Theorem E of [repeated mechanisms](repeated-mechanisms.md); Theorem 5 of [set cover](set-cover.md)",
+    ),
+    Line("accountant/ledger/ledger.py", ("Ledger.create",), Kind.NOTHING, "the secret of a ledger, which hashes ids", "no noise"),
+    Line("accountant/ledger/settings.py", ("make_token",), Kind.NOTHING, "the name of a ledger", "no noise"),
+    Line(f"{_A}/heavyhitters/state.py", ("KeptPass.__init__",), Kind.NOTHING, "a name of a run of the noise, in its state", "no noise"),
+    Line("accountant/cli/answers.py", ("open_seeds",), Kind.SOURCE, "the generators of a seed on the command line", "a hypothesis"),
     Line(f"{_A}/setcover/private.py", ("PrivateSetCover.run",), Kind.PUBLIC, "the order of sets that breaks ties", "no data in it"),
     Line(f"{_SUB}/greedy.py", ("OneSidedGreedy.select",), Kind.EXACT, "the selected candidate", _D),
     Line(

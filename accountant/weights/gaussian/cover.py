@@ -34,6 +34,7 @@ _SHARE, _DEEP = Fraction(1, 6), 4
 _GRIDS = (Fraction(1, 50), Fraction(1, 500))
 #: The kernel computes no curve of a larger shift.
 _MOST_SHIFT = Fraction(10**5)
+_NOTHING_FINITE = "no finite epsilon was found at this delta; raise delta, or the least q"
 Box = tuple[Statistic, ...]
 Point = Mapping[str, Fraction]
 
@@ -151,6 +152,8 @@ class _Search:
         grid = [[item.lo + (item.hi - item.lo) * Fraction(k, _PLACES - 1) for k in range(_PLACES)] for item in box]
         points = [dict(zip((item.name for item in box), values, strict=True)) for values in product(*grid)]
         pairs = sorted(((self._pair_at(point), point) for point in points), key=lambda found: -self._estimate(found[0]))
+        if any(pair is not None and pair[0] > _MOST_SHIFT for pair, _ in pairs):  # nor is a cell with such a record covered
+            raise Undecided(_NOTHING_FINITE)
         for _, point in pairs[: _MOST_RECORDS if self.steps == 1 else _PLACES]:
             self.look(point)
         self.aim()
@@ -235,7 +238,7 @@ class _Search:
             )
         found = self._account(_short(mu), min(_short(q), Fraction(1)), Fraction(1, 1000))
         if found is None:
-            raise Undecided("no finite epsilon was found at this delta; raise delta, or the least q")
+            raise Undecided(_NOTHING_FINITE)
         self.epsilon = max(self.epsilon, found[0])
         self.failed.clear()
         self.rows.append(found[1])

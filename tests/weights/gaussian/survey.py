@@ -127,7 +127,7 @@ def dominate(q, mu, steps, epsilon, cell):
     last = mu + 9.0 + mu  # of what is above, nothing is known: its loss is taken for infinite
     high = math.log1p(q * math.expm1(mu * last - mu * mu / 2)) if q < 1 else mu * last - mu * mu / 2
     loss = low + cell * np.arange(int((high - low) / cell) + 2)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # of the first place, which is put in below
         x = (np.log(np.expm1(loss) + q) - math.log(q)) / mu + mu / 2 if q < 1 else loss / mu + mu / 2
     x[0] = -np.inf
 
@@ -171,12 +171,12 @@ def convolve(loss, masses, steps, epsilon, cell):
     return found * math.exp(steps * constant - tilt * epsilon)
 
 
-def is_above(q, w, zeta, steps, epsilon, delta):
+def is_above(q, w, zeta, steps, epsilon, delta, cells=(1e-3, 1e-4, 1e-5)):
     """Whether δ of a record after some steps is not shown to be at most its target."""
     if q == 0:
         return False
     mu = float(Fraction(w) * zeta)
-    return not any(max(dominate(float(q), mu, steps, float(epsilon), cell)) <= float(delta) for cell in (1e-3, 1e-4, 1e-5))
+    return not any(max(dominate(float(q), mu, steps, float(epsilon), cell)) <= float(delta) for cell in cells)
 
 
 def several(rng, count):

@@ -231,9 +231,8 @@ def test_random_settings_hold_by_an_independent_evaluation(seed):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [1, 2])
-def test_random_settings_of_several_steps_hold_by_an_upper_curve_of_another_method(seed):
-    assert survey.several(survey.random.Random(seed), 20)[1] == 0
+def test_random_settings_of_several_steps_hold_by_an_upper_curve_of_another_method():
+    assert survey.several(survey.random.Random(1), 10)[1] == 0
 
 
 @pytest.mark.parametrize(("steps", "weight"), [(2, 6.5884), (10, 19.125), (100, 80.18), (1000, 305.6)])
@@ -241,8 +240,8 @@ def test_the_survey_knows_the_weights_of_several_steps(steps, weight):
     """Shortly below the optimum (docs/gaussian-weights.md, section 8) nothing is reported, and a per cent above it is."""
     zeta = Fraction(survey.math.sqrt(0.2367**2 / steps) / 2)
     epsilon, delta = Fraction(1), Fraction(1, 10**6)
-    assert not survey.is_above(1 / (weight * 0.995), weight * 0.995, zeta, steps, epsilon, delta)
-    assert survey.is_above(1 / (weight * 1.01), weight * 1.01, zeta, steps, epsilon, delta)
+    assert not survey.is_above(1 / (weight * 0.995), weight * 0.995, zeta, steps, epsilon, delta, cells=(1e-3,))
+    assert survey.is_above(1 / (weight * 1.01), weight * 1.01, zeta, steps, epsilon, delta, cells=(1e-3,))
 
 
 def test_the_survey_finds_a_weight_that_is_too_large():
