@@ -4,6 +4,7 @@ from accountant.amplification import amplify as amplify
 from accountant.applications.dpsgd import DPSGDClassifier as DPSGDClassifier
 from accountant.applications.dpsgd import dp_sgd_plan as dp_sgd_plan
 from accountant.applications.kmeans import DPKMeans as DPKMeans
+from accountant.applications.kmeans import DPLloyd as DPLloyd
 from accountant.calibration import calibrate as calibrate
 from accountant.calibration import calibrate_noise as calibrate_noise
 from accountant.calibration import calibrate_noise_for_size as calibrate_noise_for_size

@@ -19,6 +19,8 @@ SAMPLE = "pdp-sample-certificate"
 TABLE = "pdp-weight-table"
 #: And of the worst record of a sampling rule.
 COVER = "pdp-weight-cover"
+#: And of a private fit of k-means.
+KMEANS = "pdp-kmeans-certificate"
 LARGEST = 1_000_000
 
 
@@ -44,7 +46,7 @@ def check(certificate: str | PathLike[str] | Mapping[str, Any]) -> Report:
 
 
 def check_text(text: str) -> Report:
-    """Return the report on the text of a certificate, of that of a sample, of a table of weights, or of a cover of a sampling rule."""
+    """Return the report on the text of a certificate: of proofs, a sample, a table of weights, a cover of a sampling rule, or a fit."""
     if SAMPLE in text:
         from accountant.samples.checking import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
 
@@ -63,6 +65,12 @@ def check_text(text: str) -> Report:
         cover = find_document(text, COVER)
         if cover is not None:
             return check_cover(cover)
+    if KMEANS in text:
+        from accountant.applications.kmeans import certificate  # noqa: PLC0415
+
+        fit = certificate.read_certificate(text)
+        if fit is not None:
+            return certificate.check_certificate(fit)
     from proofs_check import kernel  # noqa: PLC0415
 
     return kernel.check(text)
@@ -89,4 +97,4 @@ def _text(certificate: str | PathLike[str] | Mapping[str, Any]) -> str:
     return read_text(Path(certificate), LARGEST)
 
 
-__all__ = ["COVER", "LARGEST", "SAMPLE", "TABLE", "check", "check_text"]
+__all__ = ["COVER", "KMEANS", "LARGEST", "SAMPLE", "TABLE", "check", "check_text"]

@@ -305,6 +305,14 @@ PURE_SELECT = Hypothesis(
 ASSUMPTION_OF_SCORES = Hypothesis(
     "assumption-of-scores", "{statement}", Head.CODE, discharged_by="an exhaustive check of a declared universe"
 )
+WITHIN_BUDGET = Hypothesis(
+    "within-budget",
+    "whatever {name!r} has released, it stops before the costs of its releases exceed the budget at some record",
+    Head.CODE,
+    "Each release may be chosen by what was released before, and so may its cost; that all costs of every possible run are within one "
+    "number, fixed in advance, is what makes this number an epsilon. The costs of one run say nothing of other runs.",
+    "the account of private k-means, which refuses such a release",
+)
 CHECKED_FORM = Hypothesis("checked-form", "{statement}", Head.CODE)
 STATED = Hypothesis("stated", "{statement}", Head.CODE)
 
@@ -481,6 +489,10 @@ OF_MECHANISMS = (FIXED_IN_ADVANCE, ONLY_RELEASE, ONLY_OUTPUT, RANDOMNESS)
 OF_SAMPLES = (INDEPENDENT, ONE_ANALYSIS, NOT_REDRAWN)
 #: Of every sample whose records get the weight 1/q(x).
 OF_WEIGHTED_SAMPLES = (IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN, *OF_SAMPLES)
+
+#: What is true of a machine and of its surroundings or not, and no program can discharge: arithmetic of binary64, balls, random bits of
+#: the operating system, and that nobody watches the run. A bound under these alone is unconditional.
+PHYSICS = (IEEE_ROUNDING, ARITHMETIC, BALLS_ENCLOSE, SECURE_BITS, ONLY_OUTPUT)
 
 #: All of them, in the order of the heads; families with their gaps.
 REGISTRY: dict[str, Hypothesis] = {item.id: item for item in list(globals().values()) if isinstance(item, Hypothesis)}

@@ -5,6 +5,7 @@ from accountant.applications.dpsgd import DPSGDClassifier as DPSGDClassifier
 from accountant.applications.dpsgd import dp_sgd_plan as dp_sgd_plan
 from accountant.applications.heavyhitters import HeavyHitterMonitor as HeavyHitterMonitor
 from accountant.applications.kmeans import DPKMeans as DPKMeans
+from accountant.applications.kmeans import DPLloyd as DPLloyd
 from accountant.applications.setcover import PrivateSetCover as PrivateSetCover
 from accountant.applications.submodular import CoverageInstance as CoverageInstance
 from accountant.applications.submodular import OneSidedGreedy as OneSidedGreedy

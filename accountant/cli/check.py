@@ -36,12 +36,14 @@ def _find_statement(text: str) -> dict[str, Any]:
         return _find_composition(json_text.loads(text))
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
-    from accountant.checking import COVER, SAMPLE, TABLE
+    from accountant.checking import COVER, KMEANS, SAMPLE, TABLE
 
     if whole.get("format") == COVER:
         from accountant.weights.gaussian.covers import describe_cover
 
         return about | {"weights": list(describe_cover(whole))}
+    if whole.get("format") == KMEANS:
+        return _find_fit(whole)
     about |= {name: whole[name] for name in ("epsilon", "rule") if name in whole}
     if proof.get("format") == TABLE:
         from accountant.weights.gaussian.stored import describe_table
@@ -54,6 +56,30 @@ def _find_statement(text: str) -> dict[str, Any]:
 
     found = list_unchecked(text)
     return about | {"hypotheses": [item.sentence for item in found], "premises": premises_json(found)} if found else about
+
+
+def _find_fit(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an accepted certificate of a private fit is about: each release with its cost, ε, and what is not checked."""
+    named = ("arguments", "releases", "budget", "epsilon", "profile", "hypotheses", "premises")
+    return {name: whole[name] for name in named} | {"sampling": None, "target_epsilon": None}
+
+
+def _describe_fit(about: Mapping[str, Any]) -> Iterator[str]:
+    arguments, bound = about["arguments"], about["epsilon"]
+    delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
+    yield f"about: {about['profile']['name']}, epsilon <= {bound['upper']}{delta}, for one row more or less"
+    yield f"    released, for {'epsilon' if bound['delta'] is None else 'mu^2'} = {_shorten(about['budget'])} in all:"
+    for release in about["releases"]:
+        adds, noise = (_say(release[name]) for name in ("reach", "scale"))
+        yield f"      {release['what']}: cost {_shorten(release['cost'])}, a record adds at most {adds}, noise of scale {noise}"
+    if arguments["public"]:
+        yield f"    taken as they are, because they are said to be public: {', '.join(arguments['public'])}"
+
+
+def _say(number: str) -> str:
+    from profiles import decimal_text, to_exact
+
+    return decimal_text(to_exact(number), 6, round_up=False)
 
 
 def _find_composition(whole: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,6 +107,8 @@ def _describe(about: Mapping[str, Any]) -> Iterator[str]:
 
     if "composition" in about:
         yield from _describe_composition(about)
+    elif "releases" in about:
+        yield from _describe_fit(about)
     else:
         yield from _describe_profile(about)
     if "premises" not in about:

@@ -49,6 +49,7 @@ COMMANDS = (
     "account",
     "calibrate",
     "compose",
+    "kmeans",
     "select",
     "cover",
     "cluster",

@@ -1,6 +1,7 @@
 """Guarantees: bounds with their notion, derivation and open hypotheses, made only by the rules of this package."""
 
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
+from accountant.guarantees.budgets import keep_within_budget
 from accountant.guarantees.curves import compose_curves, curve_of_guarantee, declare_events, point_of_curve, subsample_curve
 from accountant.guarantees.directions import (
     both_directions,
@@ -89,6 +90,7 @@ __all__ = [
     "derive_mechanism",
     "derive_profile",
     "discharge",
+    "keep_within_budget",
     "point_of_curve",
     "point_of_weights",
     "post_processing",

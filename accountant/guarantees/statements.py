@@ -32,6 +32,7 @@ from profiles.hypotheses import (
     STATISTICS,
     TARGET_FIXED,
     WEIGHT_AS_GIVEN,
+    WITHIN_BUDGET,
     Hypothesis,
 )
 
@@ -92,6 +93,9 @@ RULES: dict[str, Basis] = {
         _THEOREM_6,
         "docs/poisson-sampler.md, Theorems 1 and 3: exact draws, weights as they are",
         premises=(STATISTICS, ARITHMETIC, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN),
+    ),
+    "composition within a fixed budget": Basis(
+        besides="docs/private-kmeans.md, Theorem 1: losses of one record add up on every path", premises=(WITHIN_BUDGET,)
     ),
     "post-processing": Basis(
         besides="Dwork et al. 2006", premises=(ONLY_THROUGH_OUTPUT,), theorems=("pdp_post_processing", "approx_post_processing")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from accountant.guarantees.statements import RULES, Basis
 from accountant.rules import SamplingRule
 from profiles import InvalidArgument, Profile
-from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, Hypothesis, as_hypothesis
+from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, ONLY_RELEASE, PHYSICS, Hypothesis, as_hypothesis
 from profiles.mechanisms.catalogue import resembles_exact
 from proofs_check.suprema.bound import EpsilonBound
 
@@ -212,6 +212,11 @@ class Guarantee:
         """No hypothesis is open."""
         return ()
 
+    @property
+    def is_unconditional(self) -> bool:
+        """A theorem has no condition."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class ConditionalGuarantee:
@@ -241,6 +246,13 @@ class ConditionalGuarantee:
         _check(seal)
         if not self.hypotheses:
             raise InvalidArgument("a conditional guarantee needs an open hypothesis; without one it is a Guarantee")
+
+    @property
+    def is_unconditional(self) -> bool:
+        """Whether nothing is open but physics (:data:`profiles.hypotheses.PHYSICS`), and that this is the only release about the records:
+        the bound of one release by itself, under no condition on the data or on the code.
+        """
+        return all(item in PHYSICS or item == ONLY_RELEASE for item in self.hypotheses)
 
 
 AnyGuarantee = Guarantee | ConditionalGuarantee

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from accountant.guarantees.budgets import KEPT
 from accountant.guarantees.calls import read_call, write_call
 from accountant.guarantees.render import premises_json, render
 from accountant.guarantees.statements import RULES
@@ -228,7 +229,9 @@ def _refuse_contradictions(stated: StatedGuarantee) -> None:
     fits = stated.notion is Notion.PDP
     if isinstance(bound, EpsilonDP):
         fits = stated.notion is Notion.ADD_REMOVE_DP and 0 <= bound.lower <= bound.upper
-        fits = fits and (bound.lower, bound.upper) == (bound.evidence.lower, bound.evidence.upper)
+        kept = KEPT in _rules(stated.derivation)  # its upper bound is the budget, which the proof is within
+        proved = bound.evidence.upper <= bound.upper if kept else bound.evidence.upper == bound.upper
+        fits = fits and bound.lower == bound.evidence.lower and proved
     elif isinstance(bound, CurveBound):
         fits = stated.notion is Notion.PRIVACY_CURVE
     elif isinstance(bound, TwoSidedDP):

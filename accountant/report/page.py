@@ -36,14 +36,21 @@ def render_page(evidence: Evidence, *, title: str, date: str, command: Sequence[
         audit(evidence),
         _again(evidence, date, command),
     ]
-    first, *others = [part for part in parts if part is not None]
+    shown = [part for part in parts if part is not None]
+    if runtime is not None:
+        shown[0] = make("div", _await_check(shown[0]), _panel(evidence))
+    return lay_out(shown, title=title, date=date, runtime=runtime)
+
+
+def lay_out(parts: Sequence[Element], *, title: str, date: str, runtime: Mapping[str, bytes] | None = None) -> str:
+    """Return the text of one HTML file that loads nothing: the first section, the contents, and all others."""
+    first, *others = parts
     style = resources.files("accountant.report").joinpath("report.css").read_text(encoding="utf-8")
     scripts: Sequence[Element] = ()
     policy = None
     if runtime is not None:
         style += checking.read_style()
         policy, scripts = checking.make_policy(style), checking.make_scripts(runtime)
-        first = make("div", _await_check(first), _panel(evidence))
     body = make(
         "body",
         make("a", "Skip to the result", href="#main", class_="skip"),

@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Iterable, Sequence
 
-from accountant.guarantees import Derivation
+from accountant.guarantees import AnyGuarantee, Derivation
 from accountant.guarantees.bounds import PROVED
 from accountant.guarantees.render import under_heads
 from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, Evidence
@@ -164,7 +164,11 @@ def hypotheses(evidence: Evidence) -> Element:
         names = dict.fromkeys(item for found in evidence.verification.consequences for item in found.open_hypotheses)
         lead = "No ε is certified. What follows from the proved conditions would still rest on:"
         return section("hypotheses", "Hypotheses still open", make("p", lead), _cards(names))
-    guarantee = derived.guarantee
+    return list_hypotheses(derived.guarantee)
+
+
+def list_hypotheses(guarantee: AnyGuarantee) -> Element:
+    """Return the open hypotheses of a guarantee in plain words, and those that were discharged."""
     lead = "Nobody has proved these. If one of them is false, the bound is void." if guarantee.hypotheses else "None."
     closed = [
         make(
@@ -281,7 +285,11 @@ def derivation(evidence: Evidence) -> Element:
     """Return the derivation tree of the guarantee."""
     if evidence.derived is None:
         return section("derivation", "Derivation", make("p", "There is none, because no ε is certified."))
-    guarantee = evidence.derived.guarantee
+    return draw_derivation(evidence.derived.guarantee)
+
+
+def draw_derivation(guarantee: AnyGuarantee) -> Element:
+    """Return the derivation tree of a guarantee."""
     return section(
         "derivation",
         "Derivation",

@@ -1,4 +1,4 @@
-"""One law of noise in one dimension: runs of ``DPKMeans`` on a mixture, beside Lloyd without noise from the same centres.
+"""One law of noise in one dimension: runs of ``DPLloyd`` on a mixture, beside Lloyd without noise from the same centres.
 
 Every seed has a mixture and initial centres of its own, which are those of all laws: costs of two laws are compared seed by seed.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant import DPKMeans
+from accountant import DPLloyd
 from accountant.applications.kmeans.gaussian import choose_deviations
 from accountant.applications.kmeans.planning import choose_scales
 from benchmarks.study.store import Row, Task
@@ -67,10 +67,10 @@ def run_one(task: Task) -> list[Row]:
     return found
 
 
-def fit(points: Array, start: Array, key: Any, seed: int) -> DPKMeans:
+def fit(points: Array, start: Array, key: Any, seed: int) -> DPLloyd:
     """Return the estimator after one private run from public centres."""
     own = {"noise": "gaussian", "delta": key["delta"]} if key["law"] == "gaussian" else {}
-    return DPKMeans(
+    return DPLloyd(
         key["k"], epsilon=key["epsilon"], radius=RADIUS, iterations=key["T"], init=start, outside="project", random_state=1000 + seed, **own
     ).fit(points)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from accountant import DPKMeans
+from accountant import DPLloyd
 from profiles import InvalidData
 from profiles.mechanisms import LaplaceSum
 from tests.documentation.pages import DOCS, ROOT
@@ -65,7 +65,7 @@ def test_the_exceptions_are_messages_that_exist() -> None:
 @pytest.mark.parametrize(
     "refuse",
     [
-        lambda: DPKMeans(1, epsilon=1, radius=1).fit([[3.0, 4.0]]),
+        lambda: DPLloyd(1, epsilon=1, radius=1).fit([[3.0, 4.0]]),
         lambda: LaplaceSum(b=1, radius=1).run(np.array([3.0]), None, np.random.default_rng()),
     ],
 )

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountant import DPKMeans, amplify_once, compose, derive_epsilon, draw_sample, plan_sample, sample_file
+from accountant import DPLloyd, amplify_once, compose, derive_epsilon, draw_sample, plan_sample, sample_file
 from accountant.applications.repeated import declare_repeated, subsampled_exponential
 from accountant.guarantees import (
     EXACT_REALS,
@@ -223,9 +223,9 @@ def test_the_command_line(pdp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 # --- estimators and applications ------------------------------------------------------------------------------------------------------
 
 
-def fits(arithmetic: str) -> Iterator[DPKMeans]:
-    def model(**options: Any) -> DPKMeans:
-        return DPKMeans(2, epsilon=2, radius=1, iterations=2, arithmetic=arithmetic, random_state=3, **options)
+def fits(arithmetic: str) -> Iterator[DPLloyd]:
+    def model(**options: Any) -> DPLloyd:
+        return DPLloyd(2, epsilon=2, radius=1, iterations=2, arithmetic=arithmetic, random_state=3, **options)
 
     yield model().fit(POINTS)
     yield model(outside="project", init=np.eye(2)).fit(POINTS)
@@ -243,18 +243,18 @@ def test_the_estimator() -> None:
 
 
 def test_an_estimator_of_ones_own_keeps_it() -> None:
-    own = type("Own", (DPKMeans,), {"__init__": DPKMeans.__init__})
+    own = type("Own", (DPLloyd,), {"__init__": DPLloyd.__init__})
     model = own(2, epsilon=2, radius=1, iterations=2, random_state=3).fit(POINTS)
     assert EXACT_REALS in model.guarantee_.hypotheses
 
 
 def test_the_estimator_refuses_norms_without_an_exact_sampler_before_it_looks() -> None:
     with pytest.raises(InvalidArgument, match="binary64"):
-        DPKMeans(2, epsilon=2, radius=1, norm=3).fit(object())
-    model = DPKMeans(2, epsilon=2, radius=1, norm=3, arithmetic="binary64", random_state=0).fit(POINTS)
+        DPLloyd(2, epsilon=2, radius=1, norm=3).fit(object())
+    model = DPLloyd(2, epsilon=2, radius=1, norm=3, arithmetic="binary64", random_state=0).fit(POINTS)
     assert EXACT_REALS in model.guarantee_.hypotheses
     with pytest.raises(InvalidArgument, match="'exact' or 'binary64'"):
-        DPKMeans(2, epsilon=2, radius=1, arithmetic="floating-point").fit(POINTS)
+        DPLloyd(2, epsilon=2, radius=1, arithmetic="floating-point").fit(POINTS)
 
 
 @pytest.mark.parametrize("arithmetic", ["exact", "binary64"])

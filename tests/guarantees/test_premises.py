@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from accountant import (
-    DPKMeans,
+    DPLloyd,
     amplify_once,
     calibrate_noise,
     calibrate_noise_for_size,
@@ -124,8 +124,8 @@ NOISY = declare("noisy", notion="gaussian", mu="w*z/9", record={"z": [0, 1]})
 NORMAL = {"noise": "gaussian", "delta": "1e-6"}
 
 
-def _kmeans(**options: Any) -> DPKMeans:
-    return DPKMeans(2, epsilon=2, radius=1, iterations=2, **options)
+def _kmeans(**options: Any) -> DPLloyd:
+    return DPLloyd(2, epsilon=2, radius=1, iterations=2, **options)
 
 
 def _halves() -> Iterator[dict[str, Any]]:
@@ -233,19 +233,19 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
     "release of Lloyd": lambda: draw_sample(LLOYD, TABLE, q="1/10").release(LLOYD).guarantee,
     "release of one's own": lambda: draw_sample(Own(), TABLE, q="1/10").release(Own()).guarantee,
     "release with a seed": lambda: draw_sample(OURS[0], TABLE, q="1/10").release(OURS[0], np.random.default_rng(0)).guarantee,
-    "DPKMeans": lambda: _kmeans().fit(POINTS).guarantee_,
-    "DPKMeans, projected": lambda: _kmeans(outside="project", init=np.eye(2)).fit(POINTS).guarantee_,
-    "DPKMeans in binary64": lambda: _kmeans(arithmetic="binary64").fit(POINTS).guarantee_,
-    "DPKMeans with weights": lambda: _kmeans(largest_weight=2).fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_,
-    "DPKMeans with normal noise": lambda: _kmeans(**NORMAL).fit(POINTS).guarantee_,
-    "DPKMeans with normal noise and weights": lambda: (
+    "DPLloyd": lambda: _kmeans().fit(POINTS).guarantee_,
+    "DPLloyd, projected": lambda: _kmeans(outside="project", init=np.eye(2)).fit(POINTS).guarantee_,
+    "DPLloyd in binary64": lambda: _kmeans(arithmetic="binary64").fit(POINTS).guarantee_,
+    "DPLloyd with weights": lambda: _kmeans(largest_weight=2).fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_,
+    "DPLloyd with normal noise": lambda: _kmeans(**NORMAL).fit(POINTS).guarantee_,
+    "DPLloyd with normal noise and weights": lambda: (
         _kmeans(largest_weight=2, **NORMAL).fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_
     ),
-    "DPKMeans with normal noise in binary64": lambda: _kmeans(arithmetic="binary64", **NORMAL).fit(POINTS).privacy_curve_,
-    "DPKMeans with normal noise on a sample": lambda: _kmeans(outside="project", **NORMAL).fit_sampled(POINTS).guarantee_,
-    "DPKMeans with normal noise on a sample of one's own": lambda: _kmeans(**NORMAL).fit_sampled(POINTS, select=_select).guarantee_,
-    "DPKMeans on a sample": lambda: _kmeans().fit_sampled(POINTS).guarantee_,
-    "DPKMeans on a sample of one's own": lambda: _kmeans().fit_sampled(POINTS, select=_select).guarantee_,
+    "DPLloyd with normal noise in binary64": lambda: _kmeans(arithmetic="binary64", **NORMAL).fit(POINTS).privacy_curve_,
+    "DPLloyd with normal noise on a sample": lambda: _kmeans(outside="project", **NORMAL).fit_sampled(POINTS).guarantee_,
+    "DPLloyd with normal noise on a sample of one's own": lambda: _kmeans(**NORMAL).fit_sampled(POINTS, select=_select).guarantee_,
+    "DPLloyd on a sample": lambda: _kmeans().fit_sampled(POINTS).guarantee_,
+    "DPLloyd on a sample of one's own": lambda: _kmeans().fit_sampled(POINTS, select=_select).guarantee_,
     "OneSidedGreedy": lambda: OneSidedGreedy(1, "0.5").run(SETS).guarantee,
     "OneSidedGreedy, planned": lambda: OneSidedGreedy(1, "0.5").guarantee,
     "PrivateGreedy": lambda: PrivateGreedy(2, 1).run(SETS).guarantee,

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from accountant import draw_sample, plan_sample
-from accountant.applications.kmeans import DPKMeans
+from accountant.applications.kmeans import DPLloyd
 from profiles.mechanisms import GaussianSum, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.ball import project_records, record_norms
 from profiles.mechanisms.nearest import find_nearest
@@ -115,9 +115,7 @@ def test_no_fit_hears_flags(mode: str, outside: str, norm: float, strict: str) -
     rows = _rows(300, 3, 1.0)
     if outside == "project":
         rows[10], rows[11] = 1e-30, 1e300
-    model = DPKMeans(
-        3, epsilon=1, radius=1, iterations=2, norm=norm, outside=outside, arithmetic=mode, init=np.eye(3) * 0.2, random_state=1
-    )
+    model = DPLloyd(3, epsilon=1, radius=1, iterations=2, norm=norm, outside=outside, arithmetic=mode, init=np.eye(3) * 0.2, random_state=1)
     model.fit(rows)
     model.predict(rows)
     model.set_params(largest_weight=4).fit(rows, sample_weight=_weights(300))
@@ -125,7 +123,7 @@ def test_no_fit_hears_flags(mode: str, outside: str, norm: float, strict: str) -
 
 @pytest.mark.parametrize("mode", _MODES)
 def test_no_sampled_fit_hears_flags(mode: str, strict: str) -> None:
-    model = DPKMeans(2, epsilon=1, radius=1, iterations=2, outside="project", arithmetic=mode, random_state=1)
+    model = DPLloyd(2, epsilon=1, radius=1, iterations=2, outside="project", arithmetic=mode, random_state=1)
     model.fit_sampled(_rows(300, 3, 1.0), target_epsilon=2)
     model.fit_sampled(_rows(300, 3, 1.0), rule="uniform", constants={"rate": "0.5"})
 

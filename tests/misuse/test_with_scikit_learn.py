@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from accountant import DPKMeans, compose
+from accountant import DPLloyd, compose
 from profiles import InvalidArgument, InvalidData, NotOffered, NotPrivate
 from tests.misuse.reading import ids
 
@@ -17,7 +17,7 @@ POINTS = np.random.default_rng(0).uniform(-0.5, 0.5, size=(300, 2))
 
 
 def make_model(**changes):
-    return DPKMeans(**({"n_clusters": 3, "epsilon": 1, "radius": 1, "iterations": 2} | changes))
+    return DPLloyd(**({"n_clusters": 3, "epsilon": 1, "radius": 1, "iterations": 2} | changes))
 
 
 def test_a_grid_search_fits_thirteen_times():
@@ -36,7 +36,7 @@ def test_the_number_of_clusters_is_chosen_in_a_loop():
 
 
 def test_a_pipeline_learns_from_the_records_first():
-    """make_pipeline(StandardScaler(), PCA(), DPKMeans(...)).fit(X)."""
+    """make_pipeline(StandardScaler(), PCA(), DPLloyd(...)).fit(X)."""
     for step in (StandardScaler(), PCA(1)):
         with pytest.raises(NotPrivate, match="fitted on the same records"):
             make_pipeline(step, make_model()).fit(POINTS)
@@ -65,7 +65,7 @@ def test_survey_weights_are_taken_for_weights_of_a_sample():
 
 
 def test_a_generator_is_copied_with_its_state():
-    """clone(DPKMeans(random_state=rng)): the same noise for two data sets, so that their difference shows the record."""
+    """clone(DPLloyd(random_state=rng)): the same noise for two data sets, so that their difference shows the record."""
     model = make_model(random_state=np.random.default_rng(2)).fit(POINTS)
     assert "seeded-bits" in ids(model.guarantee_)
     assert "secure-bits" in ids(make_model().fit(POINTS).guarantee_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from accountant import DPKMeans, compose, derive_epsilon, draw_sample, plan_sample
+from accountant import DPLloyd, compose, derive_epsilon, draw_sample, plan_sample
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
 from accountant.data import parse_statistic
 from accountant.guarantees import discharge, prove_run
@@ -84,7 +84,7 @@ class First(OneSidedGreedy):
         return tuple(range(self.k))
 
 
-class Copying(DPKMeans):
+class Copying(DPLloyd):
     """Records for centres."""
 
     def fit(self, X, y=None, sample_weight=None):
@@ -178,9 +178,9 @@ def test_a_selector_of_ones_own_is_no_poisson_sampler():
         chosen[generator.permutation(len(q))[:10]] = True
         return chosen
 
-    model = DPKMeans(2, epsilon=2, radius=1).fit_sampled(DATA, select=choose)
+    model = DPLloyd(2, epsilon=2, radius=1).fit_sampled(DATA, select=choose)
     assert "independent-draws" in ids(model.guarantee_)
-    assert "independent-draws" not in ids(DPKMeans(2, epsilon=2, radius=1).fit_sampled(DATA).guarantee_)
+    assert "independent-draws" not in ids(DPLloyd(2, epsilon=2, radius=1).fit_sampled(DATA).guarantee_)
 
 
 def test_a_query_of_an_engine_draws_the_sample():

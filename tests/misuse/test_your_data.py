@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from accountant import DPKMeans, derive_epsilon
+from accountant import DPLloyd, derive_epsilon
 from accountant.calibration import calibrate_noise_for_size
 from accountant.guarantees import Unit, render
 from accountant.onesided import compose, declare_directions
@@ -25,9 +25,9 @@ def test_the_range_and_the_noise_are_the_largest_value_of_the_data(pdp, profile,
 
 
 def test_the_radius_of_k_means_is_the_largest_norm():
-    """DPKMeans(radius=norms.max(), min_count=len(X)/30), as every tutorial scales its data."""
+    """DPLloyd(radius=norms.max(), min_count=len(X)/30), as every tutorial scales its data."""
     norms = np.linalg.norm(POINTS, axis=1)
-    model = DPKMeans(3, epsilon=1, radius=float(norms.max()), min_count=len(POINTS) / 30).fit(POINTS)
+    model = DPLloyd(3, epsilon=1, radius=float(norms.max()), min_count=len(POINTS) / 30).fit(POINTS)
     assert "fixed-in-advance" in ids(model.guarantee_)
     assert "your data" in render(model.guarantee_, everything=False)
 
@@ -35,7 +35,7 @@ def test_the_radius_of_k_means_is_the_largest_norm():
 def test_records_are_scaled_by_the_data_before_k_means():
     """StandardScaler().fit_transform(X) before fit: every row depends on all records."""
     scaled = (POINTS - POINTS.mean(axis=0)) / POINTS.std(axis=0)
-    model = DPKMeans(3, epsilon=1, radius=10).fit(scaled)
+    model = DPLloyd(3, epsilon=1, radius=10).fit(scaled)
     (said,) = [item for item in model.guarantee_.hypotheses if item.id == "record-statistics"]
     assert said.sentence == "each row that is given to fit: computed from the record alone, and from public constants"
 
@@ -80,7 +80,7 @@ def test_a_person_has_several_rows(premises, pdp, profile, table, tmp_path):
     assert "one-record-each" in premises("epsilon", file, "--q", "1/2")
     assert said in pdp("epsilon", file, "--q", "1/2")[1]
     assert said in pdp("sample", file, "-e", 3, "--data", table(z=[1.0, 2.0]), "--out", tmp_path / "s.csv")[1]
-    assert "one-record-each" in ids(DPKMeans(3, epsilon=1, radius=1).fit(POINTS).guarantee_)
+    assert "one-record-each" in ids(DPLloyd(3, epsilon=1, radius=1).fit(POINTS).guarantee_)
     code, _ = pdp("report", file, "-e", 3, "--out", tmp_path / "r.html")
     assert code in (0, 1, 3)
     assert "nobody has more than one record" in (tmp_path / "r.html").read_text()

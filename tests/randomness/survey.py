@@ -204,7 +204,7 @@ SURVEY: tuple[Line, ...] = (
         "Theorem 7 of [DP-SGD](dp-sgd.md)",
     ),
     Line(f"{_A}/dpsgd/training.py", ("BinaryNoise.__call__",), Kind.BINARY64, "noisy sums of DP-SGD", "Theorem 3 of [DP-SGD](dp-sgd.md)"),
-    Line(f"{_A}/kmeans/estimator.py", ("DPKMeans._prepare",), Kind.PUBLIC, "the seed of the initial centres", "bits of their own"),
+    Line(f"{_A}/kmeans/estimator.py", ("DPLloyd._prepare",), Kind.PUBLIC, "the seed of the initial centres", "bits of their own"),
     Line(f"{_A}/kmeans/planning.py", ("pack_centres",), Kind.PUBLIC, "initial centres", "drawn without the data"),
     Line(
         "accountant/weights/fast/fingerprint.py", ("fingerprint", "probe_records"), Kind.NOTHING, "where two solvers are compared",

@@ -49,7 +49,7 @@ class Prepared:
     evidence: dict[Hypothesis, str]
 
 
-class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class DPLloyd(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Claim: ``cluster_centers_`` are ε-differentially private (add/remove of one record) under the hypotheses of ``guarantee_``, or
     (ε, δ)-differentially private with ``noise="gaussian"``.
 
@@ -121,7 +121,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     Examples
     --------
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2))
-    >>> model = DPKMeans(3, epsilon=2, radius="1.5", iterations=5, random_state=0).fit(X)
+    >>> model = DPLloyd(3, epsilon=2, radius="1.5", iterations=5, random_state=0).fit(X)
     >>> model.cluster_centers_.shape, float(model.guarantee_.bound.upper) <= 2
     ((3, 2), True)
 
@@ -160,7 +160,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.delta = delta
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DPKMeans:  # noqa: ARG002, N803
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DPLloyd:  # noqa: ARG002, N803
         """Compute private centres of the records ``X``, shape (n, d); n may be 0. ``y`` is ignored.
 
         ``sample_weight``: a weight that each record has by itself, such as a survey weight, in [1, ``largest_weight``]; None is 1 for each.
@@ -198,7 +198,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         constants: Mapping[str, object] | None = None,
         target_epsilon: ExactLike | None = None,
         select: Selector | None = None,
-    ) -> DPKMeans:
+    ) -> DPLloyd:
         """Compute private centres of a fresh importance sample of ``X``, with an ε-DP guarantee for all of ``X``.
 
         With ``rule`` "privacy-constrained" every record gets the largest weight w with ψ ≤ ε* (Problem 7 of Fay et al. 2024) and is

@@ -62,7 +62,7 @@ def choose_deviations(epsilon: Fraction, delta: Fraction, *, radius: Fraction, i
     """
     budget = (largest_mu(epsilon, delta) * (1 - MARGIN)) ** 2 / iterations
     share = count_share(dimension)
-    return NoiseDeviations(_root_above(1 / (share * budget)), _root_above(radius**2 / ((1 - share) * budget)))
+    return NoiseDeviations(root_above(1 / (share * budget)), root_above(radius**2 / ((1 - share) * budget)))
 
 
 def count_share(dimension: int) -> Fraction:
@@ -81,7 +81,7 @@ def largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     return 1 / find_least_noise(once, epsilon, delta, tolerance=_TOLERANCE).value
 
 
-def _root_above(square: Fraction) -> Fraction:
+def root_above(square: Fraction) -> Fraction:
     """Return a decimal at or above √``square``, with about 15 digits."""
     unit = 10 ** max(0, 15 - len(str(int(square))) // 2) if square >= 1 else 10 ** (15 + len(str(int(1 / square))) // 2)
     scaled = square * unit * unit

@@ -27,7 +27,7 @@ _PIPELINES = ("sklearn.pipeline", "sklearn.compose")
 _SAFE = re.compile(
     r"X has |Found array with dim |The feature names should match|X does not (have|contain)|Feature names |"
     r"Input (X |sample_weight )?contains (NaN|infinity)|(Sparse|A sparse matrix)|float\(\) argument must be|"
-    r"setting an array element|DPKMeans |DPSGDClassifier |Sample weights must |Unsupported|"
+    r"setting an array element|DPKMeans |DPLloyd |DPSGDClassifier |Sample weights must |Unsupported|"
     r"Unknown label type: (continuous|multilabel|multiclass|unknown|binary)"
 )
 

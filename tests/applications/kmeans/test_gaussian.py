@@ -1,4 +1,4 @@
-"""DPKMeans with normal noise: calibrated for (ε, δ), certified, on samples, and with scikit-learn's conventions."""
+"""DPLloyd with normal noise: calibrated for (ε, δ), certified, on samples, and with scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator
 
-from accountant import DPKMeans
+from accountant import DPLloyd
 from accountant.applications.kmeans import gaussian
 from accountant.applications.kmeans.certifying import GIVEN_ROW
 from accountant.applications.kmeans.estimator import _norms_above
@@ -43,7 +43,7 @@ GAUSSIAN = {"noise": "gaussian", "delta": "1e-6"}
 
 
 def make_model(clusters=3, **changes):
-    return DPKMeans(clusters, **{"epsilon": 1, "radius": "1.5", "outside": "project", "iterations": 5, **GAUSSIAN, **changes})
+    return DPLloyd(clusters, **{"epsilon": 1, "radius": "1.5", "outside": "project", "iterations": 5, **GAUSSIAN, **changes})
 
 
 def delta_of(mu, epsilon):
@@ -102,8 +102,8 @@ def test_hypotheses_are_those_of_a_laplace_fit():
     options = {"epsilon": 1, "radius": 2, "iterations": 2}
     for arithmetic in ("exact", "binary64"):
         for outside in ("error", "project"):
-            one = DPKMeans(3, **options, outside=outside, arithmetic=arithmetic).fit(blobs).guarantee_
-            other = DPKMeans(3, **options, outside=outside, arithmetic=arithmetic, **GAUSSIAN).fit(blobs).guarantee_
+            one = DPLloyd(3, **options, outside=outside, arithmetic=arithmetic).fit(blobs).guarantee_
+            other = DPLloyd(3, **options, outside=outside, arithmetic=arithmetic, **GAUSSIAN).fit(blobs).guarantee_
             assert {item.id for item in one.hypotheses} == {item.id for item in other.hypotheses}
             assert (EXACT_REALS in other.hypotheses) == (arithmetic == "binary64")
             assert set(EXACT_MODE).isdisjoint(other.hypotheses) == (arithmetic == "binary64")
@@ -113,8 +113,8 @@ def test_hypotheses_are_those_of_a_laplace_fit():
 @pytest.mark.thorough
 def test_samples_have_those_of_a_laplace_sample_but_for_the_rounding_of_pairs():
     blobs = make_blobs(100)
-    one = DPKMeans(3, epsilon=1, radius=2, outside="project", iterations=2).fit_sampled(blobs, target_epsilon=3).guarantee_
-    other = DPKMeans(3, epsilon=1, radius=2, outside="project", iterations=2, **GAUSSIAN).fit_sampled(blobs, target_epsilon=3).guarantee_
+    one = DPLloyd(3, epsilon=1, radius=2, outside="project", iterations=2).fit_sampled(blobs, target_epsilon=3).guarantee_
+    other = DPLloyd(3, epsilon=1, radius=2, outside="project", iterations=2, **GAUSSIAN).fit_sampled(blobs, target_epsilon=3).guarantee_
     assert {item.id for item in one.hypotheses} == {item.id for item in other.hypotheses}
     assert {STATISTICS, ARITHMETIC} <= set(other.hypotheses)
     assert (other.bound.plus, other.bound.delta) == (3, Fraction(1, 10**6))
@@ -283,7 +283,7 @@ def test_less_noise_moves_centres_to_where_they_are_without():
 
 @pytest.mark.thorough
 def test_scikit_learn_checks():
-    model = DPKMeans(epsilon=1000, radius=100, outside="project", largest_weight=100, random_state=0, **GAUSSIAN)
+    model = DPLloyd(epsilon=1000, radius=100, outside="project", largest_weight=100, random_state=0, **GAUSSIAN)
     results = check_estimator(model, expected_failed_checks=EXPECTED_FAILURES, on_skip=None)
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(EXPECTED_FAILURES)
     assert {result["status"] for result in results} <= {"passed", "xfail", "skipped"}

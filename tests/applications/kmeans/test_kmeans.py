@@ -1,4 +1,4 @@
-"""DPKMeans: scikit-learn's conventions, certified guarantees, and nothing that looks at the data but the mechanism."""
+"""DPLloyd: scikit-learn's conventions, certified guarantees, and nothing that looks at the data but the mechanism."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator
 
-from accountant import DPKMeans
+from accountant import DPLloyd
 from accountant.applications.kmeans.certifying import GIVEN_ROW
 from accountant.applications.kmeans.estimator import _norms_above, make_generator
 from accountant.applications.kmeans.planning import pack_centres
@@ -81,7 +81,7 @@ def make_blobs(rows=3000, seed=0):
     ids=["weights declared", "without weights"],
 )
 def test_scikit_learn_checks(largest, expected, least):
-    model = DPKMeans(epsilon=10**4, radius=100, outside="project", largest_weight=largest, random_state=0)
+    model = DPLloyd(epsilon=10**4, radius=100, outside="project", largest_weight=largest, random_state=0)
     results = check_estimator(model, expected_failed_checks=expected, on_skip=None)
     failed = {result["check_name"] for result in results if result["status"] == "xfail"}
     assert failed == set(expected)  # what is listed does fail
@@ -93,7 +93,7 @@ def test_scikit_learn_checks(largest, expected, least):
 @pytest.mark.parametrize("epsilon", ["0.001", "0.1", 1, 10.3, Fraction(1000, 3), 2000])
 @pytest.mark.parametrize(("norm", "iterations"), [(2, 10), (1, 1), (math.inf, 3)])
 def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iterations):
-    model = DPKMeans(3, epsilon=epsilon, radius="1.5", norm=norm, iterations=iterations, random_state=1).fit(make_blobs(50))
+    model = DPLloyd(3, epsilon=epsilon, radius="1.5", norm=norm, iterations=iterations, random_state=1).fit(make_blobs(50))
     bound = model.guarantee_.bound
     assert isinstance(bound, EpsilonDP)
     assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
@@ -109,20 +109,20 @@ def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iteration
 def test_hypotheses_that_stay_open():
     blobs = make_blobs(50)
     always = {*EXACT_MODE, FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE, ONLY_OUTPUT, GIVEN_ROW}
-    asked = DPKMeans(3, epsilon=1, radius=2).fit(blobs)
+    asked = DPLloyd(3, epsilon=1, radius=2).fit(blobs)
     in_range = name_range(asked.profile_)
     assert in_range.sentence.startswith("the declared range contains every record: z in [0, 2.0000")
     assert set(asked.guarantee_.hypotheses) == {*always, in_range, SECURE_BITS}
-    projected = DPKMeans(3, epsilon=1, radius=2, outside="project").fit(blobs).guarantee_
+    projected = DPLloyd(3, epsilon=1, radius=2, outside="project").fit(blobs).guarantee_
     assert set(projected.hypotheses) == {*always, SECURE_BITS}
     assert {item.hypothesis for item in projected.discharged} >= {in_range, PUBLIC_CENTRES, RANDOMNESS, WEIGHT_AS_GIVEN, *OF_SAMPLES}
-    given = DPKMeans(3, epsilon=1, radius=2, outside="project", init=np.eye(3, 2), random_state=1).fit(blobs).guarantee_
+    given = DPLloyd(3, epsilon=1, radius=2, outside="project", init=np.eye(3, 2), random_state=1).fit(blobs).guarantee_
     assert set(given.hypotheses) == {*always, PUBLIC_CENTRES, SEEDED_BITS}
 
 
 def test_only_the_mechanism_looks_at_the_data():
     blobs = make_blobs(300)
-    one, other = (DPKMeans(3, epsilon=1, radius=2, random_state=5).fit(data) for data in (blobs, blobs[:17] / 3))
+    one, other = (DPLloyd(3, epsilon=1, radius=2, random_state=5).fit(data) for data in (blobs, blobs[:17] / 3))
     assert one.mechanism_ == other.mechanism_  # noise scales, initial centres
     assert one.guarantee_ == other.guarantee_
     assert set(vars(one)) - set(one.get_params()) == {"cluster_centers_", "guarantee_", "mechanism_", "profile_", "n_features_in_"}
@@ -131,8 +131,8 @@ def test_only_the_mechanism_looks_at_the_data():
 
 def test_the_mechanism_runs_with_what_the_guarantee_says():
     blobs, (generator, _) = make_blobs(), make_generator(6)
-    model = DPKMeans(3, epsilon=1, radius=2, random_state=6).fit(blobs)
-    again = DPKMeans(3, epsilon=1, radius=2, random_state=generator)
+    model = DPLloyd(3, epsilon=1, radius=2, random_state=6).fit(blobs)
+    again = DPLloyd(3, epsilon=1, radius=2, random_state=generator)
     points = again._bound(again._read(blobs, reset=True))
     mechanism = again._prepare(again._check_geometry(), 2, generator, Fraction(1)).mechanism
     assert mechanism == model.mechanism_
@@ -142,13 +142,13 @@ def test_the_mechanism_runs_with_what_the_guarantee_says():
 
 def test_centres_are_found_where_privacy_is_cheap():
     blobs = make_blobs()
-    model = DPKMeans(3, epsilon=20, radius=1, outside="project", random_state=7).fit(blobs)
+    model = DPLloyd(3, epsilon=20, radius=1, outside="project", random_state=7).fit(blobs)
     best = KMeans(3, n_init=3, random_state=0).fit(blobs)
     cost = np.square(model.transform(blobs).min(axis=1)).sum()
     assert cost < 1.5 * best.inertia_
     labels = model.predict(blobs)
     assert (labels == label_by_definition(blobs, model.cluster_centers_)).all()
-    assert model.get_feature_names_out().tolist() == ["dpkmeans0", "dpkmeans1", "dpkmeans2"]
+    assert model.get_feature_names_out().tolist() == ["dplloyd0", "dplloyd1", "dplloyd2"]
     assert (clone(model).fit(blobs).predict(blobs) == labels).all()
 
 
@@ -167,7 +167,7 @@ def test_fitting_a_privacy_constrained_sample():
         seen["q"] = q
         return select_exactly(q, rng)
 
-    model = DPKMeans(3, epsilon=3, radius=1, outside="project", random_state=9).fit_sampled(blobs, select=select, target_epsilon=12)
+    model = DPLloyd(3, epsilon=3, radius=1, outside="project", random_state=9).fit_sampled(blobs, select=select, target_epsilon=12)
     assert model.guarantee_.bound.upper == 12
     assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
     assert EXACT_REALS not in model.guarantee_.hypotheses
@@ -193,7 +193,7 @@ def to_mpf(value):
 
 def test_sampling_for_free_and_sampling_too_cheap():
     blobs = make_blobs(500)
-    model = DPKMeans(3, epsilon=3, radius=2, random_state=10)
+    model = DPLloyd(3, epsilon=3, radius=2, random_state=10)
     assert model.fit_sampled(blobs, select=select_exactly).guarantee_.bound.upper == 3
     with pytest.raises(Infeasible):
         model.fit_sampled(blobs, select=select_exactly, target_epsilon="2.9")
@@ -203,7 +203,7 @@ def test_sampling_for_free_and_sampling_too_cheap():
 
 
 def test_noise_scales_in_place_of_epsilon():
-    model = DPKMeans(3, epsilon=None, noise_scales=("20.5", 30), radius=4, random_state=11).fit(make_blobs(100))
+    model = DPLloyd(3, epsilon=None, noise_scales=("20.5", 30), radius=4, random_state=11).fit(make_blobs(100))
     assert model.mechanism_.beta_count == Fraction("20.5")
     exact = 10 * (1 / Fraction("20.5") + Fraction(4) * (1 + Fraction(1, 2**30)) / 30)
     assert exact <= model.guarantee_.bound.upper <= exact * (1 + Fraction(2, 10**9))
@@ -212,7 +212,7 @@ def test_noise_scales_in_place_of_epsilon():
 
 def test_an_empty_data_set_gives_centres_from_noise_alone():
     for fit in (lambda model, X: model.fit(X), lambda model, X: model.fit_sampled(X, select=select_exactly)):
-        model = fit(DPKMeans(3, epsilon=1, radius=2, random_state=12), np.zeros((0, 4)))
+        model = fit(DPLloyd(3, epsilon=1, radius=2, random_state=12), np.zeros((0, 4)))
         assert model.cluster_centers_.shape == (3, 4)
         assert np.isfinite(model.cluster_centers_).all()
 
@@ -220,16 +220,16 @@ def test_an_empty_data_set_gives_centres_from_noise_alone():
 def test_outside():
     far = np.array([[3.0, 4.0], [0.1, 0.2]])
     with pytest.raises(InvalidData, match="row 0 has a larger one"):
-        DPKMeans(1, epsilon=1, radius="4.9").fit(far)
-    DPKMeans(1, epsilon=1, radius=5).fit(far)
-    model = DPKMeans(1, epsilon=10**4, radius=1, outside="project", random_state=0).fit(np.repeat(far[:1], 100, axis=0))
+        DPLloyd(1, epsilon=1, radius="4.9").fit(far)
+    DPLloyd(1, epsilon=1, radius=5).fit(far)
+    model = DPLloyd(1, epsilon=10**4, radius=1, outside="project", random_state=0).fit(np.repeat(far[:1], 100, axis=0))
     assert model.cluster_centers_[0] == pytest.approx([0.6, 0.8], rel=1e-3)
 
 
 def test_exact_arithmetic_is_the_default_and_binary64_keeps_its_hypothesis():
     blobs = make_blobs(50)
     constants = {"epsilon": 1, "radius": 2}
-    model = DPKMeans(3, **constants).fit(blobs)
+    model = DPLloyd(3, **constants).fit(blobs)
     assert (model.arithmetic, model.mechanism_.arithmetic) == ("exact", Arithmetic.EXACT)
     assert EXACT_REALS not in model.guarantee_.hypotheses
     plain = clone(model).set_params(arithmetic="binary64", random_state=1).fit(blobs)
@@ -255,28 +255,28 @@ class Untouchable:
     ],
 )
 def test_what_is_not_offered_exactly_is_refused_before_the_data_are_looked_at(change, said):
-    model = DPKMeans(3, epsilon=1, radius=2).set_params(**change)
+    model = DPLloyd(3, epsilon=1, radius=2).set_params(**change)
     for fit in (model.fit, model.fit_sampled):
         with pytest.raises(InvalidArgument, match=said):
             fit(Untouchable())
-    plain = DPKMeans(3, epsilon=1, radius=2, norm=3, arithmetic="binary64", random_state=1)
+    plain = DPLloyd(3, epsilon=1, radius=2, norm=3, arithmetic="binary64", random_state=1)
     assert np.isfinite(plain.fit(make_blobs(50)).cluster_centers_).all()
 
 
 @pytest.mark.parametrize("change", [{"epsilon": 10**9}, {"epsilon": None, "noise_scales": (1, "1/2049")}])
 def test_noise_that_protects_nobody_is_refused_whatever_the_data_are(change):
-    model = DPKMeans(1, **{"epsilon": 1, "radius": 1, "outside": "project", **change})
+    model = DPLloyd(1, **{"epsilon": 1, "radius": 1, "outside": "project", **change})
     with pytest.raises(InvalidArgument, match="exceed 2048 times"):
         model.fit(np.zeros((0, 2)))
     assert np.isfinite(model.set_params(arithmetic="binary64").fit(np.ones((3, 2))).cluster_centers_).all()
-    just = DPKMeans(1, epsilon=None, noise_scales=(1, "1/2047"), radius=1, outside="project")
+    just = DPLloyd(1, epsilon=None, noise_scales=(1, "1/2047"), radius=1, outside="project")
     assert np.isfinite(just.fit(np.ones((3, 2))).cluster_centers_).all()
 
 
 def test_runs_without_a_seed_read_the_operating_systems_source(monkeypatch):
     asked, urandom = [], os.urandom
     monkeypatch.setattr(os, "urandom", lambda count: asked.append(count) or urandom(count))
-    model = DPKMeans(3, epsilon=1, radius=2, iterations=4, init=np.eye(3, 2)).fit(make_blobs(50))
+    model = DPLloyd(3, epsilon=1, radius=2, iterations=4, init=np.eye(3, 2)).fit(make_blobs(50))
     assert asked == [8 * count for _ in range(4) for count in (3, 3 * 4)]  # 3 counts; 3 sums of 2 numbers that take 2 + 2 words each
     assert SECURE_BITS in model.guarantee_.hypotheses
 
@@ -284,7 +284,7 @@ def test_runs_without_a_seed_read_the_operating_systems_source(monkeypatch):
 def test_large_data_are_clustered_alike_in_both_arithmetics():
     blobs = make_blobs(20_000)
     found = [
-        DPKMeans(3, epsilon=100, radius=2, arithmetic=kind, random_state=3).fit(blobs).cluster_centers_ for kind in ("exact", "binary64")
+        DPLloyd(3, epsilon=100, radius=2, arithmetic=kind, random_state=3).fit(blobs).cluster_centers_ for kind in ("exact", "binary64")
     ]
     assert found[0] == pytest.approx(found[1], abs=0.01)
     assert (found[0] != found[1]).all()
@@ -314,7 +314,7 @@ def test_large_data_are_clustered_alike_in_both_arithmetics():
     ],
 )
 def test_unusable_parameters_are_refused_before_anything_is_released(change, error):
-    model = DPKMeans(**({"n_clusters": 3, "epsilon": 1, "radius": 2} | change))
+    model = DPLloyd(**({"n_clusters": 3, "epsilon": 1, "radius": 2} | change))
     with pytest.raises(error):
         model.fit(make_blobs(20))
     assert not hasattr(model, "cluster_centers_")
@@ -322,7 +322,7 @@ def test_unusable_parameters_are_refused_before_anything_is_released(change, err
 
 def test_random_states():
     blobs = make_blobs(50)
-    fits = [DPKMeans(2, epsilon=1, radius=2).fit(blobs).cluster_centers_ for _ in range(2)]
+    fits = [DPLloyd(2, epsilon=1, radius=2).fit(blobs).cluster_centers_ for _ in range(2)]
     assert (fits[0] != fits[1]).all()
     for state in (3, np.int64(3), np.random.RandomState(3), np.random.default_rng(3)):
         generator, source = make_generator(state)
@@ -334,9 +334,9 @@ def test_random_states():
 
 def test_exact_draws_are_the_default_and_their_hypotheses_are_told():
     blobs = make_blobs(300)
-    secure = DPKMeans(2, epsilon=3, radius=1, outside="project").fit_sampled(blobs, target_epsilon=6)
-    seeded = DPKMeans(2, epsilon=3, radius=1, outside="project", random_state=4).fit_sampled(blobs, target_epsilon=6)
-    again = DPKMeans(2, epsilon=3, radius=1, outside="project", random_state=4).fit_sampled(blobs, target_epsilon=6)
+    secure = DPLloyd(2, epsilon=3, radius=1, outside="project").fit_sampled(blobs, target_epsilon=6)
+    seeded = DPLloyd(2, epsilon=3, radius=1, outside="project", random_state=4).fit_sampled(blobs, target_epsilon=6)
+    again = DPLloyd(2, epsilon=3, radius=1, outside="project", random_state=4).fit_sampled(blobs, target_epsilon=6)
     assert (seeded.cluster_centers_ == again.cluster_centers_).all()
     for model, bits in ((secure, SECURE_BITS), (seeded, SEEDED_BITS)):
         assert model.guarantee_.bound.upper == 6
@@ -350,12 +350,12 @@ def test_subnormal_records_are_no_way_out_of_the_declared_ball():
     least = 5e-324
     for p, outside in ((2, "error"), (2, "project"), (3, "project")):
         with pytest.raises(InvalidArgument, match="radius"):
-            DPKMeans(1, epsilon=1, radius=least, norm=p, outside=outside).fit(np.full((1, 2), least))
+            DPLloyd(1, epsilon=1, radius=least, norm=p, outside=outside).fit(np.full((1, 2), least))
     norms = _norms_above(np.array([[least, least], [0.0, 0.0], [1.0, 1.0]]), 2)
     for norm, squared in zip(norms.tolist(), (2 * Fraction(least) ** 2, 0, 2), strict=True):
         assert Fraction(norm) ** 2 >= squared
     assert norms[1] == 0
-    tiny = DPKMeans(1, epsilon=1, radius=2.0**-1000, random_state=0).fit_sampled(np.full((5, 2), 2.0**-1001), target_epsilon=2)
+    tiny = DPLloyd(1, epsilon=1, radius=2.0**-1000, random_state=0).fit_sampled(np.full((5, 2), 2.0**-1001), target_epsilon=2)
     assert tiny.guarantee_.bound.upper == 2
 
 
@@ -363,30 +363,30 @@ def test_subnormal_records_are_no_way_out_of_the_declared_ball():
 def test_what_is_refused_does_not_depend_on_the_number_of_records(target):
     for rows in (0, 1):
         with pytest.raises(PDPError):
-            DPKMeans(1, epsilon=1, radius=1).fit_sampled(np.zeros((rows, 2)), target_epsilon=target)
+            DPLloyd(1, epsilon=1, radius=1).fit_sampled(np.zeros((rows, 2)), target_epsilon=target)
 
 
 def test_public_centres_are_not_made_of_the_numbers_of_the_noise():
-    model = DPKMeans(3, epsilon=1, radius=2, random_state=np.random.default_rng(5)).fit(make_blobs(20))
+    model = DPLloyd(3, epsilon=1, radius=2, random_state=np.random.default_rng(5)).fit(make_blobs(20))
     replayed = pack_centres(3, 2, 2, float(model.mechanism_.radius), np.random.default_rng(5))
     assert (model.mechanism_.centres != replayed).all()
 
 
 @pytest.mark.parametrize("least", ["1.5", "3/2", Fraction(3, 2)])
 def test_the_least_count_is_an_exact_number(least):
-    given, number = (DPKMeans(3, epsilon=1, radius=2, min_count=value, random_state=3).fit(make_blobs(20)) for value in (least, 1.5))
+    given, number = (DPLloyd(3, epsilon=1, radius=2, min_count=value, random_state=3).fit(make_blobs(20)) for value in (least, 1.5))
     assert (given.cluster_centers_ == number.cluster_centers_).all()
 
 
 def test_a_selector_of_ones_own_does_not_drop_the_hypotheses_of_the_weights():
-    own, drawn = (DPKMeans(2, epsilon=1, radius=2).fit_sampled(make_blobs(20), select=select) for select in (select_exactly, None))
+    own, drawn = (DPLloyd(2, epsilon=1, radius=2).fit_sampled(make_blobs(20), select=select) for select in (select_exactly, None))
     assert {STATISTICS, ARITHMETIC} <= set(drawn.guarantee_.hypotheses)
     assert {STATISTICS, ARITHMETIC, INDEPENDENT} <= set(own.guarantee_.hypotheses)
 
 
 def test_absurd_numbers_of_iterations_are_refused_before_any_work() -> None:
     with pytest.raises(InvalidArgument, match="iterations must be an integer from 1 to 100000"):
-        DPKMeans(3, epsilon=2, radius="1.5", iterations=10**9, random_state=0).fit(make_blobs(50))
+        DPLloyd(3, epsilon=2, radius="1.5", iterations=10**9, random_state=0).fit(make_blobs(50))
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,7 @@ def test_absurd_numbers_of_iterations_are_refused_before_any_work() -> None:
 )
 def test_absurd_numbers_of_clusters_are_refused_before_any_work(clusters: int, iterations: int, match: str) -> None:
     with pytest.raises(InvalidArgument, match=match):
-        DPKMeans(clusters, epsilon=2, radius="1.5", iterations=iterations, random_state=0).fit(make_blobs(50))
+        DPLloyd(clusters, epsilon=2, radius="1.5", iterations=iterations, random_state=0).fit(make_blobs(50))
 
 
 @pytest.mark.thorough(quick=1)
@@ -406,17 +406,17 @@ def test_absurd_numbers_of_clusters_are_refused_before_any_work(clusters: int, i
 def test_a_sample_whose_weights_exceed_exact_noise_is_refused_whatever_the_data_are(rows):
     """A refusal that only a selected record brings about would tell that there is one."""
     data = np.random.default_rng(3).uniform(-0.5, 0.5, size=(rows, 2))
-    model = DPKMeans(2, epsilon=100, radius=1, iterations=2, random_state=1)
+    model = DPLloyd(2, epsilon=100, radius=1, iterations=2, random_state=1)
     with pytest.raises(InvalidArgument, match="weights of the sample may exceed 2048 times"):
         model.fit_sampled(data, rule="uniform", constants={"rate": "0.0003"})
-    studied = DPKMeans(2, epsilon=100, radius=1, iterations=2, random_state=1, arithmetic="binary64")
+    studied = DPLloyd(2, epsilon=100, radius=1, iterations=2, random_state=1, arithmetic="binary64")
     studied.fit_sampled(data, rule="uniform", constants={"rate": "0.0003"})
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 30), Fraction(1, 40)])
 def test_a_sample_that_is_not_refused_holds_no_record_that_exceeds_exact_noise(rate):
     """With T = 1 the bound of the largest ratio is close: 50/q nats at rate q, of which a count and a sum each are less than all."""
-    model = DPKMeans(1, epsilon=50, radius=1, iterations=1, random_state=1)
+    model = DPLloyd(1, epsilon=50, radius=1, iterations=1, random_state=1)
     made = model.fit_sampled(np.full((2_000, 1), 0.999), rule="uniform", constants={"rate": str(rate)}).mechanism_
     heaviest = max(1 / to_exact(made.beta_count), to_exact(made.radius) / to_exact(made.beta_sum)) / rate
     assert heaviest <= MOST_RATIO
@@ -427,7 +427,7 @@ _HUGE = [[[10**400, 1]], np.array([[-(10**400), 1]], dtype=object), [[Fraction(1
 
 @pytest.mark.parametrize("data", _HUGE, ids=["integer", "object", "fraction"])
 def test_numbers_beyond_floats_are_a_named_error_without_the_number(data):
-    model = DPKMeans(1, epsilon=1, radius=1, iterations=1, largest_weight=2, random_state=1)
+    model = DPLloyd(1, epsilon=1, radius=1, iterations=1, largest_weight=2, random_state=1)
     fitted = clone(model).fit([[0.0, 1.0]])
     sampled = clone(model).set_params(largest_weight=None)
     for attempt in (

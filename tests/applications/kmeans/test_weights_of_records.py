@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from accountant import DPKMeans, render
+from accountant import DPLloyd, render
 from accountant.applications.kmeans.certifying import let_records_weigh
 from accountant.guarantees import EpsilonDP, Notion, amplify_by_importance_sampling
 from accountant.interop import read_guarantee, replay, write_guarantee
@@ -22,8 +22,8 @@ def make_rows(rows: int = 300) -> np.ndarray:
     return np.random.default_rng(0).uniform(-0.5, 0.5, size=(rows, 2))
 
 
-def make_model(**changes: object) -> DPKMeans:
-    return DPKMeans(**({"n_clusters": 2, "epsilon": 1, "radius": 1, "iterations": 2} | changes))
+def make_model(**changes: object) -> DPLloyd:
+    return DPLloyd(**({"n_clusters": 2, "epsilon": 1, "radius": 1, "iterations": 2} | changes))
 
 
 def test_the_epsilon_of_survey_weights_is_that_of_the_heaviest_record() -> None:

@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
-from accountant import DPKMeans, render
+from accountant import DPLloyd, render
 from accountant.applications.kmeans.certifying import GIVEN_ROW
 from profiles import NotOffered, NotPrivate, PDPError
 from profiles.hypotheses import FIXED_IN_ADVANCE, ONLY_RELEASE, PUBLIC_CENTRES, SEEDED_BITS
@@ -31,8 +31,8 @@ def make_rows(rows: int = 60) -> np.ndarray:
     return np.random.default_rng(0).uniform(-0.5, 0.5, size=(rows, 2))
 
 
-def make_model(**changes: object) -> DPKMeans:
-    return DPKMeans(**({"n_clusters": 2, "epsilon": 1, "radius": 1, "iterations": 2} | changes))
+def make_model(**changes: object) -> DPLloyd:
+    return DPLloyd(**({"n_clusters": 2, "epsilon": 1, "radius": 1, "iterations": 2} | changes))
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seen
 
 
-def distance_score(model: DPKMeans, rows: np.ndarray, y: object = None) -> float:
+def distance_score(model: DPLloyd, rows: np.ndarray, y: object = None) -> float:
     return -float(model.transform(rows).min(axis=1).sum())
 
 
@@ -174,7 +174,7 @@ def test_centres_of_one_fit_may_start_the_next() -> None:
 def test_what_is_not_offered_says_why_and_what_to_do(name: str) -> None:
     model = make_model().fit(make_rows())
     assert not hasattr(model, name)
-    with pytest.raises(NotOffered, match=f"DPKMeans has no {name}: .* not private.*; ") as refused:
+    with pytest.raises(NotOffered, match=f"DPLloyd has no {name}: .* not private.*; ") as refused:
         getattr(model, name)
     assert isinstance(refused.value, (NotPrivate, AttributeError))
     assert isinstance(refused.value, PDPError)
@@ -285,13 +285,13 @@ def test_tables(library: str) -> None:
     weighted = make_model(largest_weight=2, random_state=6).fit(table, sample_weight=frames.Series(np.full(60, 2.0)))
     assert weighted.guarantee_.bound.upper <= 1
     model.set_output(transform=library)
-    assert list(model.transform(table).columns) == ["dpkmeans0", "dpkmeans1"]
+    assert list(model.transform(table).columns) == ["dplloyd0", "dplloyd1"]
 
 
 def test_what_users_of_scikit_learn_see_besides() -> None:
     model = make_model().fit(make_rows())
-    assert "DPKMeans" in model._repr_html_()
-    assert "DPKMeans" in make_pipeline(Normalizer(), model)._repr_html_()
+    assert "DPLloyd" in model._repr_html_()
+    assert "DPLloyd" in make_pipeline(Normalizer(), model)._repr_html_()
     assert "n_clusters=2" in repr(model)
     assert isinstance(model, TransformerMixin)
     assert set(KMeans().get_params()) & set(model.get_params()) >= {"n_clusters", "init", "random_state"}

@@ -17,7 +17,7 @@ import pytest
 
 import tests.targets.catalogue
 from accountant import draw_sample, plan_sample
-from accountant.applications.kmeans import DPKMeans
+from accountant.applications.kmeans import DPLloyd
 from accountant.applications.repeated import subsampled_exponential, subsampled_threshold
 from accountant.data import parse_statistic
 from accountant.rules import make_rule
@@ -277,7 +277,7 @@ def test_the_estimator_runs_what_is_audited() -> None:
     rng = np.random.default_rng(1)
     points = np.round(rng.uniform(-1, 1, size=(200, 2)), 3)
     options = {"epsilon": 3, "radius": 2, "iterations": 3, "init": [[-1, 0], [1, 0]]}
-    model = DPKMeans(2, random_state=5, **options).fit(points)
+    model = DPLloyd(2, random_state=5, **options).fit(points)
     assert isinstance(model.mechanism_, WeightedLloyd)
     assert model.mechanism_.confine == pick("lloyd-T2-confined/base-1").mechanism.inner.confine is True
     assert np.array_equal(model.cluster_centers_, model.mechanism_(points, np.random.default_rng(5), 1)[0])

@@ -88,7 +88,7 @@ def subjects(scale: int) -> tuple[Subject, ...]:
         )
         for rounds in (1, 3)
     ]
-    lloyds.append(  # as DPKMeans runs it
+    lloyds.append(  # as DPLloyd runs it
         Subject(
             "lloyd-T2-confined",
             WeightedLloyd(initial_centres=_CENTRES, iterations=2, beta_count=2 * scale, beta_sum=2 * scale, radius=RADIUS, confine=True),

@@ -77,7 +77,7 @@ class Projection:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShippedSteps:
-    """The numbers q and w with which :meth:`accountant.DPKMeans.fit_sampled` draws a sample for ``mechanism``."""
+    """The numbers q and w with which :meth:`accountant.DPLloyd.fit_sampled` draws a sample for ``mechanism``."""
 
     mechanism: GaussianLloyd
     steps: WeightSteps
@@ -187,7 +187,7 @@ def _of_table() -> AuditCase:
         "gaussian-lloyd-T2-confined/privacy-constrained", lloyd.name, ClaimKind.WORST_CASE,
         release(PoissonSampled(BeforeQuotients(lloyd), ShippedSteps(lloyd, steps))), points, points[1:],
         Claim(epsilon, DELTA, source="point_of_weights of tabulate_weights"), Truth(Fraction(0), epsilon, "at most the claim"),
-        "the weights with which DPKMeans samples: delta(1) <= 1/100",
+        "the weights with which DPLloyd samples: delta(1) <= 1/100",
     )  # fmt: skip
 
 

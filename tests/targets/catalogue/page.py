@@ -47,7 +47,7 @@ not.
 | {worst} | as sampled, with the worst record added; privacy-constrained weights | the certified supremum of ψ; the target ε* |
 
 The Gaussian mechanisms promise μ(w, x), and their claims are (ε, δ) with δ = 1/100, between ends that are certified; tables below show ε.
-Their samples have q = 1/4, or the weights of `DPKMeans.fit_sampled`; DP-Lloyd shows the noisy counts and sums of all iterations.
+Their samples have q = 1/4, or the weights of `DPLloyd.fit_sampled`; DP-Lloyd shows the noisy counts and sums of all iterations.
 
 Rules: uniform (q = 3/10), coreset-l1 and coreset-l2, privacy-constrained. The weights and probabilities that are drawn with are those of
 `prepare_selection`, rounded down; that they do not cost more at the record than ψ of the exact q is checked (docs/sampling.md, section
@@ -79,7 +79,7 @@ sample reads a file, and gives its records away once |
 with floating point where it is asked for | outputs with the same beginning are drawn together |
 | `WeightedLloyd` on n·k·d ≥ 2¹⁸ numbers: passes by threads | its way for small data | an output takes milliseconds there, and an \
 audit needs 10⁵; equal where sums are exact |
-| `DPKMeans.fit` | `WeightedLloyd` with `confine=True`, its `mechanism_` | the estimator checks the data again for every output |
+| `DPLloyd.fit` | `WeightedLloyd` with `confine=True`, its `mechanism_` | the estimator checks the data again for every output |
 
 The standard suite (docs/audit-suite.md) is of mechanisms of the literature. Its Laplace noise is that of the catalogue's noisy sum, its
 samples are drawn by `PoissonSampler`, its DP-Lloyd and K-norm cases are the catalogue's. The one-sided applications (greedy,

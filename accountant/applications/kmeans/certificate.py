@@ -1,0 +1,237 @@
+"""The certificate of a private fit: what was released at which cost, the proof of their worst case, and the check of all of it.
+
+Accepted means: the noise of every release is what its cost buys; the costs are within the budget; the profile in the proof is the one of
+these releases, and the kernel accepts that its supremum over all records is within ε (under normal noise within the μ whose δ at ε the
+kernel computes, at most δ); and the open hypotheses are listed. That the run made these releases and no others is Theorem 2 of
+docs/private-kmeans.md, and no file can show it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from accountant.applications.kmeans.fitting import Fit, Settings, to_plain
+from accountant.applications.kmeans.path import describe_path
+from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, round_down
+from accountant.guarantees import premises_json
+from accountant.guarantees.stored import read_hypotheses
+from profiles import InvalidArgument, PDPError, Profile, UnreadableFile, exact_text, to_exact
+from profiles.hypotheses import ONLY_OUTPUT, ONLY_RELEASE
+from profiles.mechanisms.interface import EXACT_MODE
+from profiles.strict_json import find_document, read_exact, read_fields, read_list, read_string, write_exact
+from proofs_check.certificates import check_text, profile_json, to_file_text
+from proofs_check.kernel import Report
+
+FORMAT, VERSION = "pdp-kmeans-certificate", 1
+_STEP = "kmeans-certificate"
+_KEYS = {
+    "format",
+    "version",
+    "arguments",
+    "released",
+    "releases",
+    "epsilon",
+    "budget",
+    "profile",
+    "proof",
+    "unit",
+    "hypotheses",
+    "premises",
+}
+_ARGUMENTS = {"clusters", "epsilon", "delta", "radius", "center", "columns", "public", "method"}
+#: What every such guarantee leaves open, beside the source of its random bits.
+_OPEN = frozenset(item.id for item in (ONLY_RELEASE, ONLY_OUTPUT, *EXACT_MODE))
+_BITS = frozenset({"secure-bits", "seeded-bits", "randomness"})
+
+
+def to_certificate(fit: Fit, settings: Settings, *, columns: Sequence[str], method: str) -> dict[str, Any]:
+    """Return the certificate of a fit as JSON types; all of it may be published.
+
+    Raises :class:`InvalidArgument` for a bound without proof.
+    """
+    guarantee, law = fit.certified.guarantee, settings.law
+    proof = fit.certified.worst.certificate
+    if proof is None:
+        raise InvalidArgument("a certificate of the fit was asked for, but its worst case has no proof; please report it")
+    statistics = fit.statistics
+    made: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "arguments": {
+            "clusters": settings.clusters,
+            "epsilon": exact_text(settings.epsilon),
+            "delta": None if settings.delta is None else exact_text(settings.delta),
+            "radius": None if settings.radius is None else exact_text(settings.radius),
+            "center": None if settings.center is None else [_number(value) for value in statistics.center],
+            "columns": list(columns),
+            "public": sorted(settings.public.names),
+            "method": method,
+        },
+        "released": {
+            "records": _number(statistics.count),
+            "mean": [_number(value) for value in statistics.mean],
+            "rms": _number(statistics.rms),
+            "centres": [[_number(value) for value in row] for row in fit.centres],
+            "counts": [_number(value) for value in fit.clustering.counts],
+            "choices": {name: str(value) for name, value in to_plain(fit.clustering.choices).items()},
+        },
+        "releases": [_release(charge, law) for charge in fit.charges],
+        "epsilon": {"upper": exact_text(settings.epsilon), "delta": None if settings.delta is None else exact_text(settings.delta)},
+        "budget": write_exact(law.budget),
+        "profile": profile_json(fit.certified.profile),
+        "proof": json.loads(json.dumps(proof)),
+        "unit": guarantee.unit.value,
+        "hypotheses": [item.sentence for item in guarantee.hypotheses],
+        "premises": premises_json(guarantee.hypotheses),
+    }
+    if isinstance(law, NormalNoise):
+        made["curve"] = {"mu": write_exact(law.mu), "proof": _curve_proof(law.mu, settings.epsilon, to_exact(settings.delta or 0))}
+    return made
+
+
+def to_text(certificate: Mapping[str, Any]) -> str:
+    """Return the text of a certificate file."""
+    return to_file_text(certificate)
+
+
+def _number(value: float) -> str:
+    return repr(float(value))
+
+
+def _release(charge: Charge, law: NoiseLaw) -> dict[str, Any]:
+    return {
+        "what": charge.part.value,
+        "cost": write_exact(charge.cost),
+        "reach": write_exact(charge.reach),
+        "scale": write_exact(law.scale(charge)),
+    }
+
+
+def _curve_proof(mu: Fraction, epsilon: Fraction, delta: Fraction) -> dict[str, Any]:
+    """Return a certificate that one Gaussian release of noise multiplier 1/μ has at most δ at ε, in both directions."""
+    from accountant.curves.engine import make_certificate  # noqa: PLC0415 - pure noise does not need it
+    from accountant.curves.events import Composition, Direction, MechanismKind, make_event  # noqa: PLC0415
+
+    event = make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": 1 / mu})
+    claims = tuple(
+        {"claim": "delta-upper", "verdict": "proved", "direction": item.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
+        for item in Direction
+    )
+    return make_certificate(Composition("all releases together", (event,)), claims)
+
+
+def read_certificate(text: str) -> Mapping[str, Any] | None:
+    """Return the object of such a certificate, None where the text is something else."""
+    return find_document(text, FORMAT)
+
+
+class _Rejected(Exception):
+    """The step that fails, and why."""
+
+
+def check_certificate(found: Mapping[str, Any]) -> Report:
+    """Return the report on a certificate; see the page above for what accepted means."""
+    try:
+        return _check(found)
+    except _Rejected as problem:
+        return Report(accepted=False, step=f"{_STEP}.{problem.args[0]}", reason=str(problem.args[1]))
+    except (PDPError, KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as problem:
+        return Report(accepted=False, step=_STEP, reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
+
+
+def _require(condition: object, step: str, reason: str) -> None:
+    if not condition:
+        raise _Rejected(step, reason)
+
+
+def _check(given: Mapping[str, Any]) -> Report:
+    found = read_fields(given, "a certificate of private k-means", _KEYS, frozenset({"curve"}))
+    _require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
+    arguments = read_fields(found["arguments"], "the arguments", _ARGUMENTS)
+    bound = read_fields(found["epsilon"], "the bound", {"upper", "delta"})
+    epsilon = read_exact(bound["upper"], "epsilon")
+    delta = None if bound["delta"] is None else read_exact(bound["delta"], "delta")
+    _require(epsilon > 0 and (delta is None or 0 < delta < 1), "epsilon", "epsilon is positive, and delta between 0 and 1")
+    _require(
+        arguments["epsilon"] == bound["upper"] and arguments["delta"] == bound["delta"],
+        "arguments",
+        "they are about another epsilon or delta",
+    )
+    _require((delta is None) == ("curve" not in found), "curve", "it goes with a delta")
+    law: NoiseLaw = PureNoise(epsilon)
+    if delta is not None:
+        law = NormalNoise(_check_curve(found["curve"], epsilon, delta))
+    charges = [_read_release(item, place, law) for place, item in enumerate(read_list(found["releases"], "the releases"))]
+    budget = read_exact(found["budget"], "the budget")
+    _require(budget == law.budget, "budget", "it is not what epsilon (or mu) leaves after the margin of the proof")
+    _require(sum((charge.cost for charge in charges), Fraction(0)) <= budget, "releases", "they cost more than the budget")
+    report = _check_proof(found, describe_path(charges, law, _name_of(found["profile"])), law, epsilon)
+    if report.accepted:
+        _check_hypotheses(found, arguments)
+    return report
+
+
+def _name_of(profile: object) -> str:
+    if not isinstance(profile, dict):
+        raise UnreadableFile("a profile is an object, but something else was found; correct the file")
+    return read_string(profile["name"], "the name of the profile")
+
+
+def _read_release(value: object, place: int, law: NoiseLaw) -> Charge:
+    found = read_fields(value, "a release", {"what", "cost", "reach", "scale"})
+    cost, reach, scale = (read_exact(found[name], name) for name in ("cost", "reach", "scale"))
+    step = f"releases[{place}]"
+    parts = {item.value: item for item in Part}
+    _require(found["what"] in parts, step, "what is released is not known")
+    _require(cost > 0 and reach > 0, step, "a cost and a reach are positive")
+    _require(round_down(cost) == cost, step, "a cost has at most 24 decimal places")
+    part = parts[found["what"]]
+    if part in (Part.RECORDS, Part.CELL_COUNTS):
+        _require(reach == 1, step, "a record adds 1 to a count")
+    charge = Charge(part, cost, reach)
+    enough = scale * cost >= reach if isinstance(law, PureNoise) else scale > 0 and scale**2 * cost >= reach**2
+    _require(enough, step, "its noise is smaller than its cost buys")
+    return charge
+
+
+def _check_curve(value: object, epsilon: Fraction, delta: Fraction) -> Fraction:
+    found = read_fields(value, "the curve", {"mu", "proof"})
+    mu = read_exact(found["mu"], "mu")
+    _require(mu > 0, "curve", "mu is positive")
+    _require(found["proof"] == _curve_proof(mu, epsilon, delta), "curve", "its proof is about something else")
+    report = check_text(json.dumps(found["proof"]))
+    _require(report.accepted, f"curve.{report.step}", str(report.reason))
+    return mu
+
+
+def _check_proof(found: Mapping[str, Any], profile: Profile, law: NoiseLaw, epsilon: Fraction) -> Report:
+    """Put the proof of the worst case to the kernel, and compare what it is about with ``profile``, which was made of the releases."""
+    _require(found["profile"] == profile_json(profile), "profile", "it is not that of the releases")
+    proof = found["proof"]
+    _require(isinstance(proof, dict), "proof", "it is no object")
+    about = profile_json(profile.stand_in() if isinstance(law, NormalNoise) else profile)
+    _require(proof.get("profile") == about and proof.get("sampling") == {"q": "1"}, "proof", "it is about another profile or sample")
+    report = check_text(json.dumps(proof))
+    if not report.accepted:
+        return Report(accepted=False, step=f"{_STEP}.proof.{report.step}", reason=report.reason)
+    proved = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
+    _require("well-defined" in proved and proved.get("epsilon-upper") is not None, "proof", "it has no bound of the worst case")
+    largest = epsilon if isinstance(law, PureNoise) else law.mu if isinstance(law, NormalNoise) else Fraction(0)
+    _require(to_exact(str(proved["epsilon-upper"])) <= largest, "proof", "the worst case is larger than what is stated")
+    return report
+
+
+def _check_hypotheses(found: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    premises = read_hypotheses(found["premises"], "the premises")
+    _require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
+    known = {item.id for item in premises}
+    _require(known >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
+    _require(known & _BITS, "hypotheses", "they do not say where the random bits come from")
+    public = read_list(arguments["public"], "the public names")
+    _require(bool(public) == ("public-constants" in known), "hypotheses", "they do not say what is taken to be public")
+
+
+__all__ = ["FORMAT", "check_certificate", "read_certificate", "to_certificate", "to_text"]

@@ -1,0 +1,164 @@
+"""One private fit from rows to centres: statistics, method, guarantee, in one place for the estimator and for the command.
+
+Everything is refused before a row is read that would be refused for all data. docs/private-kmeans.md has the statement and the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from accountant.applications.kmeans.access import Clustering, Method, Statistics
+from accountant.applications.kmeans.path import CertifiedPath, certify_path
+from accountant.applications.kmeans.records import Domain, PrivateRecords, as_vector
+from accountant.applications.kmeans.rows import Rows
+from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, certify_sample
+from accountant.applications.kmeans.spending import Charge, NoiseLaw, Spending, open_law
+from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
+from accountant.guarantees import Run
+from profiles import InvalidArgument, exact_text, to_exact
+from profiles.arrays import Floats, ignore_flags
+from profiles.hypotheses import Hypothesis
+from profiles.mechanisms.ball import project_records
+from profiles.mechanisms.datasets import check_radius
+from profiles.numbers import ExactLike, to_integer
+from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.bits import BitSource
+
+_MOST_CLUSTERS = 10**5
+#: Above this part of all records in one cluster the centres say little.
+_NEARLY_ALL = 0.95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """The arguments of a fit, checked: they are part of the mechanism, and the bound holds for each value of them."""
+
+    clusters: int
+    epsilon: Fraction
+    delta: Fraction | None
+    radius: Fraction | None
+    center: object
+    public: Public
+    law: NoiseLaw
+    sample: SampleChoice | None = None
+
+    @classmethod
+    def of(
+        cls,
+        clusters: object,
+        epsilon: ExactLike,
+        *,
+        delta: ExactLike | None = None,
+        radius: ExactLike | None = None,
+        center: object = None,
+        public: object = (),
+        sample: object = None,
+        sample_size: ExactLike | None = None,
+    ) -> Settings:
+        """Return checked arguments. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, :class:`profiles.Infeasible`."""
+        named = Public.of(public)
+        if (radius is None) != ("radius" in named):
+            raise InvalidArgument(
+                "the radius of a public ball is needed, and none is read off the data unless public names it; give radius, or, where the "
+                "largest norm of these records is public, public=('radius',) without one"
+            )
+        if radius is not None:
+            check_radius(radius)
+        count = to_integer(clusters, "n_clusters", 1, _MOST_CLUSTERS)
+        law = open_law(epsilon, delta)
+        exact = None if delta is None else to_exact(delta, "delta")
+        chosen = None if sample is None and sample_size is None else SampleChoice.of(sample, sample_size)
+        if chosen is not None and delta is not None:
+            raise InvalidArgument("a sample was asked for together with a delta, but samples are drawn under pure epsilon here; omit one")
+        ball = None if radius is None else to_exact(radius, "the radius")
+        return cls(count, to_exact(epsilon, "epsilon"), exact, ball, center, named, law, chosen)
+
+    def around(self, center: object) -> Settings:
+        """Return the same arguments with another public center."""
+        return replace(self, center=center)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A fit: ``centres`` in the coordinates of the records, shape (k, d), ``clustering`` in centred ones, and what was released for it."""
+
+    centres: Floats
+    statistics: Statistics
+    clustering: Clustering
+    charges: tuple[Charge, ...]
+    certified: CertifiedPath
+    sample: SampledRecords | None
+    warnings: tuple[str, ...]
+
+
+@ignore_flags
+def fit_rows(
+    rows: Rows,
+    settings: Settings,
+    method: Method,
+    *,
+    bits: BitSource,
+    source: Hypothesis | str,
+    rng: np.random.Generator,
+    known: bool = True,
+) -> Fit:
+    """Return the private fit of ``rows``: one release, whose guarantee is its own.
+
+    ``bits`` draw the noise, and ``source`` is what has to be true of them; ``rng`` draws what need not be secret. ``known``: the estimator
+    is one of this project. Raises :class:`InvalidArgument`, :class:`profiles.InvalidData`.
+    """
+    center = as_vector(settings.center, rows.dimension, "the center")
+    radius = settings.radius
+    if radius is None:
+        radius = Fraction(max(find_largest_norm(rows, center), 2.0**-900))
+    spending = Spending(settings.law)
+    records = PrivateRecords(rows, Domain(center, radius), spending, bits)
+    statistics = release_statistics(records, rows, settings.clusters, settings.public)
+    sampled: SampledRecords | None = None
+    run, part = Run(noise=source, known=known), None
+    if settings.sample is not None:
+        sampled = SampledRecords(records, settings.sample, bits, PoissonSampler(bits))
+    found = method(records if sampled is None else sampled, settings.clusters, rng)
+    if sampled is not None:
+        part = certify_sample(sampled.plan, Run(noise=source, draws=source, known=known))
+    inside = project_records(found.centres + (statistics.mean - center), 2, radius) + center
+    certified = certify_path(
+        records.charges,
+        settings.law,
+        epsilon=settings.epsilon,
+        delta=settings.delta,
+        dimension=rows.dimension,
+        name=_name(settings),
+        run=run,
+        public=settings.public.sentence,
+        sample=part,
+    )
+    return Fit(inside, statistics, found, records.charges, certified, sampled, (*_warn(found), *found.warnings))
+
+
+def _name(settings: Settings) -> str:
+    """Return the mechanism with its arguments, which are public and no part of the data."""
+    ball = "the ball of their largest norm" if settings.radius is None else f"the public ball of radius {exact_text(settings.radius)[:40]}"
+    about = "about 0" if settings.center is None else "about the given center"
+    return f"private k-means with {settings.clusters} clusters in {ball} {about}"
+
+
+def _warn(found: Clustering) -> tuple[str, ...]:
+    """Return what released counts say against the centres."""
+    share = float(found.counts.max()) / max(float(np.maximum(found.counts, 0).sum()), 1.0)
+    if len(found.counts) < 2 or share <= _NEARLY_ALL:
+        return ()
+    sentence = (
+        f"one cluster holds about {share:.0%} of all records, so that the centres say little more than their mean does; choose fewer "
+        "clusters, a smaller ball, or a larger epsilon"
+    )
+    return (sentence,)
+
+
+def to_plain(choices: Mapping[str, object]) -> dict[str, object]:
+    """Return the choices of a method as JSON types."""
+    return {name: value if isinstance(value, (str, int, bool)) or value is None else float(value) for name, value in choices.items()}  # type: ignore[arg-type]

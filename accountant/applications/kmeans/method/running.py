@@ -1,0 +1,55 @@
+"""One run of a method: from access to the records to k centres, with the choices that were made and what was released on the way."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+
+from accountant.applications.kmeans.access import Clustering, DataAccess
+from accountant.applications.kmeans.method.plan import LloydPlan, MethodPlan, choose_method, measure_signal
+from accountant.applications.kmeans.method.rounds import run_lloyd
+from accountant.applications.kmeans.method.tree import run_tree
+from profiles import InvalidArgument
+
+#: Below this Q the centres of clusters promise nothing.
+_LEAST_SIGNAL = 4.0
+
+
+def find_centres(access: DataAccess, clusters: int, rng: np.random.Generator) -> Clustering:
+    """Choose a method for the records behind ``access`` and run it: the method of :class:`accountant.applications.kmeans.access.Method`.
+
+    The choice looks at released and public numbers alone. Raises what ``access`` raises.
+    """
+    signal = measure_signal(access.statistics, clusters=clusters, radius=access.radius, sum_noise=access.sum_noise)
+    plan = choose_method(signal, clusters=clusters, dimension=access.statistics.dimension, left=float(access.left))
+    found = run_method(access, plan, rng)
+    return Clustering(found.centres, found.counts, {"signal": signal, **found.choices}, (*_doubt(signal, clusters), *found.warnings))
+
+
+def run_method(access: DataAccess, plan: MethodPlan, rng: np.random.Generator) -> Clustering:
+    """Run ``plan`` on the records behind ``access``, spending what is left of the budget; clusters that are not found stay at the mean.
+
+    Every cell and every centre is a function of released numbers and of ``rng``, which draws directions and starts: what it draws may be
+    public, so that it must not be the generator of the noise. Raises :class:`InvalidArgument` for statistics that are none, and what
+    ``access`` raises.
+    """
+    statistics = access.statistics
+    if not (0 < statistics.rms < np.inf and statistics.count >= 1):
+        raise InvalidArgument("a method needs a positive rms and a count of at least 1, but others were released; correct the statistics")
+    run = run_lloyd(access, plan, rng) if isinstance(plan, LloydPlan) else run_tree(access, plan, rng)
+    centres, counts = np.zeros((plan.clusters, statistics.dimension)), np.zeros(plan.clusters)
+    centres[: len(run.centres)], counts[: len(run.counts)] = run.centres, run.counts
+    kind = "cells about random directions" if isinstance(plan, LloydPlan) else "k-d tree"
+    settings = {name.replace("_", " "): value for name, value in asdict(plan).items()}
+    return Clustering(centres, counts, {"method": kind, **settings, "found": len(run.centres), "clipped to": access.radius})
+
+
+def _doubt(signal: float, clusters: int) -> tuple[str, ...]:
+    if signal >= _LEAST_SIGNAL or clusters == 1:
+        return ()
+    sentence = (
+        f"the signal-to-noise ratio of a centre is about {signal:.2g}, which promises nothing; take fewer clusters, more records or a "
+        "larger epsilon, or reduce the dimension by a public map"
+    )
+    return (sentence,)

@@ -1,0 +1,160 @@
+"""The guarantee of a private fit: the costs of what it released as a profile, their certified worst case, and the budget that it kept.
+
+Statement (docs/private-kmeans.md, Theorems 1 and 2). For a record, let z = ‖y‖/r be the norm in the public ball, as a share of its radius,
+and t the largest ‖v‖/R of what it added to a cell, R being the radius to which records were clipped then; both lie in [0, 1]. What was
+released costs the record
+
+    ε(w, x) = w (Σ c_n + Σ c_mean z + Σ c_squares z² + Σ c_count + Σ c_sum t)                    (costs c are ε),
+    μ(w, x) = w √(Σ c_n + Σ c_mean z² + Σ c_squares z⁴ + Σ c_count + Σ c_sum t²)                (costs c are μ²).
+
+The worst case over z and t is certified by the kernel, and is within the budget; the rule of a fixed budget concludes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part
+from accountant.guarantees import (
+    AnyGuarantee,
+    EpsilonDP,
+    Run,
+    TwoSidedDP,
+    assume,
+    both_directions,
+    compose_directions,
+    conclude_run,
+    curve_of_profile,
+    keep_within_budget,
+    point_of_curve,
+    settle,
+)
+from accountant.guarantees.derive import derive_epsilon
+from accountant.guarantees.gaussian import bound_mu
+from accountant.guarantees.proved import prove_promises
+from accountant.rules.named import PUBLIC_RATE
+from profiles import Declaration, InvalidTarget, Profile, Undecided, declare
+from profiles.hypotheses import (
+    DECLARED_PROFILE,
+    EXACT_REALS,
+    FIXED_IN_ADVANCE,
+    IN_RANGE,
+    ONE_RECORD_EACH,
+    PUBLIC_CONSTANTS,
+    RECORD_STATISTICS,
+    WITHIN_BUDGET,
+    Hypothesis,
+)
+from profiles.mechanisms import GaussianSum, KNormSum
+from proofs_check.suprema.bound import EpsilonBound
+
+_PAGE = "docs/private-kmeans.md"
+_POWERS = {Part.RECORDS: None, Part.SUM: ("z", 1), Part.SQUARES: ("z", 2), Part.CELL_COUNTS: None, Part.CELL_SUMS: ("t", 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedPath:
+    """The ``guarantee`` of a fit; the ``profile`` of what it cost, with its worst case; under normal noise the privacy ``curve``, too."""
+
+    guarantee: AnyGuarantee
+    profile: Profile
+    worst: EpsilonBound
+    curve: AnyGuarantee | None = None
+
+
+def describe_path(charges: Sequence[Charge], law: NoiseLaw, name: str) -> Profile:
+    """Return the profile of what was charged, with a parameter c1, c2, ... for the cost of each release.
+
+    >>> from accountant.applications.kmeans.spending import PureNoise
+    >>> one = Fraction(1)
+    >>> describe_path([Charge(Part.RECORDS, one, one), Charge(Part.SQUARES, one, one)], PureNoise(Fraction(3)), "two releases").text
+    'w*(c1 + c2*z**2)'
+    """
+    normal = isinstance(law, NormalNoise)
+    terms = [_term(f"c{place}", charge.part, 2 if normal else 1) for place, charge in enumerate(charges, 1)]
+    costs = {f"c{place}": charge.cost for place, charge in enumerate(charges, 1)}
+    whole = " + ".join(terms)
+    read = {_POWERS[charge.part][0] for charge in charges if _POWERS[charge.part] is not None}  # type: ignore[index]
+    record = {statistic: (0, 1) for statistic in ("z", "t") if statistic in read}
+    source = f"{_PAGE}, Theorem 2"
+    if normal:
+        return declare(name, notion="gaussian", mu=f"w*sqrt({whole})", record=record, parameters=costs, source=source)
+    return declare(name, f"w*({whole})", record=record, parameters=costs, source=source)
+
+
+def _term(cost: str, part: Part, exponent: int) -> str:
+    found = _POWERS[part]
+    if found is None:
+        return cost
+    statistic, power = found[0], found[1] * exponent
+    return f"{cost}*{statistic}" + (f"**{power}" if power > 1 else "")
+
+
+def certify_path(
+    charges: Sequence[Charge],
+    law: NoiseLaw,
+    *,
+    epsilon: Fraction,
+    delta: Fraction | None,
+    dimension: int,
+    name: str,
+    run: Run,
+    public: str = "",
+    sample: AnyGuarantee | None = None,
+) -> CertifiedPath:
+    """Return the guarantee of what was released at these costs under ``law``, by a run that keeps its budget.
+
+    ``public``: what is supposed to be public, in words (:attr:`Public.sentence`). ``sample``: the guarantee of what was released besides
+    about one sample, whose worst case is added. Raises :class:`InvalidTarget` where the costs are not
+    proved to be within the budget, :class:`profiles.Undecided` where the kernel does not accept the proof.
+    """
+    profile = describe_path(charges, law, name)
+    curve: AnyGuarantee | None = None
+    if isinstance(law, NormalNoise):
+        worst = bound_mu(profile)
+        found = curve_of_profile(profile, (EXACT_REALS,))
+        proxy: GaussianSum | KNormSum = GaussianSum(sigma=1, dimension=dimension)
+        budget = law.mu
+    else:
+        derived = derive_epsilon(Declaration(profile, hypotheses=(EXACT_REALS,)), rule="uniform", constants={"rate": 1})
+        found, worst = derived.guarantee, derived.bound.evidence
+        proxy, budget = KNormSum(beta_sum=1, dimension=dimension), epsilon
+        if not worst.checked_by_kernel:
+            raise Undecided("the costs of a private fit were to be proved, but the kernel does not accept the proof; please report it")
+    promised = {item: f"{_PAGE}, Theorem 2, of the run of {name}" for item in found.hypotheses if item.id == DECLARED_PROFILE.id}
+    # what is released are sums with the exact noise of these two mechanisms of the catalogue, and of nothing else
+    found = prove_promises(found, (proxy,), promised)
+    if sample is not None:
+        found = compose_directions(name, [both_directions(found), both_directions(sample)])
+    found = keep_within_budget(found, budget)
+    found = settle(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"})
+    if public:
+        found = assume(found, (PUBLIC_CONSTANTS.about(names=public),))
+    found = conclude_run(found, run)
+    if isinstance(law, NormalNoise):
+        curve, found = found, point_of_curve(found, at_epsilon=epsilon)
+        if not isinstance(found.bound, TwoSidedDP) or delta is None or found.bound.delta > delta:
+            raise InvalidTarget("a delta was asked for at this epsilon, but the certified bound is larger; ask for another number")
+    elif not isinstance(found.bound, (EpsilonDP, TwoSidedDP)):
+        raise InvalidTarget("an epsilon was asked for, but the costs are not proved to be within it; ask for another number")
+    return CertifiedPath(found, profile, worst, curve)
+
+
+def _reasons(guarantee: AnyGuarantee) -> dict[Hypothesis, str]:
+    """Return what discharges the hypotheses of a fit that hold by construction, with reasons (docs/private-kmeans.md, section 5)."""
+    said = {
+        WITHIN_BUDGET.id: f"the account of the run refuses a release that its budget does not have ({_PAGE}, Theorem 1)",
+        FIXED_IN_ADVANCE.id: (
+            "all that is not released and paid for is an argument of the run, and the bound holds for each value of the arguments; had one "
+            "of them been computed from these records, that would be another release about them"
+        ),
+        ONE_RECORD_EACH.id: "the bound is about one row of the table that is given, and says so; m rows of a person cost m times as much",
+        IN_RANGE.id: f"each row is moved into the ball by itself ({_PAGE}, Lemma 1)",
+        RECORD_STATISTICS.id: "the run computes them from the row, from its arguments and from released numbers alone",
+    }
+    return {item: said[item.id] for item in guarantee.hypotheses if item.id in said}
+
+
+__all__ = ["CertifiedPath", "certify_path", "describe_path"]

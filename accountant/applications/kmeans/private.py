@@ -1,0 +1,194 @@
+"""Private k-means from records to centres as a scikit-learn estimator, without an open hypothesis about the data or the code."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from accountant.applications.kmeans.estimator import make_generator
+from accountant.applications.kmeans.fitting import Settings, fit_rows
+from accountant.applications.kmeans.methods import ROUNDS, find_method
+from accountant.applications.kmeans.rows import ArrayRows
+from accountant.applications.kmeans.withheld import WithheldOutputs, release_of, without_quotes
+from accountant.guarantees import ships
+from profiles import InvalidArgument
+from profiles.arrays import Floats, ignore_flags
+from profiles.mechanisms.nearest import find_nearest
+from profiles.numbers import ExactLike
+from profiles.randomness.bits import open_bits
+
+
+class UtilityWarning(UserWarning):
+    """The released numbers themselves say that the centres may be of little use. Nothing else is told by it."""
+
+
+class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Claim: all that a fit releases is ε-differentially private (add/remove of one record), or (ε, δ)-differentially private.
+
+    Nothing about the records has to be public but a ball that they are moved into: their number, mean and spread are estimated with noise
+    that is paid for out of the same ε. ``guarantee_.is_unconditional`` is True: no hypothesis about the data or about this code is open.
+    Statement and proof: docs/private-kmeans.md. Where the constants are public, :class:`DPLloyd` runs plain DP-Lloyd.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of centres, k.
+    epsilon : exact number
+        The ε to keep, in nats. Text such as ``"0.1"`` is one tenth.
+    radius : exact number
+        Radius of a ball that is known without looking at the data, in their unit. Records outside are moved onto it, each by itself. It may
+        be generous: a tighter ball is found privately.
+    center : array of shape (d,) or None
+        The center of that ball, likewise; None is 0.
+    delta : exact number or None
+        With a δ in (0, 1), such as ``"1e-6"``, noise is normal, and (ε, δ) is kept.
+    public : tuple of names
+        Which of "n", "mean", "rms" (root of the mean squared distance from the mean) and "radius" (the largest norm, in place of
+        ``radius``) are public already: they are taken from the records as they are, cost nothing, and that they are public is an open
+        hypothesis of the guarantee.
+    method : "auto" or "lloyd"
+        How centres are found: by what suits the released numbers best (docs/private-kmeans.md, section 3), or by DP-Lloyd.
+    iterations : int
+        Rounds of ``method="lloyd"``.
+    sample : None, "uniform", "coreset" or "privacy-constrained"
+        Run the method on one Poisson sample of the records, which is drawn after the statistics were released, by a rule that is made of
+        them (docs/private-kmeans.md, section 4). None uses every record. Not with a δ.
+    sample_size : exact number or None
+        The expected size m of the sample, a public number; None where the sample is privacy-constrained, or there is none.
+    random_state : None, int, numpy.random.Generator or RandomState
+        None draws from the operating system's secure source. An int is for tests: a guarantee rests on a secret seed, and says so.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (k, d)
+        The private result.
+    guarantee_ : Guarantee or ConditionalGuarantee
+        ε-DP or (ε, δ)-DP of all that was released.
+    privacy_curve_ : Guarantee or ConditionalGuarantee
+        With a δ alone: the curve that ``guarantee_`` is a point of.
+    profile_ : Profile
+        What the releases of this run cost a record, with z = ‖y‖/radius and t the share of its ball that it has in cells.
+    statistics_ : Statistics
+        The released number of records (``count``), ``mean`` and ``rms``.
+    cluster_counts_ : array of shape (k,)
+        The released counts of the clusters, noisy.
+    releases_ : tuple of Charge
+        Every release, with its exact cost.
+    choices_ : dict
+        What the method chose, from released numbers.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    All attributes may be published. There are no ``labels_``, ``inertia_``, ``score``, ``fit_predict`` and ``fit_transform``: they are
+    functions of the training records. Each fit is a release; releases about the same records add up.
+
+    Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidData`, :class:`Infeasible`, :class:`NotPrivate` (searches,
+    cross-validation, pipelines that learn from the records before it), and ValueError where scikit-learn's own checks fail.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(5000, 2))
+    >>> model = DPKMeans(3, epsilon=2, radius=4).fit(X)
+    >>> model.cluster_centers_.shape, float(model.guarantee_.bound.upper), model.guarantee_.is_unconditional
+    ((3, 2), 2.0, True)
+
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: ExactLike = 1,
+        radius: ExactLike | None = None,
+        center: ArrayLike | None = None,
+        delta: ExactLike | None = None,
+        public: tuple[str, ...] = (),
+        method: str = "auto",
+        iterations: int = ROUNDS,
+        sample: str | None = None,
+        sample_size: ExactLike | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.radius = radius
+        self.center = center
+        self.delta = delta
+        self.public = public
+        self.method = method
+        self.iterations = iterations
+        self.sample = sample
+        self.sample_size = sample_size
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: object = None) -> DPKMeans:  # noqa: ARG002, N803
+        """Compute private centres of the records ``X``, shape (n, d); n may be 0. ``y`` is ignored."""
+        with release_of(self):
+            if sample_weight is not None:
+                raise InvalidArgument(
+                    "sample_weight was given, but DPKMeans takes every record once; weights of records are taken by DPLloyd"
+                )
+            settings = Settings.of(
+                self.n_clusters,
+                self.epsilon,
+                delta=self.delta,
+                radius=self.radius,
+                center=self.center,
+                public=self.public,
+                sample=self.sample,
+                sample_size=self.sample_size,
+            )
+            method = find_method(self.method, self.iterations)
+            points = self._read(X, reset=True)
+            generator, source = make_generator(self.random_state)
+            # what need not be secret has random numbers of its own, which tell nothing of the state that the noise comes from
+            seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
+            bits = open_bits(None if self.random_state is None else generator)
+            found = fit_rows(
+                ArrayRows(points), settings, method, bits=bits, source=source, rng=np.random.default_rng(seed), known=ships(self)
+            )
+            self.cluster_centers_ = found.centres
+            self.guarantee_ = found.certified.guarantee
+            self.__dict__.pop("privacy_curve_", None)  # of an earlier fit
+            if found.certified.curve is not None:
+                self.privacy_curve_ = found.certified.curve
+            self.profile_ = found.certified.profile
+            self.statistics_ = found.statistics
+            self.cluster_counts_ = found.clustering.counts
+            self.releases_ = found.charges
+            self.choices_ = dict(found.clustering.choices)
+            if found.sample is not None:
+                self.releases_ += found.sample.charges
+                self.choices_["expected size of the sample"] = found.sample.plan.expected
+        for text in found.warnings:
+            warnings.warn(text, UtilityWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
+        """Return the number of the nearest centre of each record of ``X``, shape (n,)."""
+        check_is_fitted(self)
+        labels: NDArray[np.int32] = find_nearest(self._read(X, reset=False), self.cluster_centers_)
+        return labels
+
+    @ignore_flags
+    def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Return the Euclidean distances of records to the centres, shape (n, k)."""
+        check_is_fitted(self)
+        distances: Floats = euclidean_distances(self._read(X, reset=False), self.cluster_centers_)
+        return distances
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.cluster_centers_.shape[0])
+
+    def _read(self, X: ArrayLike, *, reset: bool) -> Floats:  # noqa: N803
+        # an empty data set is legal in fit: refusing it would tell that it is empty
+        with without_quotes():
+            found: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
+        return found

@@ -1,0 +1,108 @@
+"""The records of a fit as blocks of rows that can be read again and again: an array in memory, or a file that is larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from profiles import InvalidData
+from profiles.arrays import Floats
+
+#: Rows of a block: its arrays stay in the cache of a core, or near it.
+BLOCK_ROWS = 2**14
+
+
+class Rows(Protocol):
+    """A data set of d columns, read in passes."""
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield all rows in their order, in blocks of shape (rows, d), finite and in C order; they are not to be changed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayRows:
+    """An array of shape (n, d), n ≥ 0, finite and in C order."""
+
+    points: Floats
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+        return int(self.points.shape[1])
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield views."""
+        for start in range(0, len(self.points), BLOCK_ROWS):
+            yield self.points[start : start + BLOCK_ROWS]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileRows:
+    """The numeric columns ``names`` of a CSV, Parquet or NPY file (or all of them but those in ``without``), one batch in memory at a time.
+
+    Made by :func:`open_rows`. ``report``: told how many rows of a pass were read.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    report: Callable[[int], None] | None = None
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+        return len(self.names)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield the rows of one pass over the file. Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
+        from accountant.data import StatisticSpec, open_dataset  # noqa: PLC0415 - Arrow is slow to load
+
+        specs = [StatisticSpec(f"c{number}", column=name, from_data=True) for number, name in enumerate(self.names)]
+        for batch in open_dataset(self.path).batches(specs):
+            rows = np.empty((batch.size, len(specs)))
+            for number, spec in enumerate(specs):
+                column = batch.statistics[spec.name]
+                rows[:, number] = column if isinstance(column, np.ndarray) else column.values
+            for start in range(0, len(rows), BLOCK_ROWS):
+                yield rows[start : start + BLOCK_ROWS]
+            if self.report is not None:
+                self.report(batch.first_row + batch.size)
+
+
+def open_rows(
+    path: Path, *, only: Sequence[str] = (), without: Sequence[str] = (), report: Callable[[int], None] | None = None
+) -> FileRows:
+    """Return the rows of a CSV, Parquet, NPY or svmlight file: the columns ``only``, in this order, or all of them but ``without``.
+
+    Which columns are used is decided by their names alone, never by their values: a column that holds no numbers is refused.
+    Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`, also for a file without rows.
+    """
+    from accountant.data import open_dataset  # noqa: PLC0415
+    from accountant.data.frames import missing_column  # noqa: PLC0415
+
+    source = open_dataset(path, batch_rows=64)
+    first = next(iter(source.batches([])))
+    names = tuple(first.table.schema.names) if first.table is not None else ()
+    for name in (*only, *without):
+        if name not in names:
+            raise missing_column(name, source.label, names)
+    chosen = tuple(only) or tuple(name for name in names if name not in without)
+    if not chosen:
+        raise InvalidData(f"{source.label} has no column that is left; leave out fewer columns, or give a table of numbers")
+    return FileRows(path, chosen, report)
+
+
+def read_center(path: Path, dimension: int) -> Floats:
+    """Return the one record of a file, shape (d,). Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
+    rows = open_rows(path)
+    found = [row for block in rows.blocks() for row in block[:2]][:2]
+    if len(found) != 1 or rows.dimension != dimension:
+        raise InvalidData(f"the center must be one record of {dimension} numbers, but {path.name} has another shape; give one row")
+    return np.array(found[0])

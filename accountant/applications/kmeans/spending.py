@@ -1,0 +1,201 @@
+"""What a fit may spend, what each release of it costs, and how much noise that buys: a filter for each of two laws of noise.
+
+Statement (docs/private-kmeans.md, Theorem 1). Let releases be made one after another, the next one in any way that depends on what was
+released before it, each with a cost that is fixed before its noise is drawn; and let a release be refused with which the costs would
+exceed the budget. Then all of them together are ε-differentially private where costs are ε and the budget is at most ε, and
+μ-Gaussian differentially private where costs are μ² of normal noise and the budget is at most μ².
+
+The budget is an exact fraction, and so are the costs; :class:`Spending` is what refuses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Protocol
+
+from accountant.applications.kmeans.planning import MARGIN, TYPICAL_NORM
+from accountant.applications.kmeans.planning import count_share as pure_count_share
+from profiles import InvalidArgument, to_exact
+from profiles.mechanisms.exact import Release, open_release
+from profiles.numbers import ExactLike
+from profiles.randomness.bits import BitSource
+from profiles.randomness.rounded import EUCLIDEAN, LAPLACE, NORMAL
+
+#: More nats protect nobody, and exact noise is not made for them.
+MOST_EPSILON = 1000
+#: Costs are decimals with so many places, rounded down, so that certificates hold short numbers.
+_PLACES = 10**24
+
+
+class Part(Enum):
+    """What a release releases. The value is how a certificate calls it."""
+
+    RECORDS = "number of records"
+    SUM = "sum of the records"
+    SQUARES = "sum of their squared norms"
+    CELL_COUNTS = "counts of cells"
+    CELL_SUMS = "sums of cells"
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One release: its ``part``, its exact ``cost`` (ε, or μ²), and the largest norm ``reach`` of what one record adds to it."""
+
+    part: Part
+    cost: Fraction
+    reach: Fraction
+
+
+class NoiseLaw(Protocol):
+    """A law of noise: what a budget buys."""
+
+    @property
+    def budget(self) -> Fraction:
+        """What may be spent, strictly below what was asked for: the rest is room for the proof of the worst case."""
+
+    def scale(self, charge: Charge) -> Fraction:
+        """Return the exact scale of noise at which a release costs no more than its charge."""
+
+    def open(self, charge: Charge, bits: BitSource) -> Release:
+        """Return what draws that noise exactly."""
+
+    def energy(self, charge: Charge, dimension: int) -> float:
+        """Return E ‖ζ‖₂² of the noise of one vector of ``dimension`` numbers."""
+
+    def sum_noise(self, dimension: int) -> float:
+        """Return about ‖ζ‖₂/reach for a sum that gets the whole budget."""
+
+    def count_share(self, dimension: int) -> Fraction:
+        """Return the share of counts with the least first-order error of a centre."""
+
+
+def round_down(cost: Fraction) -> Fraction:
+    """Return a cost as a decimal with 24 places that is not above it."""
+    return Fraction(int(cost * _PLACES), _PLACES)
+
+
+@dataclass(frozen=True, slots=True)
+class PureNoise:
+    """Laplace noise on numbers, density ∝ exp(−‖ζ‖₂/β) on vectors; a cost is an ε, and β = reach/cost."""
+
+    epsilon: Fraction
+
+    @property
+    def budget(self) -> Fraction:
+        """ε (1 − 2e-9)."""
+        return round_down(self.epsilon * (1 - MARGIN))
+
+    def scale(self, charge: Charge) -> Fraction:
+        """Return β."""
+        return charge.reach / charge.cost
+
+    def open(self, charge: Charge, bits: BitSource) -> Release:
+        """Return exact noise of scale β."""
+        law = EUCLIDEAN if charge.part in (Part.SUM, Part.CELL_SUMS) else LAPLACE
+        return open_release(self.scale(charge), "a noise scale", law, bits, 1)
+
+    def energy(self, charge: Charge, dimension: int) -> float:
+        """Return d (d + 1) β²."""
+        return dimension * (dimension + 1) * float(self.scale(charge)) ** 2
+
+    def sum_noise(self, dimension: int) -> float:
+        """Return d/ε."""
+        return dimension / float(self.budget)
+
+    def count_share(self, dimension: int) -> Fraction:
+        """Return a/(a + b) of docs/dp-kmeans.md, section 4."""
+        return pure_count_share(dimension, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class NormalNoise:
+    """Normal noise on every number; a cost is a μ², and σ = reach/√cost. ``mu`` is certified for the target (ε, δ)."""
+
+    mu: Fraction
+
+    @property
+    def budget(self) -> Fraction:
+        """μ² (1 − 2e-9)."""
+        return round_down(self.mu**2 * (1 - MARGIN))
+
+    def scale(self, charge: Charge) -> Fraction:
+        """Return a decimal at or above σ."""
+        from accountant.applications.kmeans.gaussian import root_above  # noqa: PLC0415 - loads curves, which pure noise does not need
+
+        return root_above(charge.reach**2 / charge.cost)
+
+    def open(self, charge: Charge, bits: BitSource) -> Release:
+        """Return exact noise of standard deviation σ."""
+        return open_release(self.scale(charge), "a standard deviation", NORMAL, bits, 1)
+
+    def energy(self, charge: Charge, dimension: int) -> float:
+        """Return d σ²."""
+        return dimension * float(self.scale(charge)) ** 2
+
+    def sum_noise(self, dimension: int) -> float:
+        """Return √d/μ."""
+        return math.sqrt(dimension / float(self.budget))
+
+    def count_share(self, dimension: int) -> Fraction:
+        """Return ρ/(ρ + √d), as in accountant/applications/kmeans/gaussian.py."""
+        return Fraction(round(TYPICAL_NORM / (TYPICAL_NORM + math.sqrt(dimension)) * 10**6), 10**6)
+
+
+@dataclass(slots=True, eq=False)
+class Spending:
+    """The account of one fit: charges in their order, never more in all than the budget."""
+
+    law: NoiseLaw
+    charges: list[Charge] = field(default_factory=list)
+
+    @property
+    def spent(self) -> Fraction:
+        """What was charged so far."""
+        return sum((charge.cost for charge in self.charges), Fraction(0))
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be charged."""
+        return self.law.budget - self.spent
+
+    def charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
+        """Record a release before its noise is drawn. Raises :class:`InvalidArgument` where the budget does not have its cost."""
+        cost = round_down(cost)
+        if not 0 < cost <= self.left:
+            raise InvalidArgument(
+                "a release was asked for that the budget of the fit does not have; ask for a smaller share of what is left"
+            )
+        made = Charge(part, cost, reach)
+        self.charges.append(made)
+        return made
+
+    def __iter__(self) -> Iterator[Charge]:
+        return iter(self.charges)
+
+
+def to_share(share: object) -> Fraction:
+    """Return a share as an exact number in (0, 1]. Raises :class:`InvalidArgument`."""
+    found = to_exact(share, "a share of the budget")
+    if not 0 < found <= 1:
+        raise InvalidArgument(f"a share of what is left of the budget lies in (0, 1], but {float(found):g} was found; correct it")
+    return found
+
+
+def open_law(epsilon: ExactLike, delta: ExactLike | None) -> NoiseLaw:
+    """Return the law of noise for ε, or for (ε, δ). Raises :class:`InvalidArgument`, and :class:`profiles.Infeasible` for such a δ."""
+    asked = to_exact(epsilon, "epsilon")
+    if not 0 < asked <= MOST_EPSILON:
+        raise InvalidArgument(
+            f"epsilon must be positive and at most {MOST_EPSILON}, but {str(epsilon)[:40]} was found; give another number"
+        )
+    if delta is None:
+        return PureNoise(asked)
+    from accountant.applications.kmeans.gaussian import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need
+    from accountant.curves.points import to_epsilon  # noqa: PLC0415
+    from accountant.weights.gaussian.weight import to_target_delta  # noqa: PLC0415
+
+    return NormalNoise(largest_mu(to_epsilon(asked), to_target_delta(delta)))

@@ -1,0 +1,144 @@
+"""The number of records, their mean and their spread, each with noise that is paid for, or taken as it is where it is public.
+
+Statement (docs/private-kmeans.md, section 2). Let y be the records in the public ball of radius r about the center, n their number.
+Released are ñ = n + noise, Σ y + noise and Σ ‖y‖² + noise, for which a record of norm z = ‖y‖ pays ε_n, ε_c z/r and ε_Z z²/r². All else is
+post-processing of these:
+
+    m = (Σ y + ζ)/ñ, moved into the ball,  V = E ‖ζ‖²/ñ²,  mean = max(0, 1 − V/‖m‖²) m,
+    rms² = max((Σ ‖y‖² + ξ)/ñ − ‖mean‖², floor),  at most (r + ‖mean‖)².
+
+The mean is shrunk toward the public center (positive-part James–Stein), because a mean that is mostly noise is worse than the center; then
+E (Σ ‖y‖²/n − ‖mean‖²) is the mean squared distance from the shrunk mean to first order: Σ ‖y − s m‖²/n = Σ ‖y‖²/n − 2 s m·Σ y/n + s² ‖m‖²
+and m·Σ y/n is ‖m‖² − V = s ‖m‖² on average. ``floor`` is what the noise of Σ ‖y‖² could hide.
+
+How ε is divided depends on what is released by then: ñ decides what the mean gets. That is allowed: the costs are charged to one budget
+(docs/private-kmeans.md, Theorem 1). The shares are guesses about utility, and no guarantee rests on them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from accountant.applications.kmeans.access import Statistics
+from accountant.applications.kmeans.records import PrivateRecords, square_norms
+from accountant.applications.kmeans.rows import Rows
+from profiles import InvalidArgument
+from profiles.arrays import Floats
+from profiles.mechanisms.ball import project_records
+from profiles.mechanisms.datasets import float_at_most
+
+#: What ``public`` may name: quantities that are taken from the data as they are, because they are public already.
+NAMES = ("n", "mean", "rms", "radius")
+SHARE_COUNT, SHARE_SQUARES = Fraction(2, 100), Fraction(4, 100)
+_SHARES_MEAN = (Fraction(5, 100), Fraction(10, 100), Fraction(60, 100))
+#: Below this many noises of a centre in a cluster the mean gets the second share, above this noise of the mean the third.
+_FEW, _NOISY = 40, 0.08
+_LEAST_PART = 2.0**-20  # of the radius: rms is positive, whatever the noise is
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """Which quantities are public, as the user says."""
+
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, given: object) -> Public:
+        """Return the set of names. Raises :class:`InvalidArgument` for others than :data:`NAMES`, and for one text."""
+        if isinstance(given, str) or not isinstance(given, (tuple, list, set, frozenset)) or not all(item in NAMES for item in given):
+            raise InvalidArgument(f"public must name some of {', '.join(NAMES)}, as in public=('n',); give a tuple of names")
+        return cls(frozenset(given))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    @property
+    def sentence(self) -> str:
+        """What is supposed of the data, as the hypothesis says it; "" where nothing is."""
+        words = {
+            "n": "the number of records",
+            "mean": "their mean",
+            "rms": "their mean squared distance from it",
+            "radius": "their largest norm",
+        }
+        named = [words[name] for name in NAMES if name in self.names]
+        return "" if not named else f"{', '.join(named)} {'are' if len(named) > 1 else 'is'}"
+
+
+def share_of_mean(count: float, clusters: int, sum_noise: float) -> Fraction:
+    """Return the share of the mean. ``sum_noise``: ‖ζ‖/r of a sum that gets the whole budget.
+
+    >>> share_of_mean(1e6, 8, 22.0), share_of_mean(1797, 8, 64.0), share_of_mean(1797, 8, 64 / 0.3)
+    (Fraction(1, 20), Fraction(1, 10), Fraction(3, 5))
+    """
+    if sum_noise / count > _NOISY:
+        return _SHARES_MEAN[2]
+    return _SHARES_MEAN[1] if count / (sum_noise * clusters) < _FEW else _SHARES_MEAN[0]
+
+
+def release_statistics(records: PrivateRecords, rows: Rows, clusters: int, public: Public) -> Statistics:
+    """Return the statistics of the records, and let these be seen around their mean. Raises what releasing raises."""
+    domain = records.domain
+    whole = records.budget
+    radius, reach = float_at_most(domain.radius), float(domain.reach)
+    count = float(max(1, records.measure_rows())) if "n" in public else max(1.0, records.count(SHARE_COUNT * whole))
+    if "mean" in public:
+        moved = _mean_of(rows, records)
+    else:
+        total, charge = records.add_up(share_of_mean(count, clusters, records.sum_noise) * whole)
+        moved = shrink_mean(total / count, records.energy_of(charge, len(total)) / count**2, domain.radius)
+    mean = domain.center + moved
+    shift = math.sqrt(float(moved @ moved))
+    if "rms" in public:
+        floor, square = 0.0, _spread_of(rows, records, moved)
+    else:
+        noisy, charge = records.add_squares(SHARE_SQUARES * whole)
+        floor = math.sqrt(records.energy_of(charge, 1)) / count
+        square = noisy / count - shift**2
+    least = max(min(floor, radius**2), (radius * _LEAST_PART) ** 2)
+    rms = math.sqrt(min(max(square, least), (reach + shift) ** 2))
+    found = Statistics(count, mean, rms, radius, domain.center)
+    records.centre(found)
+    return found
+
+
+def shrink_mean(mean: Floats, variance: float, radius: Fraction) -> Floats:
+    """Return the noisy mean in centred coordinates, moved into the ball and shrunk toward its center; ``variance`` is E ‖noise‖².
+
+    >>> shrink_mean(np.array([3.0, 4.0]), 5.0, Fraction(10)).tolist()
+    [2.4000000000000004, 3.2]
+    """
+    inside = project_records(mean[np.newaxis], 2, radius)[0]
+    square = float(inside @ inside)
+    shrunk: Floats = inside * max(0.0, 1 - variance / square) if square > 0 else inside
+    return shrunk
+
+
+def _mean_of(rows: Rows, records: PrivateRecords) -> Floats:
+    """Return the exact mean in centred coordinates, up to rounding; 0 of no record."""
+    total, count = np.zeros(rows.dimension), 0
+    for block in rows.blocks():
+        total += records.domain.enter(block).sum(axis=0)
+        count += len(block)
+    return total / max(1, count)
+
+
+def _spread_of(rows: Rows, records: PrivateRecords, moved: Floats) -> float:
+    """Return the exact mean squared distance from the mean, up to rounding; 0 of no record."""
+    total, count = 0.0, 0
+    for block in rows.blocks():
+        total += float(square_norms(records.domain.enter(block) - moved, math.inf).sum())
+        count += len(block)
+    return total / max(1, count)
+
+
+def find_largest_norm(rows: Rows, center: Floats) -> float:
+    """Return max ‖x − center‖, which is not private, as a number that is not below it."""
+    most = 0.0
+    for block in rows.blocks():
+        most = max(most, float(np.sqrt(square_norms(block - center, math.inf).max(initial=0.0))))
+    return most * (1 + 2.0**-40)

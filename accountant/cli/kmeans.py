@@ -1,0 +1,181 @@
+"""``pdp kmeans``: private k-means from a data file to centres, with a certificate of all that was released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.options import AllOption, JsonOption, OutOption, ShowValuesOption
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.files import check_not_input, check_writable, replace_files
+from accountant.progress import show_progress
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from accountant.applications.kmeans.fitting import Fit, Settings
+
+HELP = (
+    "Cluster the records of a data file (CSV, Parquet, NPY; read in passes, larger than memory or not) privately: the centres, and "
+    "a certificate of the epsilon of all that was released. Nothing has to be public but a ball that the records are moved into."
+)
+EXAMPLE = """\b
+Examples:
+  pdp kmeans examples/points.csv --clusters 2 --epsilon 1 --radius 4 \\
+    --out centres.csv --certificate c.json
+  pdp kmeans examples/points.csv -k 2 -e 1 --delta 1e-6 --radius 4 \\
+    --columns x,y --out centres.npy --report r.html
+  pdp check c.json
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, Parquet or NPY file; each column a coordinate, each row a record")]
+    clusters: Annotated[int, typer.Option("--clusters", "-k", metavar="K", help="number of centres")]
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", metavar="E", help="epsilon in nats, of everything that is released together")]
+    radius: Annotated[
+        str, typer.Option("--radius", "-r", metavar="R", help="radius of a ball that is known without looking at the data; may be generous")
+    ]
+    out: OutOption
+    center: Annotated[
+        Path | None, typer.Option("--center", metavar="FILE", help="a file with one record: the public center of the ball; 0 by default")
+    ] = None
+    delta: Annotated[str | None, typer.Option("--delta", metavar="D", help="with a delta in (0, 1), noise is normal")] = None
+    certificate: Annotated[Path | None, typer.Option("--certificate", metavar="FILE", help="write the certificate of the release")] = None
+    report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="write the release as one HTML page for an auditor")] = (
+        None
+    )
+    columns: Annotated[str | None, typer.Option("--columns", metavar="a,b", help="the columns that are used; all by default")] = None
+    without: Annotated[str | None, typer.Option("--without", metavar="a,b", help="columns that are not used, such as a label")] = None
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help="how centres are found: auto or lloyd")] = "auto"
+    public: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, and an open hypothesis (repeatable)"
+        ),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
+    ] = None
+    everything: AllOption = False
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    import numpy as np
+
+    from accountant.applications.kmeans.centres import write_centres
+    from accountant.applications.kmeans.certificate import to_certificate, to_text
+    from accountant.applications.kmeans.fitting import Settings, fit_rows
+    from accountant.applications.kmeans.methods import find_method
+    from accountant.applications.kmeans.rows import open_rows, read_center
+    from profiles.randomness.bits import open_bits
+
+    _check_outputs(options)
+    settings = Settings.of(
+        options.clusters, options.epsilon, delta=options.delta, radius=options.radius, public=tuple(options.public or ())
+    )
+    method = find_method(options.method)
+    bits = open_bits(options.seed)
+    with show_progress("k-means", "records") as report:
+        rows = open_rows(
+            options.data, only=_names(options.columns), without=_names(options.without), report=lambda done: report(done, None)
+        )
+        if options.center is not None:
+            settings = settings.around(read_center(options.center, rows.dimension))
+        # what need not be secret has random numbers of its own
+        rng = np.random.default_rng(None if options.seed is None else [options.seed, 1])
+        fit = fit_rows(rows, settings, method, bits=bits, source=bits.hypothesis, rng=rng)
+    certificate = to_certificate(fit, settings, columns=rows.names, method=options.method)
+    pages: dict[Path, bytes] = {}
+    if options.certificate is not None:
+        pages[options.certificate] = to_text(certificate).encode()
+    if options.report is not None:
+        from accountant.applications.kmeans.page import render_fit
+
+        pages[options.report] = render_fit(fit, certificate).encode()
+    with replace_files(options.out, *pages) as (stream, *others):
+        write_centres(stream, options.out, fit.centres, rows.names)
+        for other, text in zip(others, pages.values(), strict=True):
+            other.write(text)
+    told = _tell(fit, certificate, options)
+    if options.json:
+        print_json(told)
+    else:
+        _print(fit, settings, told, options)
+    return 0
+
+
+def _check_outputs(options: Options) -> None:
+    from accountant.data.writers import output_format
+
+    output_format(options.out)
+    outputs = [path for path in (options.out, options.certificate, options.report) if path is not None]
+    if len({path.absolute() for path in outputs}) < len(outputs):
+        raise InvalidArgument("two outputs have the same name; name as many files as are to be written")
+    for path in outputs:
+        check_writable(path)
+        check_not_input(path, options.data, "input")
+        check_not_input(path, options.center, "center")
+
+
+def _names(given: str | None) -> tuple[str, ...]:
+    """Return the names of a list with commas. Raises :class:`InvalidArgument`."""
+    if given is None:
+        return ()
+    found = tuple(name.strip() for name in given.split(","))
+    if not all(found) or len(set(found)) < len(found):
+        raise InvalidArgument(f"a list of columns names each once, with commas between, but {given[:60]!r} was found; correct it")
+    return found
+
+
+def _tell(fit: Fit, certificate: Mapping[str, Any], options: Options) -> dict[str, Any]:
+    guarantee = fit.certified.guarantee
+    named = ("arguments", "epsilon", "released", "releases", "hypotheses", "premises")
+    return {
+        **{name: certificate[name] for name in named},
+        "unconditional": guarantee.is_unconditional,
+        "checked_by_kernel": True,
+        "warnings": list(fit.warnings),
+        "out": str(options.out),
+        "certificate": None if options.certificate is None else str(options.certificate),
+        "report": None if options.report is None else str(options.report),
+    }
+
+
+def _print(fit: Fit, settings: Settings, told: Mapping[str, Any], options: Options) -> None:
+    from accountant.guarantees import render_premises
+    from profiles import decimal_text, to_exact
+
+    def short(value: float) -> str:
+        return decimal_text(to_exact(float(value)), 5, round_up=False)
+
+    statistics, bound = fit.statistics, told["epsilon"]
+    delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
+    print_line(f"{settings.clusters} centres written to {options.out}; all that is printed here may be published")
+    print_line(f"epsilon               {bound['upper']} nats{delta}, one row more or less; checked by kernel: yes")
+    print_line(f"records               about {short(statistics.count)}, root mean squared distance from their mean {short(statistics.rms)}")
+    print_line(f"method                {', '.join(f'{name} {value}' for name, value in told['released']['choices'].items())}")
+    print_table(
+        "what was released",
+        ("release", "cost"),
+        [(charge.part.value, short(float(charge.cost / settings.law.budget))) for charge in fit.charges],
+    )
+    print_table(
+        "clusters (noisy)", ("cluster", "records"), [(str(place), short(count)) for place, count in enumerate(fit.clustering.counts)]
+    )
+    for text in fit.warnings:
+        print_line(f"warning               {text}")
+    print_as_it_is("\n".join(render_premises(fit.certified.guarantee, everything=options.everything)))
+    if options.certificate is not None:
+        print_line(f"certificate           {options.certificate}; check it with: pdp check {options.certificate}")
+    if options.report is not None:
+        print_line(f"report                {options.report}")

@@ -1,0 +1,63 @@
+"""One task: a method on a data set at one ε, all its seeds; each row has the cost of one run on the data as they are."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from benchmarks.kmeans.data import cases, load
+from benchmarks.kmeans.methods import METHODS, WITHOUT_NOISE, is_here
+from benchmarks.study.store import Row, Task
+from profiles.arrays import Floats
+from profiles.mechanisms.nearest import find_nearest
+
+PARTS = ("baselines", "ours", "peers")
+EPSILONS = ("0.3", "1", "3", "10")
+_OF_PARTS = {
+    "baselines": ("k-means++", "mean", "private mean"),
+    "ours": ("ours", "ours, public", "ours, δ"),
+    "peers": ("DPLloyd", "diffprivlib, charged", "diffprivlib", "google"),
+}
+#: Peers run so many seeds on photographs, unless --full: a run takes them up to a minute there.
+_FEW = 3
+
+
+def make_tasks(part: str, chosen: argparse.Namespace) -> list[Task]:
+    """Return the tasks of a part: with ``--quick`` two seeds of two small data sets at one ε."""
+    seeds = chosen.seeds or (2 if chosen.quick else 20)
+    epsilons = EPSILONS[2:3] if chosen.quick else EPSILONS
+    small = ("digits-8", "cancer")
+    tasks = []
+    for name in _OF_PARTS[part]:
+        if not is_here(name):
+            continue
+        for case in cases():
+            if chosen.quick and case.name not in small:
+                continue
+            for epsilon in ("none",) if name in WITHOUT_NOISE else epsilons:
+                large = case.name in ("china", "flower")
+                few = min(seeds, _FEW) if part == "peers" and large and not chosen.full else seeds
+                tasks.append(Task("kmeans", {"method": name, "data": case.name, "k": case.clusters, "epsilon": epsilon, "seeds": few}))
+    return tasks
+
+
+def run_one(task: Task) -> list[Row]:
+    """Return a row for each seed."""
+    key = task.key
+    data = load(key["data"])
+    found = METHODS[key["method"]](data, key["k"], key["epsilon"], range(key["seeds"]))
+    return [
+        {"seed": seed, "cost": measure_cost(data.points, one.centres), "time": one.seconds, "Q": one.signal}
+        for seed, one in enumerate(found)
+    ]
+
+
+def measure_cost(points: Floats, centres: Floats) -> float:
+    """Return the mean squared distance of all records, as they are, to their nearest centre."""
+    labels = find_nearest(points, np.ascontiguousarray(centres))
+    total = 0.0
+    for start in range(0, len(points), 2**14):
+        rows = slice(start, start + 2**14)
+        total += float(np.square(points[rows] - centres[labels[rows]]).sum())
+    return total / len(points)
