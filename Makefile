@@ -16,6 +16,7 @@ $(STAMP): pyproject.toml
 
 run: $(STAMP)
 	$(BIN)/python examples/digits_kmeans.py --out $(OUT)
+	$(BIN)/python examples/private_centres.py --out $(OUT)
 
 # Bytecode is kept also where the environment says otherwise: a hundred tests start Python anew. Modules that need an extra have their
 # examples run by test-interop.

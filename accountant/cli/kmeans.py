@@ -166,7 +166,7 @@ def _print(fit: Fit, settings: Settings, told: Mapping[str, Any], options: Optio
     print_line(f"method                {', '.join(f'{name} {value}' for name, value in told['released']['choices'].items())}")
     print_table(
         "what was released",
-        ("release", "cost"),
+        ("release", "share of the budget"),
         [(charge.part.value, short(float(charge.cost / settings.law.budget))) for charge in fit.charges],
     )
     print_table(

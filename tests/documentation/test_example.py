@@ -75,6 +75,24 @@ def test_a_rejected_certificate_is_said_in_the_last_line(
     assert capsys.readouterr().out.splitlines()[-1] == ("NOT accepted by the proof checker (kernel): conditions.json; publish nothing")
 
 
+@pytest.mark.thorough
+def test_centres_with_nothing_public_but_the_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    monkeypatch.setenv("COLUMNS", "80")
+    example = runpy.run_path(str(ROOT / "examples" / "private_centres.py"), run_name="example")
+    assert example["main"](["--out", str(tmp_path)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "private-centres.json: accepted" in printed
+    assert "no hypothesis about the data or the code is open" in printed
+    for name in ("all records", "uniform", "coreset", "privacy-constrained"):
+        assert f" {name} " in printed
+    assert np.loadtxt(tmp_path / "private-centres.csv", delimiter=",", skiprows=1).shape == (10, 16)
+    assert imread(tmp_path / "private-centres.png")[..., :3].std() > 0.1  # it is not blank
+    assert (tmp_path / "private-centres.html").stat().st_size > 1000
+
+
 def load_example() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "examples" / "digits_kmeans.py"), run_name="example")
 

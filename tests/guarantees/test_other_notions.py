@@ -156,6 +156,7 @@ READERS = {
     "accountant/samples/sample.py", "accountant/weights/gaussian/covers.py", "accountant/applications/kmeans/certifying.py",
     "accountant/cli/mechanisms.py", "profiles/mechanisms/catalogue.py", "profiles/mechanisms/gaussian_lloyd.py",
     "profiles/mechanisms/gaussian_sum.py", "accountant/ledger/charges.py", "accountant/ledger/notions.py", "accountant/ledger/report.py",
+    "accountant/applications/kmeans/certificate.py",
 }  # fmt: skip
 
 

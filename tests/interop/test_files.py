@@ -48,7 +48,9 @@ from accountant.guarantees import (
     worst_case,
 )
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
+from accountant.guarantees.budgets import keep_within_budget
 from accountant.guarantees.calls import CALLS, Signature
+from accountant.guarantees.filters import filter_releases
 from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import Call, Guarantee
 from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
@@ -279,7 +281,9 @@ def test_guarantees_of_every_rule_come_back() -> None:
     ran = realise_sampling(guarantee("epsilon"), pairs="because", claims=(), bits="the bits are uniform")
     once = cover_once(CoverProgram("set cover", (make_group(0.5, Fraction(1), (GreedyStage(),)),)))
     rules: set[str] = set()
-    for made in (*map(guarantee, NAMES), ran, once, suppose(read_guarantee(text("epsilon")))):
+    ledger = filter_releases("people", Fraction(2), (), one_number=True, releases=["counts"])
+    within = keep_within_budget(guarantee("epsilon"), Fraction(1000))
+    for made in (*map(guarantee, NAMES), ran, once, ledger, within, suppose(read_guarantee(text("epsilon")))):
         stated = read_guarantee(write_guarantee(made)).stated
         assert (stated.bound, stated.hypotheses, stated.derivation) == (made.bound, made.hypotheses, made.derivation)
         open_ = [stated.derivation]
@@ -727,7 +731,8 @@ def test_every_recorded_call_can_be_repeated_or_is_known_not_to_be() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Signature", "Call")
         if node.args and isinstance(node.args[0], ast.Constant)
     }
-    assert declared == {*CALLS, "realise_sampling"}
+    # what was drawn, and a ledger, which goes on while its guarantee is in a file, are not made again
+    assert declared == {*CALLS, "realise_sampling", "filter_releases"}
 
 
 def test_an_argument_has_one_kind_in_all_calls() -> None:

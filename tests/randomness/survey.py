@@ -168,6 +168,27 @@ SURVEY: tuple[Line, ...] = (
         f"{_A}/setcover/partial.py", ("PrivatePartialCover.choose",), Kind.EXACT, "number of elements, order and moment to stop",
         "Theorem E of [repeated mechanisms](repeated-mechanisms.md); Theorem 5 of [set cover](set-cover.md)",
     ),
+    Line(
+        f"{_A}/kmeans/records.py",
+        ("PrivateRecords.add_squares", "PrivateRecords.add_up", "PrivateRecords.count", "PrivateRecords.release"),
+        Kind.EXACT,
+        "noise of counts and sums of private k-means",
+        "Theorem 2 of [private k-means](private-kmeans.md) with exact sums",
+    ),
+    Line(
+        f"{_A}/kmeans/sampling.py", ("SampledRecords.release",), Kind.EXACT, "the sample of private k-means, and its noise",
+        "Theorem 3 of [private k-means](private-kmeans.md)",
+    ),
+    Line(
+        f"{_A}/kmeans/method/merging.py", ("_spread",), Kind.PUBLIC, "starts of k-means++ on released means",
+        "post-processing of what was released",
+    ),
+    Line(
+        f"{_A}/kmeans/method/rounds.py", ("run_lloyd",), Kind.PUBLIC, "random directions of the first cells",
+        "Theorem 1 of [private k-means](private-kmeans.md) holds given them",
+    ),
+    Line(f"{_A}/kmeans/private.py", ("DPKMeans.fit",), Kind.PUBLIC, "the seed of those two", "as above"),
+    Line("accountant/cli/kmeans.py", ("run",), Kind.PUBLIC, "the seed of those two", "as above"),
     Line("accountant/ledger/ledger.py", ("Ledger.create",), Kind.NOTHING, "the secret of a ledger, which hashes ids", "no noise"),
     Line("accountant/ledger/settings.py", ("make_token",), Kind.NOTHING, "the name of a ledger", "no noise"),
     Line(f"{_A}/heavyhitters/state.py", ("KeptPass.__init__",), Kind.NOTHING, "a name of a run of the noise, in its state", "no noise"),
