@@ -79,8 +79,10 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    coef_, intercept_ : arrays of shape (1, d) and (1,) for two classes, else (K, d) and (K,)
-    classes_ : array of the classes, sorted
+    coef_, intercept_ : arrays
+        The private result, of shapes (1, d) and (1,) for two classes, else (K, d) and (K,).
+    classes_ : array
+        The classes, sorted.
     guarantee_ : ConditionalGuarantee
         (ε, δ)-DP of all steps together, with its hypotheses.
     plan_ : DPSGDPlan
@@ -88,6 +90,8 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
+    Notes
+    -----
     Each fit is a release. ``score`` is for records that are public or stay with you: that of private records is not private. Searches and
     pipelines that learn from the same records are refused.
 
