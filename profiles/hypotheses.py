@@ -322,7 +322,8 @@ ONLY_RELEASE = Hypothesis(
     "only-release",
     "this is the only release about these records: the epsilons of several add up",
     Head.RELEASE,
-    "Three fits in a row, the fits of a grid search, or a release of last year count as well: compose their guarantees "
+    "Three fits in a row, the fits of a grid search, or a release of last year count as well, and so does a radius, a scaler or a center "
+    "that was read off the records: compose their guarantees "
     "(accountant.compose, pdp compose).",
 )
 ONLY_OUTPUT = Hypothesis(
