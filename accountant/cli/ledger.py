@@ -152,11 +152,11 @@ def _init(options: Options) -> int:
 
 def _read_ranges(items: list[str] | None) -> dict[str, list[str]]:
     found = {}
-    for name, text in parse_assignments(items, "--attribute").items():
-        low, colon, high = text.partition(":")
+    for name, given in parse_assignments(items, "--attribute").items():
+        low, colon, high = given.partition(":")
         if not colon:
             raise InvalidArgument(
-                f"--attribute needs NAME=LO:HI, but {name}={text[:40]} was found; write for example --attribute years=0:10"
+                f"--attribute needs NAME=LO:HI, but {name}={given[:40]} was found; write for example --attribute years=0:10"
             )
         found[name] = [low.strip(), high.strip()]
     return found

@@ -55,7 +55,7 @@ def keep_within_budget(guarantee: AnyGuarantee, budget: Fraction) -> AnyGuarante
             "take the worst case over records first"
         )
     return conclude(
-        KEPT,
+        "composition within a fixed budget",
         subject,
         kept,
         source=f"{_PAGE}, Theorem 1",

@@ -69,7 +69,8 @@ class BudgetRule:
                 found = name_rows((first_row + rows).tolist())
                 raise InvalidData(
                     f"{found} is outside the declared range [{exact_text(item.lo)}, {exact_text(item.hi)}] "
-                    f"of the attribute {item.name!r} (rows count from 0); correct it, or open a ledger with a wider range"
+                    f"of the attribute {item.name!r} (rows count from 0); correct it, or open a ledger with a range "
+                    "that is known to hold everybody without looking at the data"
                 )
         named = Columns(
             {item.name: columns[_name(item)] + 0.0 for item in self.attributes},

@@ -235,10 +235,6 @@ class Store:
         """Yield what an entry does to the accounts."""
         return self._rows("SELECT kind, chunk, packed FROM changes WHERE seq = ? ORDER BY kind, chunk", (sequence,), Change)
 
-    def iter_accounts(self) -> Iterator[Account]:
-        """Yield the chunks of accounts in order."""
-        return self._rows("SELECT chunk, seq, spent, budgets, seal FROM accounts ORDER BY chunk", (), Account)
-
     def read_account(self, chunk: int) -> Account | None:
         """Return a chunk of accounts, None where there is none."""
         return next(self._rows("SELECT chunk, seq, spent, budgets, seal FROM accounts WHERE chunk = ?", (chunk,), Account), None)

@@ -61,6 +61,8 @@ from accountant.guarantees import (
     to_json,
     worst_case,
 )
+from accountant.guarantees.budgets import keep_within_budget
+from accountant.guarantees.filters import filter_releases
 from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import conclude
 from accountant.interop import read_guarantee, replay, suppose, write_guarantee
@@ -208,6 +210,8 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
     "curve_of_guarantee, worst case": lambda: curve_of_guarantee(_by_rule("uniform")),
     "compose_curves": lambda: compose_curves("all", [declare_events(STEPS), curve_of_guarantee(_by_rule("uniform"))]),
     "subsample_curve": lambda: subsample_curve(declare_events(SUMS), "1/10"),
+    "a budget that is kept": lambda: keep_within_budget(_by_rule("uniform"), Fraction(1000)),
+    "a ledger": lambda: filter_releases("people", Fraction(2), (), one_number=False, releases=["counts"]),
     "point_of_curve": lambda: point_of_curve(declare_events(SUMS), at_delta="1e-6"),
     "point_of_curve at an epsilon": lambda: point_of_curve(declare_events(SUMS), at_epsilon=2),
     "replay of a point": lambda: replay(read_guarantee(write_guarantee(point_of_curve(declare_events(SUMS), at_delta="1e-6")))),

@@ -247,7 +247,7 @@ def as_vector(values: object, dimension: int, what: str) -> Floats:
     """Return a public point as an array of shape (d,); None is 0. Raises :class:`InvalidArgument`."""
     found = np.zeros(dimension) if values is None else np.array(values, dtype=np.float64)
     if found.shape != (dimension,) or not np.isfinite(found).all() or np.abs(found).max(initial=0.0) > _LARGEST_RADIUS:
-        raise InvalidArgument(f"{what} must have {dimension} finite numbers, one a column, but {found.shape} was found; correct it")
+        raise InvalidArgument(f"{what} must have {dimension} finite numbers, one a column; correct it")
     return found
 
 
