@@ -8,27 +8,25 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.metrics.pairwise import euclidean_distances
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from accountant.applications.kmeans.certifying import bound_weights, let_records_weigh, to_largest
 from accountant.applications.kmeans.gaussian import GaussianNoise
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, LaplaceNoise, NoiseKind
 from accountant.applications.kmeans.planning import pack_centres
-from accountant.applications.kmeans.withheld import WithheldOutputs, release_of, without_quotes
+from accountant.applications.kmeans.predicting import PrivateCentres
+from accountant.applications.kmeans.withheld import release_of, without_quotes
 from accountant.guarantees import Run, ships
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
-from profiles.arrays import Booleans, Floats, ignore_flags
+from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import Mechanism
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
 from profiles.mechanisms.interface import is_exact, require_norm
 from profiles.mechanisms.lloyd_runs import MOST_ROUNDS, require_feasible_run
-from profiles.mechanisms.nearest import find_nearest
 from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
@@ -49,13 +47,14 @@ class Prepared:
     evidence: dict[Hypothesis, str]
 
 
-class DPLloyd(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class DPLloyd(PrivateCentres):
     """Claim: ``cluster_centers_`` are ε-differentially private (add/remove of one record) under the hypotheses of ``guarantee_``, or
     (ε, δ)-differentially private with ``noise="gaussian"``.
 
     Runs DP-Lloyd (Fay et al. 2024, Algorithm 2): T iterations, each with noise on the counts and on the sums of the clusters: Laplace and
     K-norm noise, or normal noise. ``guarantee_`` is derived and certified before the data are used. Proofs and the choice of the noise:
-    docs/dp-kmeans.md and docs/gaussian-mechanisms.md.
+    docs/dp-kmeans.md and docs/gaussian-mechanisms.md. ``predict`` and ``transform`` give labels of records and their distances from the
+    centres; these answers are not released.
 
     Parameters
     ----------
@@ -240,29 +239,6 @@ class DPLloyd(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 kept = np.ones(0)
             self._run(made.mechanism, profile, Certified(guarantee), points, kept, generator)
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
-        """Return the number of the nearest centre of each record of ``X``, shape (n,)."""
-        check_is_fitted(self)
-        labels: NDArray[np.int32] = find_nearest(self._read(X, reset=False), self.cluster_centers_)
-        return labels
-
-    @ignore_flags
-    def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
-        """Return the Euclidean distances of records to the centres, shape (n, k)."""
-        check_is_fitted(self)
-        distances: Floats = euclidean_distances(self._read(X, reset=False), self.cluster_centers_)
-        return distances
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.cluster_centers_.shape[0])
-
-    def _read(self, X: ArrayLike, *, reset: bool) -> Floats:  # noqa: N803
-        # an empty data set is legal in fit: refusing it would tell that it is empty
-        with without_quotes():
-            found: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
-        return found
 
     def _check_geometry(self) -> NoiseKind:
         """Return the kind of noise, refusing before the data are looked at what would be refused for all of them."""

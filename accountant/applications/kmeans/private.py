@@ -6,20 +6,16 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
 
 from accountant.applications.kmeans.estimator import make_generator
 from accountant.applications.kmeans.fitting import Settings, fit_rows
 from accountant.applications.kmeans.methods import ROUNDS, find_method
+from accountant.applications.kmeans.predicting import PrivateCentres
 from accountant.applications.kmeans.rows import ArrayRows
-from accountant.applications.kmeans.withheld import WithheldOutputs, release_of, without_quotes
+from accountant.applications.kmeans.withheld import release_of
 from accountant.guarantees import ships
 from profiles import InvalidArgument
-from profiles.arrays import Floats, ignore_flags
-from profiles.mechanisms.nearest import find_nearest
 from profiles.numbers import ExactLike
 from profiles.randomness.bits import open_bits
 
@@ -28,12 +24,13 @@ class UtilityWarning(UserWarning):
     """The released numbers themselves say that the centres may be of little use. Nothing else is told by it."""
 
 
-class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class DPKMeans(PrivateCentres):
     """Claim: all that a fit releases is ε-differentially private (add/remove of one record), or (ε, δ)-differentially private.
 
     Nothing about the records has to be public but a ball that they are moved into: their number, mean and spread are estimated with noise
     that is paid for out of the same ε. ``guarantee_.is_unconditional`` is True: no hypothesis about the data or about this code is open.
     Statement and proof: docs/private-kmeans.md. Where the constants are public, :class:`DPLloyd` runs plain DP-Lloyd.
+    ``predict`` and ``transform`` give labels of records and their distances from the centres; these answers are not released.
 
     Parameters
     ----------
@@ -169,26 +166,3 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         for text in found.warnings:
             warnings.warn(text, UtilityWarning, stacklevel=2)
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
-        """Return the number of the nearest centre of each record of ``X``, shape (n,)."""
-        check_is_fitted(self)
-        labels: NDArray[np.int32] = find_nearest(self._read(X, reset=False), self.cluster_centers_)
-        return labels
-
-    @ignore_flags
-    def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
-        """Return the Euclidean distances of records to the centres, shape (n, k)."""
-        check_is_fitted(self)
-        distances: Floats = euclidean_distances(self._read(X, reset=False), self.cluster_centers_)
-        return distances
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.cluster_centers_.shape[0])
-
-    def _read(self, X: ArrayLike, *, reset: bool) -> Floats:  # noqa: N803
-        # an empty data set is legal in fit: refusing it would tell that it is empty
-        with without_quotes():
-            found: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
-        return found
