@@ -6,7 +6,7 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -153,23 +153,33 @@ def write_promise(path: Path | None, guarantee: AnyGuarantee) -> None:
         write_whole(path, write_guarantee(guarantee))
 
 
-def tell_answer(
-    answer: Answer[Any],
-    columns: Columns,
-    *,
-    out: Path | None,
-    guarantee: Path | None,
-    as_json: bool,
-    everything: bool,
-    public: dict[str, Any],
-    headline: Sequence[str],
-) -> int:
+class AnswerOptions(Protocol):
+    """What the command line says of an answer, in the ``Options`` of each command."""
+
+    @property
+    def out(self) -> Path | None:
+        """Where the answer is written."""
+
+    @property
+    def guarantee(self) -> Path | None:
+        """Where its guarantee is written."""
+
+    @property
+    def everything(self) -> bool:
+        """Whether what is discharged is printed, too."""
+
+    @property
+    def json(self) -> bool:
+        """Whether one JSON object is printed."""
+
+
+def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *, public: dict[str, Any], headline: Sequence[str]) -> int:
     """Write and print an answer; nothing that is printed depends on the data but by way of the answer. Returns the exit code."""
     from accountant.guarantees import render, to_json
 
-    write_answer(out, columns)
-    write_promise(guarantee, answer.guarantee)
-    if as_json:
+    write_answer(options.out, columns)
+    write_promise(options.guarantee, answer.guarantee)
+    if options.json:
         utility = answer.utility
         print_json(
             {
@@ -188,7 +198,7 @@ def tell_answer(
                     "reason": utility.reason,
                 },
                 "guarantee": to_json(answer.guarantee),
-                "out": None if out is None else str(out),
+                "out": None if options.out is None else str(options.out),
             }
         )
         return 0
@@ -198,9 +208,9 @@ def tell_answer(
         print_line(f"method                {answer.choice.method}: {answer.choice.reason}")
     if answer.utility is not None:
         print_line(f"quality               {answer.utility}")
-    print_as_it_is(render(answer.guarantee, everything=everything).rstrip())
-    if out is not None:
-        print_line(f"answer written to {out}")
-    if guarantee is not None:
-        print_line(f"guarantee written to {guarantee}; add it to others with: pdp compose {guarantee} OTHER...")
+    print_as_it_is(render(answer.guarantee, everything=options.everything).rstrip())
+    if options.out is not None:
+        print_line(f"answer written to {options.out}")
+    if options.guarantee is not None:
+        print_line(f"guarantee written to {options.guarantee}; add it to others with: pdp compose {options.guarantee} OTHER...")
     return 0

@@ -97,10 +97,7 @@ def run(options: Options) -> int:
     return tell_answer(
         answer,
         columns,
-        out=options.out,
-        guarantee=options.guarantee,
-        as_json=options.json,
-        everything=options.everything,
+        options,
         public={"k": options.k, "power": options.power, "candidates": places.space.size, "diameter": places.space.diameter},
         headline=(f"centres               {words}",),
     )

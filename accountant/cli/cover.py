@@ -84,10 +84,7 @@ def run(options: Options) -> int:
     return tell_answer(
         answer,
         {"rank": list(range(1, len(order) + 1)), "set": order},
-        out=options.out,
-        guarantee=options.guarantee,
-        as_json=options.json,
-        everything=options.everything,
+        options,
         public={"algorithm": options.algorithm},
         headline=(f"order                 {first}",),
     )

@@ -111,10 +111,7 @@ def run(options: Options) -> int:
     return tell_answer(
         Answer(tuple(reports), guarantee),
         {"time": [time for time, _ in pairs], "item": [item for _, item in pairs]},
-        out=options.out,
-        guarantee=options.guarantee,
-        as_json=options.json,
-        everything=options.everything,
+        options,
         public={"steps": [report.time for report in reports], "threshold": monitor.threshold, **plan},
         headline=(_describe(monitor, plan),),
     )

@@ -98,10 +98,7 @@ def run(options: Options) -> int:
     return tell_answer(
         answer,
         {"rank": list(range(1, len(chosen) + 1)), "candidate": chosen},
-        out=options.out,
-        guarantee=options.guarantee,
-        as_json=options.json,
-        everything=options.everything,
+        options,
         public={"k": options.k, "sampling_rate": mechanism.plan.p},
         headline=(f"selected              {', '.join(map(str, chosen))}",),
     )
