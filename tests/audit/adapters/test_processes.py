@@ -222,10 +222,11 @@ def test_chunks_depend_on_the_size_alone():
 
 
 INTERRUPTED = f"""
-    import os, sys, time
+    import signal, sys
     import numpy as np
     from proofs_check.audit.adapters import in_processes
     if __name__ == "__main__":
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has its children ignore interrupts
         pool = in_processes({FILE + "hangs_with_a_child"!r}, workers=2)
         pool._start()
         print(*(worker.process.pid for worker in pool._workers), flush=True)
@@ -244,7 +245,7 @@ def test_no_process_stays_when_the_parent_ends(tmp_path, number):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as parent:
         workers = [int(pid) for pid in parent.stdout.readline().split()]
         assert len(workers) == 2
-        wait_for(lambda: running(seconds))
+        wait_for(lambda: running("sleep", seconds))  # the script has the number among its own arguments
         parent.send_signal(number)
         _, err = parent.communicate(timeout=60)
     wait_for(lambda: not running(seconds) and not any(Path(f"/proc/{pid}").exists() for pid in workers))
@@ -271,11 +272,11 @@ def soon_gone(word, seconds=20.0):
     return not running(word)
 
 
-def running(word):
-    """Tell whether a process of this machine has the word among its arguments."""
+def running(*words):
+    """Tell whether a process of this machine has all these words among its arguments."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            if word.encode() in path.read_bytes().split(b"\0"):
+            if {word.encode() for word in words} <= set(path.read_bytes().split(b"\0")):
                 return True
         except OSError:
             continue
