@@ -71,7 +71,7 @@ class Options:
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
     ] = None
     ledger: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--ledger", metavar="L", help="charge the sample to this ledger first, and draw it from the units with room"),
     ] = None
     name: Annotated[str | None, typer.Option("--name", metavar="N", help="with --ledger: the name of the release")] = None
