@@ -133,8 +133,8 @@ class Lattice:
         limbs, small = n * width // _WORD, 1 + isqrt(min(len(cells), len(others)) * width // _WORD)
         self.meter.spend(limbs * small // (12 * _CELLS) + n // _CELLS)
         halves = [[_pack(numbers[k::2], width) for k in (0, 1)] for numbers in ([cells] if x is y else [cells, others])]
-        signed = [[even + sign * (odd << width) for even, odd in halves] for sign in (1, -1)]
-        plus, minus = (values[0] * values[-1] for values in signed)  # a square of one object takes little more than half
+        # a square of one object takes little more than half of a product
+        plus, minus = (both[0] * both[-1] for both in ([even + sign * (odd << width) for even, odd in halves] for sign in (1, -1)))
         found = [0] * n
         for k, twice in enumerate((plus + minus, (plus - minus) >> width)):
             found[k::2] = _unpack(twice << (width - self.bits - 1), (n + 1 - k) // 2, width, up=up)
