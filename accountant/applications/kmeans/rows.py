@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,10 @@ from profiles.arrays import Floats
 
 #: Rows of a block: its arrays stay in the cache of a core, or near it.
 BLOCK_ROWS = 2**14
+#: Numbers that are kept in memory (256 MB) from one pass to the next; a data set with more is read, or computed, again in each pass.
+MOST_KEPT = 2**25
+#: Rows that are copied from columns at once.
+_COPIED_ROWS = 2**11
 
 
 class Rows(Protocol):
@@ -44,9 +48,36 @@ class ArrayRows:
             yield self.points[start : start + BLOCK_ROWS]
 
 
+@dataclass(slots=True, eq=False)
+class KeptBlocks:
+    """What a pass yields, kept for the next ones as long as it has at most :data:`MOST_KEPT` numbers."""
+
+    blocks: list[Floats] | None = None
+
+    def keep(self, made: Iterator[Floats]) -> Iterator[Floats]:
+        """Yield the blocks that are kept, or those of ``made``, which are kept once all of them were yielded."""
+        if self.blocks is not None:
+            yield from self.blocks
+            return
+        kept: list[Floats] | None = []
+        numbers = 0
+        for block in made:
+            numbers += block.size
+            if numbers > MOST_KEPT:
+                kept = None
+            if kept is not None:
+                kept.append(block)
+            yield block
+        self.blocks = kept
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        self.blocks = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FileRows:
-    """The numeric columns ``names`` of a CSV, Parquet or NPY file (or all of them but those in ``without``), one batch in memory at a time.
+    """The numeric columns ``names`` of a CSV, Parquet or NPY file, one batch in memory at a time, or all of a small file.
 
     Made by :func:`open_rows`. ``report``: told how many rows of a pass were read.
     """
@@ -54,6 +85,7 @@ class FileRows:
     path: Path
     names: tuple[str, ...]
     report: Callable[[int], None] | None = None
+    kept: KeptBlocks = field(default_factory=KeptBlocks)
 
     @property
     def dimension(self) -> int:
@@ -62,18 +94,28 @@ class FileRows:
 
     def blocks(self) -> Iterator[Floats]:
         """Yield the rows of one pass over the file. Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
+        rows = 0
+        for block in self.kept.keep(self._read()):
+            yield block
+            rows += len(block)
+            if self.report is not None:
+                self.report(rows)
+
+    def _read(self) -> Iterator[Floats]:
         from accountant.data import StatisticSpec, open_dataset  # noqa: PLC0415 - Arrow is slow to load
 
         specs = [StatisticSpec(f"c{number}", column=name, from_data=True) for number, name in enumerate(self.names)]
         for batch in open_dataset(self.path).batches(specs):
-            rows = np.empty((batch.size, len(specs)))
-            for number, spec in enumerate(specs):
-                column = batch.statistics[spec.name]
-                rows[:, number] = column if isinstance(column, np.ndarray) else column.values
-            for start in range(0, len(rows), BLOCK_ROWS):
-                yield rows[start : start + BLOCK_ROWS]
-            if self.report is not None:
-                self.report(batch.first_row + batch.size)
+            columns = [batch.statistics[spec.name] for spec in specs]
+            values = [column if isinstance(column, np.ndarray) else column.values for column in columns]
+            for first in range(0, batch.size, BLOCK_ROWS):
+                block = np.empty((min(BLOCK_ROWS, batch.size - first), len(specs)))
+                # few rows at a time, which stay in the cache while one column after the other is written into them
+                for start in range(0, len(block), _COPIED_ROWS):
+                    part = block[start : start + _COPIED_ROWS]
+                    for number, column in enumerate(values):
+                        part[:, number] = column[first + start : first + start + len(part)]
+                yield block
 
 
 def open_rows(
