@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from profiles import InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 
 #: Rows of a block: its arrays stay in the cache of a core, or near it.
 BLOCK_ROWS = 2**14
@@ -18,10 +18,11 @@ BLOCK_ROWS = 2**14
 MOST_KEPT = 2**25
 #: Rows that are copied from columns at once.
 _COPIED_ROWS = 2**11
+_CHANGED = "the file of the records changed while it was read, so that it is not known which rows take part; nothing is handed out"
 
 
-class Rows(Protocol):
-    """A data set of d columns, read in passes."""
+class Blocks(Protocol):
+    """Rows of d columns, read in passes."""
 
     @property
     def dimension(self) -> int:
@@ -29,6 +30,13 @@ class Rows(Protocol):
 
     def blocks(self) -> Iterator[Floats]:
         """Yield all rows in their order, in blocks of shape (rows, d), finite and in C order; they are not to be changed."""
+
+
+class Rows(Blocks, Protocol):
+    """A data set of which some rows may take no part."""
+
+    def keep(self, active: Booleans) -> Rows:
+        """Return the rows with ``active[i]``, shape (n,): those that take part in a release."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +54,10 @@ class ArrayRows:
         """Yield views."""
         for start in range(0, len(self.points), BLOCK_ROWS):
             yield self.points[start : start + BLOCK_ROWS]
+
+    def keep(self, active: Booleans) -> ArrayRows:
+        """Return a copy of these rows."""
+        return ArrayRows(self.points[active])
 
 
 @dataclass(slots=True, eq=False)
@@ -79,13 +91,15 @@ class KeptBlocks:
 class FileRows:
     """The numeric columns ``names`` of a CSV, Parquet or NPY file, one batch in memory at a time, or all of a small file.
 
-    Made by :func:`open_rows`. ``report``: told how many rows of a pass were read.
+    Made by :func:`open_rows`. ``report``: told how many rows of a pass were read. ``active``: which rows take part, None for all.
     """
 
     path: Path
     names: tuple[str, ...]
     report: Callable[[int], None] | None = None
-    kept: KeptBlocks = field(default_factory=KeptBlocks)
+    active: Booleans | None = None
+    #: Made anew where ``active`` is replaced: other rows are other blocks.
+    _kept: KeptBlocks = field(default_factory=KeptBlocks, init=False, repr=False)
 
     @property
     def dimension(self) -> int:
@@ -95,7 +109,7 @@ class FileRows:
     def blocks(self) -> Iterator[Floats]:
         """Yield the rows of one pass over the file. Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
         rows = 0
-        for block in self.kept.keep(self._read()):
+        for block in self._kept.keep(self._read()):
             yield block
             rows += len(block)
             if self.report is not None:
@@ -104,18 +118,34 @@ class FileRows:
     def _read(self) -> Iterator[Floats]:
         from accountant.data import StatisticSpec, open_dataset  # noqa: PLC0415 - Arrow is slow to load
 
-        specs = [StatisticSpec(f"c{number}", column=name, from_data=True) for number, name in enumerate(self.names)]
+        specs, done = [StatisticSpec(f"c{number}", column=name, from_data=True) for number, name in enumerate(self.names)], 0
         for batch in open_dataset(self.path).batches(specs):
             columns = [batch.statistics[spec.name] for spec in specs]
             values = [column if isinstance(column, np.ndarray) else column.values for column in columns]
-            for first in range(0, batch.size, BLOCK_ROWS):
-                block = np.empty((min(BLOCK_ROWS, batch.size - first), len(specs)))
-                # few rows at a time, which stay in the cache while one column after the other is written into them
-                for start in range(0, len(block), _COPIED_ROWS):
-                    part = block[start : start + _COPIED_ROWS]
-                    for number, column in enumerate(values):
-                        part[:, number] = column[first + start : first + start + len(part)]
-                yield block
+            rows = np.empty((batch.size, len(specs)))
+            # few rows at a time, which stay in the cache while one column after the other is written into them
+            for start in range(0, batch.size, _COPIED_ROWS):
+                part = slice(start, start + _COPIED_ROWS)
+                for number, column in enumerate(values):
+                    rows[part, number] = column[part]
+            done += batch.size
+            rows = self._choose(rows, done)
+            for start in range(0, len(rows), BLOCK_ROWS):
+                yield rows[start : start + BLOCK_ROWS]
+        if self.active is not None and done != len(self.active):
+            raise InvalidData(_CHANGED)
+
+    def keep(self, active: Booleans) -> FileRows:
+        """Return these rows of the same file."""
+        return replace(self, active=active)
+
+    def _choose(self, rows: Floats, done: int) -> Floats:
+        if self.active is None:
+            return rows
+        taken = self.active[done - len(rows) : done]
+        if len(taken) != len(rows):
+            raise InvalidData(_CHANGED)
+        return rows[taken]
 
 
 def open_rows(
