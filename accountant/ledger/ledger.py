@@ -20,6 +20,7 @@ from accountant.guarantees.filters import filter_releases
 from accountant.guarantees.render import premises_json
 from accountant.guarantees.stored import read_hypotheses
 from accountant.ledger.amounts import amount_text, floor_text, to_nats
+from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
 from accountant.ledger.book import Matched, spell
 from accountant.ledger.charges import Charge, prepare_charge
@@ -367,6 +368,18 @@ class Ledger:
             if release.published:
                 return release.output
             return release.publish(mechanism.run(release.active_data, release.weights, generator[0]))
+
+    def analysis(self, name: str, ids: Any = None, *, data: str | os.PathLike[str] | None = None, key: object = None) -> Analysis:
+        """Return one analysis under a name: what estimators and applications of this project take as ``ledger=``.
+
+            DPKMeans(3, epsilon="1/2", radius=4).fit(X, ledger=ledger.analysis("2026-07 centres", ids=people))
+
+        ``ids``: the unit of each row that is given to the fit, or of each user, where an application reads users; or ``data``: a file, and
+        ``key``: its columns of ids, by default those of the ledger. The algorithm is charged, run on the rows of the units with room, and
+        what it released is stored; with the same name and arguments it is served again, and costs nothing (docs/ledger.md, section 7).
+        Raises :class:`InvalidArgument`.
+        """
+        return make_analysis(self, name, ids, data, key)
 
     def output(self, name: str) -> Any:
         """Return the stored output of a release. Raises :class:`InvalidArgument` where there is none, :class:`LedgerRejected`."""

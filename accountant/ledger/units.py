@@ -71,6 +71,8 @@ def to_ids(values: Any, size: int) -> Ids:
         array = values if isinstance(values, pa.Array) else pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
         raise InvalidData("the ids of units are texts or integers, one for each row, but something else was found; give those") from None
+    if not len(array) and pa.types.is_null(array.type):  # an empty list has no type
+        array = pa.array([], pa.string())
     if len(array) != size:
         raise InvalidData("the ids of units are one for each row, but another number of them was found; give one for each row")
     return Ids(_check(array, "ids", "the ids", 0), 0)
