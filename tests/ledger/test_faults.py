@@ -159,6 +159,13 @@ def test_the_anchor_is_appended_to_where_a_process_died_before_it(files):
         assert files[1].read_text(encoding="utf-8") == text
 
 
+def test_a_line_that_is_in_the_anchor_is_not_appended_again(files):
+    text = files[1].read_text(encoding="utf-8")
+    with Ledger.open(files[0]) as ledger:
+        ledger.journal.anchor.append(ledger.journal.entries[-1])
+    assert files[1].read_text(encoding="utf-8") == text
+
+
 def test_other_anchors_are_refused(files, tmp_path, make):
     text = files[1].read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
