@@ -28,7 +28,7 @@ from accountant.ledger.release import Release
 from accountant.ledger.rows import Matrix, RowBatch, Rows
 from accountant.ledger.settings import Mode, to_key
 from accountant.ledger.units import to_ids
-from profiles import Declaration, InvalidArgument, InvalidNumber, Profile, exact_text, to_exact
+from profiles import Declaration, InvalidArgument, InvalidData, InvalidNumber, Profile, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE, Hypothesis
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """That an analysis was charged: its ``name``, the number and hash of its entry, and what it costs one row at most, in nats of the
-    ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of it is public.
+    """That an analysis was charged: its ``name``, the number and hash of its entry, and what it costs a unit with ``records`` rows at most,
+    in nats of the ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of it is public.
 
     ``guarantee``: what everything in the ledger promises a unit, this analysis among it.
     """
@@ -49,17 +49,19 @@ class Charged:
     sequence: int
     hash: str
     cost: str
+    records: int
     served: bool
     guarantee: AnyGuarantee = field(repr=False)
 
     def __str__(self) -> str:
         """Say it in one line."""
-        paid = "published before, and served again" if self.served else f"at most {self.cost} nats for a unit with one row"
+        rows = "one row" if self.records == 1 else f"{self.records} rows"
+        paid = "published before, and served again" if self.served else f"at most {self.cost} nats for a unit with {rows}"
         return f"{self.name!r}, entry {self.sequence}, {paid}"
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the guarantee as JSON types."""
-        return {"name": self.name, "sequence": self.sequence, "hash": self.hash, "cost": self.cost, "served": self.served}
+        return {name: getattr(self, name) for name in ("name", "sequence", "hash", "cost", "records", "served")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,14 @@ class Analysis:
         if self.data is not None:
             if statistics:
                 raise InvalidArgument("a cost for each row was given beside a file, which has rows of its own; give ids in its place")
-            yield from Rows(self.data, self.key, specs).batches()
+            found = 0
+            for batch in Rows(self.data, self.key, specs).batches():
+                found += batch.size
+                yield batch
+            if size not in (None, found):
+                raise InvalidData(
+                    "the file that has the ids has another number of rows than there are; name the file that the rows are from"
+                )
             return
         if specs:
             raise InvalidArgument(
@@ -175,7 +184,8 @@ class Analysis:
         if entry is None:
             raise LedgerRejected(f"the release {self.name!r} has no charge in the log; run pdp ledger verify")
         cost = amount_text(int(entry.body["cost"]))
-        return Charged(self.name, entry.sequence, entry.hash.hex(), cost, served, self.ledger.guarantee())
+        records = self.ledger.settings.records or 1
+        return Charged(self.name, entry.sequence, entry.hash.hex(), cost, records, served, self.ledger.guarantee())
 
 
 def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object) -> Analysis:
