@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from accountant.ledger import Analysis, Ledger
 
 LedgerOption = Annotated[
-    Path | None, typer.Option("--ledger", metavar="L", help="charge the release to this ledger first, and run it on the units with room")
+    str | None,
+    typer.Option("--ledger", metavar="L", help="charge the release to this ledger first (a file, or a server), and run it on who has room"),
 ]
 NameOption = Annotated[str | None, typer.Option("--name", metavar="N", help="with --ledger: the name of the release")]
 KeyOption = Annotated[
@@ -29,8 +30,8 @@ class LedgerOptions(Protocol):
     """What the command line says of a ledger, in the ``Options`` of each command."""
 
     @property
-    def ledger(self) -> Path | None:
-        """The ledger."""
+    def ledger(self) -> str | None:
+        """The ledger: a file, or a schema on a server."""
 
     @property
     def name(self) -> str | None:

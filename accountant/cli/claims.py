@@ -20,6 +20,7 @@ HELP = "List what the papers state, line by line, with verdicts, witnesses and c
 EXAMPLE = """\b
 Examples:
   pdp claims --explain fay-2024-equation-4
+  pdp claims --run ghazi-2024-theorem-g.1-rounds
   pdp claims --refuted
 """
 
@@ -37,6 +38,15 @@ class Options:
     explain: Annotated[
         str | None, typer.Option("--explain", metavar="ID", help="everything about one claim", autocompletion=complete_claim)
     ] = None
+    again: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="ID",
+            help="run a refuted statement on its instance: the algorithm as printed, in exact numbers, or both sides of the relation",
+            autocompletion=complete_claim,
+        ),
+    ] = None
     json: JsonOption = False
 
 
@@ -44,6 +54,8 @@ def run(options: Options) -> int:
     """Run the command."""
     from proofs_check.papers import Status, all_claims, find_claim, judge
 
+    if options.again is not None:
+        return _run_again(options)
     if options.explain is not None and (options.refuted or options.paper is not None):
         raise InvalidArgument("--explain shows one statement, but --refuted or --paper was given too; leave out one of them")
     claims = (find_claim(options.explain),) if options.explain is not None else all_claims(options.paper)
@@ -60,6 +72,24 @@ def run(options: Options) -> int:
         _explain(*found)
     else:
         _list(found, short=not options.refuted)
+    return 0
+
+
+def _run_again(options: Options) -> int:
+    from proofs_check.papers import find_claim
+    from proofs_check.printed import run_again
+
+    if options.refuted or options.paper is not None or options.explain is not None:
+        raise InvalidArgument("--run runs one statement, but --refuted, --paper or --explain was given too; leave it out")
+    found = run_again(str(options.again))
+    if options.json:
+        print_json(found.to_json())
+        return 0
+    lines = [("run", found.algorithm), ("instance", found.instance), ("claimed", found.claimed)]
+    lines.extend(("found", f"{item.what} = {item.describe()}") for item in found.found)
+    lines.append(("correction", find_claim(found.claim).correction))
+    for name, text in lines:
+        print_line(f"{name + ':':<14}{text}")
     return 0
 
 

@@ -184,6 +184,22 @@ class Index:
         return found
 
 
+def all_differ(parts: Sequence[bytes]) -> bool:
+    """Tell that no two of some hashes begin with the same 64 bits. False says nothing of them; it is rare where they differ.
+
+    >>> all_differ([bytes(32)]), all_differ([bytes(16), bytes(7) + bytes([1]) + bytes(8)])
+    (False, True)
+    """
+    high = np.empty(sum(map(len, parts)) // WIDTH, dtype=np.uint64)
+    start = 0
+    for part in parts:
+        pairs = np.frombuffer(part, dtype="<u8").reshape(-1, 2)
+        high[start : start + len(pairs)] = pairs[:, 0]
+        start += len(pairs)
+    high.sort()
+    return not bool((high[1:] == high[:-1]).any())
+
+
 def group(hashes: bytes) -> tuple[Positions, Positions]:
     """Return the first row of each distinct hash, in the order of the rows, and for each row the place of its hash among them."""
     high, low = _split(hashes)

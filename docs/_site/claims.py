@@ -14,7 +14,8 @@ _HEAD = """# What the papers state, and what became of it
 
 Made from the claims of `pdp claims` (`python docs/_site/claims.py`); a test holds this page to them. *Proved* and *refuted* come
 from proof trees and witnesses that the kernel's rules accepted; *out of scope* and *damaged in extraction* come with the reason. What is
-refuted is treated at length in [errata.md](errata.md). `pdp claims --explain ID` shows the goals and the rules.
+refuted is treated at length in [errata.md](errata.md). `pdp claims --explain ID` shows the goals and the rules;
+`pdp claims --run ID` runs a refuted one again.
 """
 
 

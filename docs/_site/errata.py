@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 
-from profiles.grammar import parse_expression
 from profiles.numbers import exact_text
 from proofs_check.papers.registry import PAPERS, all_claims, judge
-from proofs_check.prover.pointwise import value_at
+from proofs_check.printed.reruns import evaluate_sides
+from proofs_check.prover.pointwise import Value
 from proofs_check.statements.judge import GoalFinding, Judgement
-from proofs_check.statements.reading import read, split_reals
 from proofs_check.statements.sentences import Impact, Status
 
 _HEAD = """# Errata: what is wrong in the papers
 
 Made from the claims of `pdp claims` (`python docs/_site/errata.py`); a test holds this page to them. Each witness
 is exact and was confirmed in ball arithmetic and by the rules of the kernel; it can be checked on a pocket calculator. *pdp claims
---explain ID* shows the goals and what proves the correction.
+--explain ID* shows the goals and what proves the correction; *pdp claims --run ID* runs it again: the algorithm as printed, by its
+exact law, where it is an algorithm, and else both sides of the relation at its witness.
 
 The consequence is one of: harmless typo; proof gap with a true conclusion; wrong result (the statement, used as printed,
 gives something false).
@@ -79,15 +79,13 @@ def describe_witness(found: Judgement) -> Iterator[str]:
 
 def _sides(found: Judgement, failing: GoalFinding) -> str:
     goals = next(goals for goals in found.claim.goals if goals.relation == failing.relation and goals.box == failing.box)
-    question = read(goals)[0]
-    if question.derive:
-        return f" (left-hand side differentiated in {', '.join(question.derive)})"
-    point = split_reals(found.witness or {}, question.box)
-    return f": left {_rounded(question.left, point)}, right {_rounded(question.right, point)}"
+    if goals.derive:
+        return f" (left-hand side differentiated in {', '.join(goals.derive)})"
+    (_, left), (_, right) = evaluate_sides(goals, found.witness or {})
+    return f": left {_rounded(left)}, right {_rounded(right)}"
 
 
-def _rounded(text: str, point: Mapping[str, Fraction]) -> str:
-    value = value_at(parse_expression(text), point)
+def _rounded(value: Value) -> str:
     return exact_text(value) if isinstance(value, Fraction) else f"{float(value.mid()):.4g}"
 
 

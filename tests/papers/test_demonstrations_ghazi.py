@@ -7,7 +7,8 @@ import mpmath
 import pytest
 from mpmath import exp, log, mpf
 
-from proofs_check.exact import Log, exact_epsilon, repeated_exponential_law, sample_first
+from proofs_check.exact import exact_epsilon, sample_first
+from proofs_check.printed.bicriteria import count_printed_rounds, select_by_reduction
 
 
 def laplace_tail(mean, scale, t):
@@ -51,57 +52,31 @@ def test_the_printed_thresholds_of_algorithm_4_let_empty_sets_pass():
         assert sets * 2**-corrected < 1e-100
 
 
-FIVE = range(5)  # candidates on a line, at distances that are multiples of 1/4; records stand at candidates
-
-
-def selection_law(rounds):
-    """The law of Theorem G.1 with k = 1: ``rounds`` is a function of the data set. e^eps0 = 16, so that all weights are integers."""
-
-    def cost(chosen, data):
-        return sum((Fraction(min((abs(c - x) for c in chosen), default=4), 4) for x in data), Fraction(0))
-
-    def law(data):
-        def select(outputs):
-            if len(outputs) == rounds(data):
-                return None
-            left = [c for c in FIVE if c not in outputs]
-            return left, lambda c, records: cost(outputs, records) - cost((*outputs, c), records)
-
-        return {tuple(output): weight for output, weight in repeated_exponential_law(select, data, Log(16)).items()}
-
-    return law
-
-
-def printed_rounds(data):
-    """ceil(2 k ln n) for k = 1; below 5 = m as long as n < 13. No logarithm for n = 0: nothing is chosen."""
-    return math.ceil(2 * math.log(len(data))) if data else 0
-
-
 def test_the_rounds_of_theorem_g_1_publish_the_number_of_records():
-    law = selection_law(printed_rounds)
+    law = select_by_reduction(count_printed_rounds)
     lengths = {n: {len(output) for output in law((0, 2, 4)[:n])} for n in (1, 2, 3)}
     assert lengths == {1: {0}, 2: {2}, 3: {3}}
     found = exact_epsilon(law, (0, 4), max_size=3)
     assert math.isinf(found.plus.epsilon.lower)
     assert math.isinf(found.minus.epsilon.lower)
-    public = exact_epsilon(selection_law(lambda data: 2), (0, 4), max_size=3)  # k ln N for N = 7 is 1.9
+    public = exact_epsilon(select_by_reduction(lambda data: 2), (0, 4), max_size=3)  # k ln N for N = 7 is 1.9
     assert public.plus.ratio <= 16
     assert public.minus.ratio < 16**2
 
 
 def test_sampling_does_not_repair_the_rounds_and_a_public_number_does():
     p = Fraction(63, 100)  # 1 - e^-1, rounded down
-    printed = sample_first(selection_law(printed_rounds), p)
+    printed = sample_first(select_by_reduction(count_printed_rounds), p)
     three = sum(weight for output, weight in printed((0, 0, 4)).items() if len(output) == 3)
     assert three == p**3
     assert not any(len(output) == 3 for output in printed((0, 4)))
     assert math.isinf(exact_epsilon(printed, (0, 4), max_size=3).plus.epsilon.lower)
-    public = exact_epsilon(sample_first(selection_law(lambda data: 2), p), (0, 4), max_size=3)
+    public = exact_epsilon(sample_first(select_by_reduction(lambda data: 2), p), (0, 4), max_size=3)
     assert public.plus.ratio <= 1 + p * 15
     assert public.minus.ratio <= 1 / (1 - p)
 
 
-def test_half_of_the_printed_rounds_are_enough():
+def test_half_of_the_count_printed_rounds_are_enough():
     for k in range(1, 8):
         for n in (2, 10, 1000):
             assert (1 - 1 / k) ** math.ceil(k * math.log(n)) * n <= 1

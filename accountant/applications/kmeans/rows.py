@@ -17,8 +17,8 @@ BLOCK_ROWS = 2**14
 _CHANGED = "the file of the records changed while it was read, so that it is not known which rows take part; nothing is handed out"
 
 
-class Rows(Protocol):
-    """A data set of d columns, read in passes."""
+class Blocks(Protocol):
+    """Rows of d columns, read in passes."""
 
     @property
     def dimension(self) -> int:
@@ -26,6 +26,10 @@ class Rows(Protocol):
 
     def blocks(self) -> Iterator[Floats]:
         """Yield all rows in their order, in blocks of shape (rows, d), finite and in C order; they are not to be changed."""
+
+
+class Rows(Blocks, Protocol):
+    """A data set of which some rows may take no part."""
 
     def keep(self, active: Booleans) -> Rows:
         """Return the rows with ``active[i]``, shape (n,): those that take part in a release."""
