@@ -76,7 +76,8 @@ class Personal:
 class Analysis:
     """One analysis under a ``name``: what estimators and applications take as ``ledger=``. Made by ``ledger.analysis``.
 
-    ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``.
+    ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``;
+    or neither, where the algorithm finds the ids in its data, as a stream of users has them.
     """
 
     ledger: Ledger
@@ -87,10 +88,8 @@ class Analysis:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", check_name(self.name))
-        if (self.ids is None) == (self.data is None):
-            raise InvalidArgument(
-                "an analysis says which unit each row belongs to, by ids beside the rows or by a file with key columns; give one of the two"
-            )
+        if self.ids is not None and self.data is not None:
+            raise InvalidArgument("units were told by ids and by a file with key columns, but one of the two says it; leave the other out")
 
     @property
     def everybody(self) -> bool:
@@ -111,6 +110,7 @@ class Analysis:
         arguments: object,
         curve: AnyGuarantee | None = None,
         personal: Personal | None = None,
+        ids: Any = None,
         known: bool = True,
     ) -> tuple[Any, Charged]:
         """Charge an algorithm, run it on the rows that take part, store what it released, and return that with what it was charged.
@@ -119,7 +119,8 @@ class Analysis:
         privacy curve that it is a point of, for a ledger in zcdp; ``personal``: the cost of each row, where it is known row by row.
         ``run``: from the mask of the rows that take part, shape (n,), to numbers, texts, arrays, lists and dictionaries. ``size``: n, None
         where rows are in the file. ``arguments``: all that is public and decides the law of the output: an analysis that was published is
-        served to whoever asks with the same ones. ``known``: what runs is code of this project, which uses those rows and no others.
+        served to whoever asks with the same ones. ``ids``: those that the algorithm found in its data, if it did. ``known``: what runs is
+        code of this project, which uses those rows and no others.
 
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
         that was charged and not published: a death in between loses the budget, never privacy.
@@ -132,7 +133,7 @@ class Analysis:
         self.ledger.require_unused(self.name)
         charge = self._prepare(guarantee, curve, personal)
         supposed = self._suppose(guarantee if curve is None else curve, known=known)
-        batches = self._read(size, {} if personal is None else personal.statistics)
+        batches = self._read(size, {} if personal is None else personal.statistics, ids)
         receipt = self.ledger.charge_rows(self.name, charge, batches, supposed)
         output = run(receipt.active)
         with Release(self.ledger, self.name) as release:
@@ -148,8 +149,12 @@ class Analysis:
         own = tuple(item for item in guarantee.hypotheses if isinstance(item, Hypothesis))
         return (*own, ARITHMETIC) if known else (*own, ARITHMETIC, RUN_ON_ACTIVE.about(name=self.name))
 
-    def _read(self, size: int | None, statistics: Mapping[str, Floats]) -> Iterator[RowBatch]:
-        specs = self.ledger.budget.specs
+    def _read(self, size: int | None, statistics: Mapping[str, Floats], found_ids: Any) -> Iterator[RowBatch]:
+        specs, ids = self.ledger.budget.specs, self.ids if found_ids is None else found_ids
+        if found_ids is not None and (self.ids is not None or self.data is not None):
+            raise InvalidArgument("the ids of units are in the data of this algorithm, but others were given beside it; leave them out")
+        if ids is None and self.data is None:
+            raise InvalidArgument("a ledger asks which unit each row belongs to, but no ids were given; give one for each row")
         if self.data is not None:
             if statistics:
                 raise InvalidArgument("a cost for each row was given beside a file, which has rows of its own; give ids in its place")
@@ -167,8 +172,8 @@ class Analysis:
                 "the budgets of this ledger are read from columns, but ids without columns were given; give a file with the key columns, "
                 "or charge by pdp ledger charge"
             )
-        rows = len(self.ids) if size is None else size
-        yield from Matrix(np.empty((rows, 0)), to_ids(self.ids, rows)).batches(statistics)
+        rows = len(ids) if size is None else size
+        yield from Matrix(np.empty((rows, 0)), to_ids(ids, rows)).batches(statistics)
 
     def _serve(self, said: str) -> Any:
         stored = load_output(self.ledger.journal, self.name)

@@ -12,6 +12,7 @@ COMMANDS = {
     "kmeans": ["kmeans", "people.csv", "-k", "2", "-e", "1/2", "-r", "4", "--method", "lloyd", "--out", "answer.csv"],
     "select": ["select", "rows.csv", "--user", "id", "--candidates", "4", "-k", "2", "-e", "1/2"],
     "cover": ["cover", "rows.csv", "--element", "id", "--set", "item", "--sets", "4", "-e", "1/2"],
+    "monitor": ["monitor", "stream.csv", "--domain", "2", "--times", "0:2", "-k", "1", "-e", "1/2", "--threshold", "9", "--user", "id"],
     "cluster": ["cluster", "people.csv", "--points", "grid.csv", "--columns", "x,y", "-k", "1", "-e", "1/2", "--n-bound", "100"],
 }
 
@@ -23,6 +24,7 @@ def folder(tmp_path, monkeypatch):
     people = [f"p{number},{numbers.uniform(-1, 1)},{numbers.uniform(-1, 1)}" for number in range(60)]
     Path("people.csv").write_text("\n".join(["id,x,y", *people]) + "\n")
     Path("rows.csv").write_text("\n".join(["id,item", *(f"p{number},{number % 3}" for number in range(60))]) + "\n")
+    Path("stream.csv").write_text("\n".join(["id,time,item", *(f"p{number},{number // 30},1" for number in range(60))]) + "\n")
     Path("grid.csv").write_text("x,y\n0,0\n1,1\n-1,1\n")
     return tmp_path
 
@@ -43,7 +45,7 @@ def spent(pdp, unit="p3"):
 
 
 @pytest.mark.thorough(quick=1)
-@pytest.mark.parametrize("command", ["select", "kmeans", "cover", "cluster"])
+@pytest.mark.parametrize("command", ["select", "kmeans", "cover", "cluster", "monitor"])
 def test_a_release_is_charged_once_and_served_again(pdp, folder, command):
     init(pdp)
     words = [*COMMANDS[command], "--ledger", "l", "--name", "july"]
@@ -64,7 +66,7 @@ def test_a_release_is_charged_once_and_served_again(pdp, folder, command):
 
 
 @pytest.mark.thorough(quick=1)
-@pytest.mark.parametrize("command", ["select", "kmeans", "cover", "cluster"])
+@pytest.mark.parametrize("command", ["select", "kmeans", "cover", "cluster", "monitor"])
 def test_refusals_are_the_same_everywhere_and_cost_nothing(pdp, folder, command):
     init(pdp)
     words = COMMANDS[command]
@@ -117,6 +119,9 @@ def test_users_of_several_columns_and_lists_without_ids_are_refused(pdp, folder)
     assert pdp(*words).code == 0
     assert "part of a user" in refuse(pdp(*COMMANDS["select"], "--ledger", "m", "--name", "july"))
     init(pdp)
+    words = ["monitor", *COMMANDS["monitor"][2:], "--ledger", "l", "--name", "july"]
+    assert "has to be over" in refuse(pdp(*words))
+    assert "has to be over" in refuse(pdp(*COMMANDS["monitor"], "--ledger", "l", "--name", "july", "--state", "s"))
     Path("lists.json").write_text("[[0], [1, 2]]")
     words = ["select", "lists.json", "--candidates", "4", "-k", "1", "-e", "1", "--ledger", "l", "--name", "july"]
     assert "who the users are" in refuse(pdp(*words))
