@@ -195,6 +195,8 @@ class Analysis:
 
 def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object) -> Analysis:
     """Return an analysis: see ``Ledger.analysis``. Raises :class:`InvalidArgument`."""
+    if data is not None and not isinstance(data, (str, Path)):
+        raise InvalidArgument(f"the file with the ids is told by its path, but {type(data).__name__} was found; give the path, or ids")
     columns = ledger.settings.key if key is None else to_key(key)
     if len(columns) != len(ledger.settings.key):
         raise InvalidArgument(

@@ -234,7 +234,16 @@ def test_hostile_arguments_are_refused_before_a_charge(tmp_path):
         for found in (ledger, "a", 7, {"name": "a"}):
             with pytest.raises(InvalidArgument, match="takes one analysis"):
                 mechanism.run(instance, ledger=found)
-        for bad in (ids[:-1], [*ids, "x"], [None] * len(ids), [1.5] * len(ids), [[1]] * len(ids), 7):
+        sizes = [[None], [1.5], [[1]], [object()], [b"x"], [True]]
+        for bad in (
+            ids[:-1],
+            [*ids, "x"],
+            *(item * len(ids) for item in sizes),
+            7,
+            "x" * len(ids),
+            dict.fromkeys(ids),
+            (item for item in ids[1:]),
+        ):
             with pytest.raises((InvalidData, InvalidArgument)):
                 mechanism.run(instance, ledger=ledger.analysis("a", bad))
         for name in ("", " ", "a\nb", 7, "x" * 101):
@@ -242,6 +251,8 @@ def test_hostile_arguments_are_refused_before_a_charge(tmp_path):
                 ledger.analysis(name, ids)
         with pytest.raises(InvalidArgument, match="one of the two"):
             ledger.analysis("a", ids, data="people.csv")
+        with pytest.raises(InvalidArgument, match="by its path"):
+            ledger.analysis("a", data=3)
         with pytest.raises(InvalidArgument, match="no ids were given"):
             mechanism.run(instance, ledger=ledger.analysis("a"))
         with pytest.raises(InvalidArgument, match="told by 1 columns"):
