@@ -71,8 +71,14 @@ test-engines: $(ENGINES)
 	$(BIN)/python -m pytest -q -m "not slow" tests/engines
 
 # Four writers of one ledger, of which KILLS are killed one after the other at random moments; and each bit of a small ledger flipped once.
+# The laws and the kills also on a PostgreSQL server, which is started for it (Debian: apt-get install postgresql), and skipped without.
+LEDGER := $(VENV)/.ledger
+$(LEDGER): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,postgres]'
+	touch $(LEDGER)
+
 KILLS ?= 1000
-test-ledger: $(STAMP)
+test-ledger: $(LEDGER)
 	KILLS=$(KILLS) $(BIN)/python -m pytest -q -s -m slow tests/ledger
 
 # CPython in WebAssembly, of one version whose files have known hashes: docs/self-checking.md. Its tests are skipped where it cannot be had.

@@ -21,6 +21,8 @@ TABLE = "pdp-weight-table"
 COVER = "pdp-weight-cover"
 #: And of a private fit of k-means.
 KMEANS = "pdp-kmeans-certificate"
+#: And of released statistics with the sample that is drawn by them, whose certificate is inside.
+STATISTICS = "pdp-statistics-certificate"
 LARGEST = 1_000_000
 
 
@@ -47,6 +49,12 @@ def check(certificate: str | PathLike[str] | Mapping[str, Any]) -> Report:
 
 def check_text(text: str) -> Report:
     """Return the report on the text of a certificate: of proofs, a sample, a table of weights, a cover of a sampling rule, or a fit."""
+    if STATISTICS in text:
+        from accountant.applications import statistics  # noqa: PLC0415
+
+        together = statistics.read_certificate(text)
+        if together is not None:
+            return statistics.check_certificate(together)
     if SAMPLE in text:
         from accountant.samples.checking import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
 
@@ -97,4 +105,4 @@ def _text(certificate: str | PathLike[str] | Mapping[str, Any]) -> str:
     return read_text(Path(certificate), LARGEST)
 
 
-__all__ = ["COVER", "KMEANS", "LARGEST", "SAMPLE", "TABLE", "check", "check_text"]
+__all__ = ["COVER", "KMEANS", "LARGEST", "SAMPLE", "STATISTICS", "TABLE", "check", "check_text"]

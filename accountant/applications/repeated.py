@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
+from accountant.applications.charging import release_once
 from accountant.applications.running import Answer
 from accountant.calibration.one_sided import OneSidedCalibration, calibrate_one_sided
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
@@ -21,6 +22,9 @@ from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource, open_bits, refuse_repeats
 from proofs_check.exact.repeated import AssumptionCheck, FiniteDomain
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
 
 RepeatedMechanism: TypeAlias = RepeatedExponential | RepeatedThreshold
 
@@ -141,11 +145,12 @@ class SubsampledRepeated:
         """The guarantee of one run in both directions, before it is known where the random numbers come from."""
         return subsample(self.base, self.plan.p)
 
-    def run(self, data: Any, rng: object = None, *, bits: object = None) -> RepeatedAnswer:
+    def run(self, data: Any, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> RepeatedAnswer:
         """Return one output on a fresh sample, with its guarantee.
 
         ``bits`` is where the sample's random bits come from, ``rng`` those of the choices: None for the secure source of the operating
-        system, a seed, a :class:`numpy.random.Generator`, or a bit source. Floating-point noise needs a generator.
+        system, a seed, a :class:`numpy.random.Generator`, or a bit source. Floating-point noise needs a generator. ``ledger``: an analysis
+        with the unit of each record, ``ledger.analysis(name, ids)``; outputs are then numbers, texts and lists of them.
         Raises :class:`InvalidData` for what is no sequence of records, :class:`InvalidArgument` for generators that repeat each other.
         """
         _require_mechanism(self.mechanism)
@@ -153,9 +158,14 @@ class SubsampledRepeated:
         found = self._cover(declare_repeated(runs, check=self.check, domain=self.domain))
         sampler = PoissonSampler(bits)
         noise, hypothesis = _open_noise(runs, rng, sampler.source)
-        kept = sampler.select(np.full(_count(data), self.plan.p))
-        outputs = runs.run(_restrict(data, kept), noise)
-        return RepeatedAnswer(outputs, conclude_run(found, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self))))
+        promised = conclude_run(found, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self)))
+
+        def repeat(active: Booleans | None) -> Any:
+            present = data if active is None else _restrict(data, active)
+            return runs.run(_restrict(present, sampler.select(np.full(_count(present), self.plan.p))), noise)
+
+        outputs, guarantee, charged = release_once(ledger, promised, _count(data), repeat, arguments=(self,))
+        return RepeatedAnswer(tuple(outputs), guarantee, charged=charged)
 
     def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Return ``size`` independent outputs, each on a sample of its own, as ``mechanism.sample`` does: what audits judge."""

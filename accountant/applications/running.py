@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from profiles import decimal_text
 from profiles.arrays import Booleans
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 from profiles.randomness.bits import BitSource
+
+if TYPE_CHECKING:
+    from accountant.ledger import Charged
 
 Output = TypeVar("Output")
 
@@ -76,12 +79,15 @@ class Answer(Generic[Output]):
 
     The answer of each application has the name of its output beside (``selected``, ``members``, ``permutation``, ``reports``, ...).
     ``utility``: a proved bound of its quality for all data sets, where there is one; ``choice``: the way the application chose for itself.
+    ``charged``: where it was charged to a ledger, under which entry. ``guarantee`` is then that of the ledger, and ``utility`` speaks of
+    the units that took part.
     """
 
     output: Output
     guarantee: AnyGuarantee
     utility: UtilityBound | None = field(default=None, kw_only=True)
     choice: Choice | None = field(default=None, kw_only=True)
+    charged: Charged | None = field(default=None, kw_only=True)
 
     def explain(self) -> str:
         """Return in words: the way that was chosen and why, what is proved of the quality, and the guarantee with what it rests on."""
@@ -90,6 +96,8 @@ class Answer(Generic[Output]):
             lines.append(f"method: {self.choice.method} ({self.choice.reason})")
         if self.utility is not None:
             lines.append(f"quality: {self.utility}")
+        if self.charged is not None:
+            lines.append(f"ledger: {self.charged}")
         return "\n".join([*lines, render(self.guarantee)])
 
 

@@ -34,10 +34,12 @@ def _find_statement(text: str) -> dict[str, Any]:
     whole = json_text.loads(text, parse_int=str, parse_float=str)  # as they are written
     if "composition" in whole:
         return _find_composition(json_text.loads(text))
+    from accountant.checking import COVER, KMEANS, SAMPLE, STATISTICS, TABLE
+
+    if whole.get("format") == STATISTICS:
+        return _find_within(json_text.loads(text))
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
-    from accountant.checking import COVER, KMEANS, SAMPLE, TABLE
-
     if whole.get("format") == COVER:
         from accountant.weights.gaussian.covers import describe_cover
 
@@ -62,6 +64,30 @@ def _find_fit(whole: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an accepted certificate of a private fit is about: each release with its cost, ε, and what is not checked."""
     named = ("arguments", "releases", "budget", "epsilon", "profile", "hypotheses", "premises")
     return {name: whole[name] for name in named} | {"sampling": None, "target_epsilon": None}
+
+
+def _find_within(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an accepted certificate of statistics and a sample is about: what was released, the rule, ε, and what is not checked."""
+    named = ("arguments", "released", "releases", "epsilon", "clipped", "hypotheses", "premises")
+    return {
+        **{name: whole[name] for name in named},
+        "profile": whole["sample"]["profile"],
+        "rule": whole["sample"]["rule"],
+        "sampling": None,
+        "target_epsilon": None,
+    }
+
+
+def _describe_within(about: Mapping[str, Any]) -> Iterator[str]:
+    rule = about["rule"]
+    name, bound = about["profile"]["name"], about["epsilon"]["upper"]
+    yield f"about: statistics, and one analysis by {name}, epsilon <= {bound}, for one row more or less"
+    for release in about["releases"]:
+        adds, noise = (_say(release[name]) for name in ("reach", "scale"))
+        yield f"      {release['what']}: cost {_say(release['cost'])}, a record adds at most {adds}, noise of scale {noise}"
+    yield f"    rule: {rule['name']}" + ("" if rule["q"] is None else f", q = {_shorten(rule['q'])}")
+    if about["clipped"]:
+        yield "    each row is moved into the declared range before anything else"
 
 
 def _describe_fit(about: Mapping[str, Any]) -> Iterator[str]:
@@ -107,6 +133,8 @@ def _describe(about: Mapping[str, Any]) -> Iterator[str]:
 
     if "composition" in about:
         yield from _describe_composition(about)
+    elif "clipped" in about:
+        yield from _describe_within(about)
     elif "releases" in about:
         yield from _describe_fit(about)
     else:

@@ -53,7 +53,7 @@ class Options:
     """What the command line says."""
 
     action: Annotated[str, typer.Argument(metavar="ACTION", help="what to do")]
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="the ledger")]
+    file: Annotated[str, typer.Argument(metavar="FILE", help="the ledger: a file, or postgresql://HOST/DATABASE#SCHEMA")]
     what: Annotated[
         str | None, typer.Argument(metavar="[PROFILE|NAME|NEW]", help="charge: the profile; release: its name; migrate: the new file")
     ] = None
@@ -71,7 +71,9 @@ class Options:
     ] = None
     records: Annotated[int | None, typer.Option("--records", metavar="K", help="init: how many records a unit has at most")] = None
     anchor: Annotated[Path | None, typer.Option("--anchor", metavar="A", help="the file that gets each hash; init makes it")] = None
-    secret: Annotated[Path | None, typer.Option("--secret", metavar="S", help="the key under which ids are hashed; FILE.key")] = None
+    secret: Annotated[
+        Path | None, typer.Option("--secret", metavar="S", help="the key under which ids are hashed; FILE.key, needed for a server")
+    ] = None
     statistic: StatisticOption = None
     name: Annotated[str | None, typer.Option("--name", metavar="N", help="charge: the name of the release")] = None
     active: Annotated[
@@ -141,10 +143,11 @@ def _init(options: Options) -> int:
         secret=options.secret,
     ) as ledger:
         told = {"sequence": 0, "hash": ledger.journal.entries[0].hash.hex(), "ledger": ledger.settings.ledger}
+        name = ledger.name
     if options.json:
         print_json(told)
     else:
-        print_line(f"ledger {options.file} opened: entry 0, {told['hash']}")
+        print_line(f"ledger {name} opened: entry 0, {told['hash']}")
         print_line(f"anchor                {options.anchor}; keep it elsewhere, where nothing is taken from it")
         print_line(f"secret                {options.secret or f'{options.file}.key'}; without it nobody finds an account again")
     return 0
@@ -363,11 +366,11 @@ def _migrate(options: Options) -> int:
     from accountant.ledger.backup import migrate
 
     with Ledger.open(options.file) as old, migrate(old, str(options.what), anchor=str(options.anchor), secret=options.secret) as made:
-        head = made.journal.entries[0].hash.hex()
+        head, names = made.journal.entries[0].hash.hex(), (made.name, old.name)
     if options.json:
-        print_json({"sequence": 0, "hash": head, "ledger": str(options.what)})
+        print_json({"sequence": 0, "hash": head, "ledger": names[0]})
     else:
-        print_line(f"{options.what} goes on from {options.file}: entry 0, {head}; charge the old one no more")
+        print_line(f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more")
     return 0
 
 

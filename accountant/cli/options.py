@@ -45,6 +45,15 @@ TargetSizeOption = Annotated[
 TargetDeltaOption = Annotated[
     str | None, typer.Option("--target-delta", metavar="D", help="target delta* in (0, 1), of a profile in the notion gaussian")
 ]
+PrivateStatisticsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--private-statistics",
+        metavar="EPS",
+        help="release what the rule needs of the data (their number, the mean of a power of the norm) with noise for this part of the "
+        "target epsilon, which then covers everything together",
+    ),
+]
 StepsOption = Annotated[int | None, typer.Option("--steps", metavar="T", help="with a delta: steps, each on a fresh sample; 1 by default")]
 StatisticOption = Annotated[
     list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")

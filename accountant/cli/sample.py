@@ -14,6 +14,7 @@ from accountant.cli.options import (
     ConstantOption,
     JsonOption,
     OutOption,
+    PrivateStatisticsOption,
     ProfileArgument,
     QOption,
     RuleOption,
@@ -40,6 +41,9 @@ Examples:
     --statistic z=l2 --out sample.csv
   pdp sample examples/lloyd.toml --q 1/2 --data examples/points.csv \\
     --statistic z=l2 --out sample.parquet
+  pdp sample examples/lloyd.toml -e 5 --private-statistics 1 \\
+    --rule coreset-l2 --constant m=50 --data examples/points.csv \\
+    --statistic z=l2 --out sample.csv
   pdp sample examples/gaussian.toml -e 1 --target-delta 1e-5 --target-size 10 \\
     --data examples/points.csv --statistic z=l2 --out sample.csv
   pdp sample examples/gaussian.toml --q "1/2 + z/20" --delta 1e-5 \\
@@ -66,12 +70,13 @@ class Options:
     rule: RuleOption = None
     q: QOption = None
     constant: ConstantOption = None
+    private_statistics: PrivateStatisticsOption = None
     statistic: StatisticOption = None
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
     ] = None
     ledger: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--ledger", metavar="L", help="charge the sample to this ledger first, and draw it from the units with room"),
     ] = None
     name: Annotated[str | None, typer.Option("--name", metavar="N", help="with --ledger: the name of the release")] = None
@@ -91,6 +96,8 @@ def run(options: Options) -> int:
     from accountant.guarantees import render_premises
     from accountant.samples import sample_file, to_certificate
 
+    if options.private_statistics is not None:
+        return _run_within(options)
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
         planned, chosen = _charge(options)
         summary = sample_file(
@@ -122,6 +129,54 @@ def run(options: Options) -> int:
         print_json(found)
     else:
         _print(found, summary.plan.derived.describe_unsampled(), render_premises(summary.guarantee, everything=options.everything))
+    return 0
+
+
+def _run_within(options: Options) -> int:
+    """Draw a sample by a rule that is made of released statistics."""
+    from accountant.applications.statistics import sample_file_within
+    from accountant.cli.statistics import print_within, tell_within
+    from accountant.data import parse_statistic
+    from accountant.guarantees import render_premises
+
+    for name, given in (
+        ("--q", options.q),
+        ("--target-size", options.target_size),
+        ("--target-delta", options.target_delta),
+        ("--delta", options.delta),
+        ("--steps", options.steps),
+        ("--ledger", options.ledger),
+        ("--name", options.name),
+        ("--include-private", options.include_private or None),
+    ):
+        if given is not None:
+            raise InvalidArgument(f"{name} was given, but it does not go with --private-statistics; leave it out")
+    with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
+        found = sample_file_within(
+            options.profile,
+            options.data,
+            options.out,
+            epsilon=options.target_epsilon,
+            private_statistics=options.private_statistics,
+            rule=options.rule,
+            constants=parse_assignments(options.constant, "--constant") or None,
+            certificate=options.certificate,
+            specs=[parse_statistic(text) for text in options.statistic or []],
+            source=options.seed,
+            progress=lambda done: report(done, None),
+        )
+    private = found.private.to_json()
+    told = {**tell_within(found.plan, found.guarantee, clipped=found.clipped), "out": str(found.out), "certificate": str(found.certificate)}
+    if options.json:
+        print_json(told | {"private": private})
+        return 0
+    print_line(f"sample for one analysis written to {found.out}")
+    print_within(told, found.plan)
+    print_line("use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee")
+    print_as_it_is("\n".join(render_premises(found.guarantee, everything=options.everything)))
+    print_line(f"certificate           {found.certificate} (may be published); check it with: pdp check {found.certificate}")
+    counted = f"{private['records']} records, {private['sample_size']} selected"
+    print_line(f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
     return 0
 
 

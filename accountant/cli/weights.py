@@ -11,6 +11,7 @@ import typer
 from accountant.cli.options import (
     JsonOption,
     OutOption,
+    PrivateStatisticsOption,
     ProfileArgument,
     ShowValuesOption,
     StatisticOption,
@@ -41,6 +42,8 @@ Examples:
     --statistic z=l2 --out weights.csv
   pdp weights examples/lloyd.toml --target-size 3 --data examples/points.csv \\
     --statistic "z=l2(x,y)" --out weights.parquet
+  pdp weights examples/lloyd.toml -e 20 --private-statistics 0.5 \\
+    --data examples/points.csv --statistic z=l2 --out weights.csv
   pdp weights examples/gaussian.toml -e 1 --target-delta 1e-5 \\
     --data examples/points.csv --statistic z=l2 --out weights.csv
 """
@@ -61,6 +64,10 @@ class Options:
         Path | None,
         typer.Option("--certificate", metavar="FILE", help="with --target-delta: write the table of weights to a certificate file"),
     ] = None
+    private_statistics: PrivateStatisticsOption = None
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="S", help="with --private-statistics: a seeded generator in place of the secure source")
+    ] = None
     statistic: StatisticOption = None
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -74,6 +81,10 @@ def run(options: Options) -> int:
     from accountant.weights.premise import prove_premise
     from profiles import exact_text, to_exact
 
+    if options.private_statistics is not None:
+        return _run_within(options)
+    if options.seed is not None:
+        raise InvalidArgument("--seed was given, but weights are drawn by nobody; it belongs to --private-statistics")
     declaration = load_quietly(options.profile)
     declared = declaration.profile
     if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
@@ -112,6 +123,44 @@ def run(options: Options) -> int:
         print_json(found)
     else:
         _print(found, render_hypotheses(hypotheses))
+    return 0
+
+
+def _run_within(options: Options) -> int:
+    """Weigh a data set, and release how many records it has."""
+    from accountant.applications.statistics import weigh_file_within
+    from accountant.cli.statistics import print_within, tell_within
+    from accountant.data import parse_statistic
+    from accountant.guarantees import render_premises
+
+    for name, given in (
+        ("--target-size", options.target_size),
+        ("--target-delta", options.target_delta),
+        ("--steps", options.steps),
+        ("--certificate", options.certificate),
+    ):
+        if given is not None:
+            raise InvalidArgument(f"{name} was given, but it does not go with --private-statistics; leave it out")
+    declaration = load_quietly(options.profile)
+    with show_progress(f"weights, {EYES_ONLY}", "records") as report:
+        found = weigh_file_within(
+            declaration,
+            options.data,
+            options.out,
+            epsilon=options.target_epsilon,
+            private_statistics=options.private_statistics,
+            specs=[parse_statistic(text) for text in options.statistic or []],
+            source=options.seed,
+            progress=report,
+        )
+    told = {**tell_within(found.plan, found.guarantee, clipped=found.clipped), "out": str(options.out)}
+    if options.json:
+        print_json(told | {"private": _tell_private(found.private)})
+        return 0
+    print_line(f"weights written to {options.out}")
+    print_within(told, found.plan)
+    print_as_it_is("\n".join(render_premises(found.guarantee)))
+    print_line(f"{EYES_ONLY}    {found.private.rows} records")
     return 0
 
 

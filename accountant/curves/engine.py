@@ -5,6 +5,7 @@ Every number that leaves it was found by :mod:`proofs_check.kernel.compositions`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import localcontext
@@ -288,12 +289,14 @@ def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object])
         for level, (low, cells) in first.parts.items()
     ]
     loss = np.concatenate([x for x, _, _ in places])
-    above, below = (np.array([cell / scale for entry in places for cell in entry[n]]) for n in (1, 2))
+    above = np.array([cell / scale for _, cells, _ in places for cell in cells])
+    # a lower curve's masses under Q may be as large as exp(loss) times those under P: beyond what a double holds
+    below = np.array([math.log(cell) if cell else -math.inf for _, _, cells in places for cell in cells]) - lattice.bits * math.log(2)
     beyond = first.beyond / scale
 
     def about(epsilon: float) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(beyond + np.sum(np.fmax(above - below * np.exp(epsilon - loss), 0.0)))
+        with np.errstate(over="ignore", under="ignore"):
+            return float(beyond + np.sum(np.fmax(above - np.exp(below + (epsilon - loss)), 0.0)))
 
     def guess(target: Fraction) -> float | None:
         if about(0.0) <= target:

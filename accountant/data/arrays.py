@@ -78,6 +78,11 @@ class ArraySource:
             if self.path is not None:
                 rows = self._rows()  # a fresh map: pages of earlier rows do not stay resident
 
+    def find_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the names of all columns, and of those that hold numbers. Raises :class:`InvalidData` where there are no rows."""
+        frame = ArrayFrame(self.label, self._rows()[:1], 0)
+        return tuple(frame.names), tuple(frame.numeric)
+
     def _rows(self) -> Any:
         rows = self.array if self.path is None else self._map()
         if rows.dtype.names is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class Batch:
     table: Any = field(default=None, repr=False)
 
 
+@runtime_checkable
 class Source(Protocol):
     """A data set that can be read again and again in batches; only one batch is held in memory."""
 

@@ -25,7 +25,8 @@ _FORMATS = {
 
 
 def open_dataset(data: Any, *, format: str | None = None, batch_rows: int = BATCH_ROWS) -> Source:  # noqa: A002
-    """Return a source of batches for a path (CSV, Parquet, NPY, svmlight; text also compressed), a NumPy array or an Arrow table.
+    """Return a source of batches for a path (CSV, Parquet, NPY, svmlight; text also compressed), a NumPy array or an Arrow table; a source
+    is returned as it is.
 
     ``format`` (csv, parquet, npy, svmlight) is told from the suffix, else from the first line. Raises :class:`UnreadableFile` for a file
     that is missing, empty or of no known format.
@@ -36,6 +37,8 @@ def open_dataset(data: Any, *, format: str | None = None, batch_rows: int = BATC
         return ArraySource(None, batch_rows, data)
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return TableSource(None, "table", batch_rows, data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))
+    if isinstance(data, Source):
+        return data
     if not isinstance(data, (str, os.PathLike)):
         raise InvalidArgument(f"data must be a path, an array or an Arrow table, but {type(data).__name__} was found; give one")
     path = Path(data)

@@ -129,6 +129,14 @@ class TableSource:
         if not first_row:
             raise InvalidData(f"{self.label} has no rows; give at least one record")
 
+    def find_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the names of all columns, and of those that hold numbers. Raises :class:`InvalidData` where there are no rows."""
+        for table in self._tables():
+            if table.num_rows:
+                check_names(self.label, table.schema.names)
+                return tuple(table.schema.names), self._numeric(table)
+        raise InvalidData(f"{self.label} has no rows; give at least one record")
+
     def _numeric(self, table: Any) -> tuple[str, ...]:
         """Return the columns of numbers; a text column counts if any early value is a number, so that a stray word is an error later."""
         if self.format != "csv":

@@ -111,7 +111,7 @@ def curve_of_guarantee(guarantee: AnyGuarantee) -> AnyGuarantee:
     return conclude(
         "privacy curve of a guarantee",
         guarantee.subject,
-        CurveBound(Composition(_shorten(guarantee.subject), (event,))),
+        CurveBound(Composition(shorten_subject(guarantee.subject), (event,))),
         source="docs/interoperability.md, What is computed",
         conclusion=event.describe(),
         parents=(guarantee,),
@@ -132,7 +132,7 @@ def compose_curves(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
     if not parts:
         raise InvalidArgument("a composition needs at least one part, but none was given; give the curves of the parts")
     events = [event for part in parts for event in _composition(part).events]
-    composition = Composition(_shorten(subject), tuple(events))
+    composition = Composition(shorten_subject(subject), tuple(events))
     return conclude(
         "adaptive composition of privacy curves",
         subject,
@@ -297,11 +297,12 @@ def _round_up(value: Fraction) -> Fraction:
     return Fraction(decimal_text(value, _DIGITS, round_up=True))
 
 
-def _shorten(subject: str) -> str:
+def shorten_subject(subject: str) -> str:
+    """Return the name of a composition for a subject of any length."""
     return subject if len(subject) <= 200 else subject[:197] + "..."
 
 
 __all__ = [
     "as_one_use", "compose_curves", "curve_of_guarantee", "declare_events", "describe_events", "event_of_losses", "point_of_curve",
-    "subsample_curve",
+    "shorten_subject", "subsample_curve",
 ]  # fmt: skip

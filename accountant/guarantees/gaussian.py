@@ -16,20 +16,18 @@ from accountant.curves.events import Composition, Direction, MechanismKind, make
 from accountant.curves.points import to_delta, to_epsilon
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.calls import Signature
-from accountant.guarantees.curves import describe_events
+from accountant.guarantees.curves import describe_events, shorten_subject
 from accountant.guarantees.directions import describe_losses
 from accountant.guarantees.stored import HYPOTHESES, NUMBER, PROFILE, PROOFS, WEIGHT_PAIRS
 from accountant.guarantees.theorem import AnyGuarantee, CurveBound, TwoSidedDP, conclude
 from accountant.rules import make_rule
-from profiles import InvalidArgument, InvalidProfile, OtherNotion, Profile, Undecided, decimal_text, exact_text
+from accountant.weights.gaussian.weight import compose_record, require_homogeneous, state_claims
+from profiles import InvalidArgument, InvalidProfile, OtherNotion, Profile, Undecided, decimal_text
 from profiles.hypotheses import EXACT_REALS, Hypothesis, as_hypotheses, name_declaration, name_range, name_statistics
 from profiles.notions import ProfileNotion
 from profiles.presenting.describing import describe_wholly
 from proofs_check.certificates import check_text
-from proofs_check.conditions import homogeneous
-from proofs_check.results import Verdict
 from proofs_check.suprema.bound import EpsilonBound
-from proofs_check.verify_notion import verify_notion
 
 _PAGE = "docs/gaussian-mechanisms.md"
 #: Digits of a noise multiplier, which is rounded down.
@@ -60,7 +58,9 @@ def curve_of_profile(
     without a number), :class:`profiles.Undecided`, :class:`profiles.NotReplayed`.
     """
     evidence = bound_mu(profile) if certificate is None else recheck_epsilon(*_stand_in(profile), certificate)
-    composition = Composition(_shorten(profile.name), (make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": _noise(evidence.upper)}),))
+    composition = Composition(
+        shorten_subject(profile.name), (make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": _noise(evidence.upper)}),)
+    )
     given = as_hypotheses(hypotheses, repr(profile.name))
     return conclude(
         "Gaussian profile, worst case over records",
@@ -112,8 +112,9 @@ def point_of_weights(
     """
     epsilon, delta = to_epsilon(at_epsilon), to_delta(at_delta)
     pairs = tuple(weight_pairs)
-    _require_homogeneous(profile)
-    evidence = bound_mu(profile) if certificate is None else recheck_epsilon(*_stand_in(profile), certificate)
+    made, rule = _stand_in(profile)
+    require_homogeneous(profile)
+    evidence = bound_mu(profile) if certificate is None else recheck_epsilon(made, rule, certificate)
     if not pairs or max(zeta for zeta, _ in pairs) < evidence.upper:
         raise InvalidArgument(
             f"pairs of zeta and weight for all records were expected, but some record of {profile.name[:60]!r} has a larger mu(1, x) than "
@@ -176,27 +177,13 @@ def _noise(largest: Fraction) -> Fraction:
     return Fraction(decimal_text(1 / largest, _DIGITS, round_up=False))
 
 
-@lru_cache(maxsize=_KEPT)
-def _require_homogeneous(profile: Profile) -> None:
-    _stand_in(profile)
-    found = verify_notion(profile, [homogeneous.ID]).decisions[homogeneous.ID]
-    if found.verdict is Verdict.REFUTED:
-        raise InvalidProfile(f"weights need mu(w, x) = w*mu(1, x), but that is refuted for {profile.name[:60]!r}; declare another mu")
-    if found.verdict is Verdict.UNKNOWN:
-        raise Undecided(f"weights need mu(w, x) = w*mu(1, x), but that is not proved for {profile.name[:60]!r}; write mu more simply")
-
-
 @lru_cache(maxsize=2**12)
 def _require_pair(epsilon: Fraction, delta: Fraction, zeta: Fraction, weight: Fraction) -> None:
     """Refuse a pair that the kernel does not accept. Raises :class:`InvalidArgument`."""
     if zeta <= 0 or weight < 1:
         raise InvalidArgument("a pair of zeta > 0 and a weight of at least 1 was expected, but another one was found; correct it")
-    event = make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": 1 / (weight * zeta)}, sampling_probability=1 / weight)
-    claims = tuple(
-        {"claim": "delta-upper", "verdict": "proved", "direction": item.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
-        for item in Direction
-    )
-    report = check_text(json.dumps(make_certificate(Composition("one pair", (event,)), claims)))
+    claims = state_claims(epsilon, dict.fromkeys(Direction, delta))
+    report = check_text(json.dumps(make_certificate(compose_record(weight, zeta, 1, "one pair"), claims)))
     if not report.accepted:
         low, high = (decimal_text(number, 6, round_up=up) for number, up in ((weight, False), (zeta, True)))
         target = f"delta({decimal_text(epsilon, 6, round_up=False)}) <= {decimal_text(delta, 6, round_up=False)}"
@@ -216,10 +203,6 @@ def _drop_unread(profile: Profile) -> dict[Hypothesis, str]:
 def _name_source(profile: Profile, theorem: str) -> str:
     own = f"{_PAGE}, {theorem}"
     return f"{own}; the profile: {profile.source}" if profile.source else own
-
-
-def _shorten(subject: str) -> str:
-    return subject if len(subject) <= 200 else subject[:197] + "..."
 
 
 __all__ = ["WeightPairs", "bound_mu", "curve_of_profile", "point_of_weights"]

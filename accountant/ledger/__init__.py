@@ -1,6 +1,7 @@
 """The ledger: what each person has spent, over years, crash-safe (docs/ledger.md)."""
 
+from accountant.ledger.analysis import Analysis, Charged
 from accountant.ledger.ledger import Ledger, Receipt
 from accountant.ledger.release import Release
 
-__all__ = ["Ledger", "Receipt", "Release"]
+__all__ = ["Analysis", "Charged", "Ledger", "Receipt", "Release"]

@@ -13,10 +13,11 @@ from typing import Any
 
 from accountant.files import replace_file
 from accountant.ledger.anchor import Anchor
-from accountant.ledger.journal import Journal, read_secret, remove
+from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
 from accountant.ledger.packing import pack
+from accountant.ledger.places import to_place
 from accountant.ledger.settings import Settings, make_token, read_settings
 from accountant.ledger.store import Store
 from accountant.ledger.units import Hasher
@@ -75,8 +76,9 @@ def restore(
     is then older than its anchor, and is refused until it is restored from a newer backup.
     Raises :class:`UnreadableFile` where not even the first entry is whole, :class:`LedgerRejected` where the anchor is another ledger's.
     """
-    where = Path(path)
-    hidden = read_secret(Path(f"{where}.key") if secret is None else Path(secret))
+    where = to_place(path)
+    key = find_secret(where, secret)
+    hidden = read_secret(key)
     hasher, entries, settings, store = Hasher(hidden), list[Entry](), None, None
     try:
         for entry, batch in _read_batches(Path(log)):
@@ -90,33 +92,30 @@ def restore(
             if _digest(batch) != entry.digest or not _has_output(entry, batch):
                 break
             if store is None:
-                store = Store.create(where)
+                store = Store(where.create())
             _write_batch(store, entry, batch, hasher)
             entries.append(entry)
         if settings is None or store is None:
             raise UnreadableFile(
                 f"a backup of a ledger was expected in {Path(log).name}, but not even its first entry is whole; use another one"
             )
-        return _finish(store, Anchor(Path(anchor), settings.ledger), hasher, entries, settings, secret)
+        return _finish(Ledger(Journal(store, Anchor(Path(anchor), settings.ledger), hasher, settings.previous), settings), entries, key)
     except BaseException:
         if store is not None:
-            store.close()
-            remove(where)
+            store.database.discard()
         raise
 
 
-def _finish(
-    store: Store, anchor: Anchor, hasher: Hasher, entries: list[Entry], settings: Settings, secret: str | os.PathLike[str] | None
-) -> tuple[Ledger, str]:
-    ledger = Ledger(Journal(store, anchor, hasher, settings.previous), settings)
-    ledger.remember(Path(f"{store.path}.key") if secret is None else Path(secret))
-    with store.transaction():
-        ledger.journal.book.repair(entries, write=True)
-    with anchor.locked():
+def _finish(ledger: Ledger, entries: list[Entry], key: Path) -> tuple[Ledger, str]:
+    journal, anchor = ledger.journal, ledger.journal.anchor
+    ledger.remember(key)
+    with journal.store.database.transaction():
+        journal.book.repair(entries, write=True)
+    with journal.turn():
         lost = anchor.read_lost(entries)
         if not lost and anchor.compare(entries):
             anchor.append(entries[-1])
-    ledger.journal.adopt(entries)
+    journal.adopt(entries)
     return ledger, lost
 
 
@@ -194,7 +193,7 @@ def _has_output(entry: Entry, batch: _Batch) -> bool:
 
 
 def _write_batch(store: Store, entry: Entry, batch: _Batch, hasher: Hasher) -> None:
-    with store.transaction():
+    with store.database.transaction():
         for segment in batch.segments:
             store.write_segment(entry.sequence, segment, hasher)
         for change in batch.changes:
@@ -235,7 +234,7 @@ def migrate(
 
         try:
             made.journal.append(OPEN, "", work)
-            with made.journal.store.transaction():
+            with made.journal.store.database.transaction():
                 made.journal.book.repair(made.journal.entries, write=True)
         except BaseException:
             made.discard()

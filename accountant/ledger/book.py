@@ -11,7 +11,7 @@ from accountant.ledger.log import Change, Digest, Entry, Segment
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
 from accountant.ledger.rows import RowBatch
 from accountant.ledger.store import Account, Store
-from accountant.ledger.units import WIDTH, Hasher, Ids, Index, group
+from accountant.ledger.units import WIDTH, Hasher, Ids, Index, all_differ, group
 from profiles import InvalidData
 from profiles.arrays import Booleans, Integers, Positions
 from profiles.errors import LedgerRejected
@@ -43,14 +43,16 @@ class Matched:
 
 @dataclass(slots=True)
 class _Pending:
-    """Rows of accounts that are not known yet, until all rows were read."""
+    """Rows of accounts that are not known yet, until all rows were read. ``rows``: which ones of the batch, None for all of it, whose ids
+    have the ``fingerprint``.
+    """
 
     batch: int
-    rows: Positions
-    hashes: bytes
-    steps: Integers
-    budgets: Integers
-    fingerprint: bytes
+    rows: Positions | None
+    hashes: bytes = field(repr=False)
+    steps: Integers = field(repr=False)
+    budgets: Integers = field(repr=False)
+    fingerprint: bytes = b""
 
 
 class Book:
@@ -119,12 +121,13 @@ class Book:
                 places.append(whole)
             else:
                 place = self._match_rows(batch, steps, fingerprint, budget, first_row, len(places), pending)
-                rows = np.flatnonzero(place >= 0)
-                repeated |= rows.size > 0 and (bool(found.present[place[rows]].any()) or np.unique(place[rows]).size < rows.size)
-                np.add.at(found.totals, place[rows], steps[rows])
-                found.present[place[rows]] = True
+                if not isinstance(place, slice):
+                    rows = np.flatnonzero(place >= 0)
+                    repeated |= rows.size > 0 and (bool(found.present[place[rows]].any()) or np.unique(place[rows]).size < rows.size)
+                    np.add.at(found.totals, place[rows], steps[rows])
+                    found.present[place[rows]] = True
+                    segment = self._next_segment(place, segment)
                 places.append(place)
-                segment = self._next_segment(place, segment)
             first_row += batch.size
         if pending:
             repeated |= self._open_accounts(found, pending)
@@ -153,45 +156,56 @@ class Book:
 
     def _match_rows(
         self, batch: RowBatch, steps: Integers, fingerprint: bytes, budget: Count, first_row: int, number: int, pending: list[_Pending]
-    ) -> Positions:
+    ) -> slice | Positions:
+        """Return the accounts of the rows of a batch, −1 for those that are not known; an empty slice where none is."""
         hashes = self._hasher.hashes(batch.ids)
-        place = self._lookup().find(hashes) if self.size else np.full(batch.size, -1, dtype=np.int64)
-        rows = np.flatnonzero(place < 0)
+        place = self._lookup().find(hashes) if self.size else None
+        rows = None if place is None else np.flatnonzero(place < 0)
+        if place is None or rows is None or rows.size == batch.size:
+            pending.append(_Pending(number, None, hashes, _shrink(steps), _shrink(budget(batch, first_row)), fingerprint))
+            return slice(0, 0)
         if rows.size:
-            whole = rows.size == batch.size
-            chosen = hashes if whole else np.frombuffer(hashes, dtype=f"V{WIDTH}")[rows].tobytes()
-            budgets = budget(batch, first_row)[rows]
-            pending.append(_Pending(number, rows, chosen, steps[rows], budgets, fingerprint if whole else b""))
+            chosen = np.frombuffer(hashes, dtype=f"V{WIDTH}")[rows].tobytes()
+            pending.append(_Pending(number, rows, chosen, steps[rows], budget(batch, first_row)[rows]))
         return place
 
     def _open_accounts(self, found: Matched, pending: Sequence[_Pending]) -> bool:
         """Open accounts for rows without one, in the order of the rows, and tell whether two rows have the same."""
+        steps, budgets = _join([item.steps for item in pending]), _join([item.budgets for item in pending])
+        apart = all_differ([item.hashes for item in pending])
+        totals, least = (steps, budgets) if apart else self._open_groups(found, pending, steps, budgets)
+        if apart:
+            done = found.known
+            for item in pending:
+                accounts = slice(done, done + len(item.hashes) // WIDTH)
+                found.places[item.batch] = _fill(found.places[item.batch], item.rows, accounts)
+                found.segments.append(Segment(done, item.hashes, item.fingerprint))
+                done = accounts.stop
+        found.totals = np.concatenate([found.totals, totals]) if found.known else totals
+        found.present = np.concatenate([found.present, np.ones(totals.size, np.bool_)])
+        found.budgets = least
+        return totals.size < steps.size
+
+    @staticmethod
+    def _open_groups(found: Matched, pending: Sequence[_Pending], steps: Integers, budgets: Integers) -> tuple[Integers, Integers]:
+        """Open one account for all rows with the same hash; return the total steps and the least budget of each account."""
         hashes = b"".join(item.hashes for item in pending)
         firsts, groups = group(hashes)
-        size = firsts.size
-        steps = np.concatenate([item.steps for item in pending])
-        totals, budgets = np.zeros(size, np.int64), np.full(size, np.iinfo(np.int64).max)
-        if size == groups.size:  # in the order of the rows
-            totals, budgets = steps, np.concatenate([item.budgets for item in pending])
-        else:
-            np.add.at(totals, groups, steps)
-            np.minimum.at(budgets, groups, np.concatenate([item.budgets for item in pending]))
-        found.totals = np.concatenate([found.totals, totals])
-        found.present = np.concatenate([found.present, np.ones(size, np.bool_)])
-        found.budgets = budgets
+        totals, least = np.zeros(firsts.size, np.int64), np.full(firsts.size, np.iinfo(np.int64).max)
+        np.add.at(totals, groups, steps)
+        np.minimum.at(least, groups, budgets)
         table = np.frombuffer(hashes, dtype=f"V{WIDTH}")
         start = done = 0
         for item in pending:
-            here = groups[start : start + item.rows.size]
+            here = groups[start : start + len(item.hashes) // WIDTH]
             found.places[item.batch] = _fill(found.places[item.batch], item.rows, here + found.known)
             fresh = int(here.max()) + 1 - done
             if fresh > 0:
-                whole = fresh == here.size and item.fingerprint
                 opened = table[firsts[done : done + fresh]].tobytes()
-                found.segments.append(Segment(found.known + done, opened, item.fingerprint if whole else b""))
+                found.segments.append(Segment(found.known + done, opened, item.fingerprint if fresh == here.size else b""))
                 done += fresh
-            start += item.rows.size
-        return size < groups.size
+            start += here.size
+        return totals, least
 
     def charge(self, entry: int, matched: Matched, cost: Callable[[Integers], Integers], digest: Digest) -> Booleans:
         """Charge all present accounts that have room for the cost, write that down, and return which these are.
@@ -332,10 +346,23 @@ def spell(place: slice | Positions) -> Positions:
     return np.arange(place.start, place.stop) if isinstance(place, slice) else place
 
 
-def _fill(place: slice | Positions, rows: Positions, accounts: Positions) -> slice | Positions:
-    if isinstance(place, slice):
-        return place
-    if rows.size == place.size and bool((np.diff(accounts) == 1).all()):
-        return slice(int(accounts[0]), int(accounts[0]) + rows.size)
-    place[rows] = accounts
+def _fill(place: slice | Positions, rows: Positions | None, accounts: slice | Positions) -> slice | Positions:
+    """Return the accounts of all rows of a batch, from those of the ``rows`` that had none before."""
+    if rows is None or isinstance(place, slice):
+        if isinstance(accounts, slice) or bool((np.diff(accounts) != 1).any()):
+            return accounts
+        return slice(int(accounts[0]), int(accounts[-1]) + 1)
+    place[rows] = spell(accounts)
     return place
+
+
+def _shrink(values: Integers) -> Integers:
+    """Return the same values, in no memory where all are equal."""
+    return np.broadcast_to(values[:1].copy(), values.shape) if values.size and bool((values == values[0]).all()) else values
+
+
+def _join(parts: Sequence[Integers]) -> Integers:
+    """Return parts one after another, in no memory where all their values are one."""
+    if all(part.strides == (0,) and part[0] == parts[0][0] for part in parts):
+        return np.broadcast_to(parts[0][:1].copy(), (sum(part.size for part in parts),))
+    return np.concatenate(parts)

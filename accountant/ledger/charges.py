@@ -17,7 +17,7 @@ from accountant.guarantees.proved import derive_mechanism
 from accountant.guarantees.render import premises_json
 from accountant.guarantees.rules import derive_profile
 from accountant.guarantees.stored import write_rule
-from accountant.guarantees.theorem import AnyGuarantee, ConditionalGuarantee, CurveBound, EpsilonDP, Guarantee, TwoSidedDP, Unit
+from accountant.guarantees.theorem import AnyGuarantee, Bound, ConditionalGuarantee, CurveBound, EpsilonDP, Guarantee, TwoSidedDP, Unit
 from accountant.ledger.amounts import Grid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
 from accountant.ledger.steps import Rounding
@@ -164,10 +164,33 @@ def _find_square(guarantee: AnyGuarantee, notion: LedgerNotion) -> Fraction:
         found = [square for square in squares if square is not None]
         if len(found) == len(squares):
             return sum(found, Fraction(0))
-    raise InvalidArgument(
-        f"a ledger charges an epsilon in both directions, or in zcdp a rho, but the guarantee of {guarantee.subject[:60]!r} has another "
-        "bound; charge the mechanism, or keep a ledger in zcdp for unsampled Gaussian noise"
-    )
+    raise InvalidArgument(f"{guarantee.subject[:60]!r} was to be charged, but {_say_refusal(bound, notion)}")
+
+
+def _say_refusal(bound: Bound, notion: LedgerNotion) -> str:
+    """Return why a guarantee without an ε in both directions, and without a ρ, cannot be charged, and what can."""
+    if isinstance(bound, TwoSidedDP) and bound.epsilon is None:
+        return (
+            "it has no finite loss where a unit comes, and a ledger promises both directions (docs/ledger.md, L6); charge an algorithm "
+            "that draws a sample, or has a finite loss in either direction"
+        )
+    sampled = isinstance(bound, CurveBound) and any(event.sampling_probability != 1 for event in bound.composition.events)
+    if sampled:
+        return (
+            "noise on Poisson samples has neither an epsilon nor a useful rho for each record; take every record in every step (a rate "
+            "of 1) in a ledger in the notion zcdp, or a pure mechanism"
+        )
+    if isinstance(bound, CurveBound) and notion is LedgerNotion.PURE:
+        return (
+            "it has no epsilon without a delta, and no ledger adds up both for each record (docs/ledger.md, L3); keep a ledger in the "
+            "notion zcdp for it, which charges the rho of normal noise"
+        )
+    if isinstance(bound, (TwoSidedDP, CurveBound)):
+        return (
+            "it has an (epsilon, delta), and no ledger adds up both for each record (docs/ledger.md, L3); charge normal noise by its rho "
+            "in a ledger in the notion zcdp, or a pure mechanism"
+        )
+    return "it has a profile as its bound; take the worst case over records, or charge the profile itself"
 
 
 def _square_of_event(event: Event) -> Fraction | None:

@@ -1,4 +1,4 @@
-"""The journal of an open ledger: its file, anchor and log together, and the order in which they are written (docs/ledger.md, L4)."""
+"""The journal of an open ledger: its store, anchor and log together, and the order in which they are written (docs/ledger.md, L4)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
+from accountant.ledger.database import Place
 from accountant.ledger.log import CHARGE, OPEN, OUTPUT, START, Digest, Entry, body_text, check_entry, make_entry
 from accountant.ledger.store import Store
 from accountant.ledger.units import Hasher
-from profiles import UnreadableFile, UnwritableOutput
+from profiles import InvalidArgument, UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 
 SECRET_BYTES = 32
 
 
 class Journal:
-    """An open ledger as files. ``entries``: what was read or written of its log so far; ``book``: its accounts.
+    """An open ledger as a store and an anchor. ``entries``: what was read or written of its log so far; ``book``: its accounts.
 
     ``previous``: the hash that the first entry goes on from.
     """
@@ -33,14 +34,20 @@ class Journal:
         self.book = Book(store, hasher)
 
     @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Keep all other writers out, of the anchor and of the store."""
+        with self.anchor.locked(), self.store.database.turn():
+            yield
+
+    @contextmanager
     def reading(self) -> Iterator[None]:
         """See the ledger at one moment, after reading what other processes appended. Raises as :meth:`append` does."""
-        with self.anchor.locked(), self.store.reading():
+        with self.turn(), self.store.database.reading():
             self.synchronise()
             yield
 
     def synchronise(self) -> None:
-        """Read what other processes appended, check it, and bring the anchor up to date. Inside of the anchor's lock."""
+        """Read what other processes appended, check it, and bring the anchor up to date. Inside of a turn."""
         last = self.entries[-1] if self.entries else None
         fresh = self.store.read_entries(-1 if last is None else last.sequence)
         for entry in fresh:
@@ -66,8 +73,8 @@ class Journal:
         ``work`` gets the entry's number and the digest of what it writes, and returns the body. Where it raises, nothing was written.
         Raises :class:`LedgerRejected` for an old copy or a changed history, :class:`UnwritableOutput`.
         """
-        with self.anchor.locked():
-            with self.store.transaction():
+        with self.turn():
+            with self.store.database.transaction():
                 self.synchronise()
                 last = self.entries[-1] if self.entries else None
                 digest = Digest()
@@ -98,8 +105,8 @@ def read_first(store: Store) -> Entry:
     entries = store.read_entries(-1)
     if not entries or entries[0].kind != OPEN or entries[0].sequence != 0:
         raise LedgerRejected(
-            f"the log of the ledger {store.path.name} does not begin with its opening: it was never finished, or is damaged; restore it "
-            "from a backup, or make another one"
+            f"the log of the ledger {store.database.name} does not begin with its opening: it was never finished, or is damaged; "
+            "restore it from a backup, or make another one"
         )
     return entries[0]
 
@@ -110,6 +117,14 @@ def find_place(store: Store, what: str, given: str | os.PathLike[str] | None) ->
     if found is None:
         raise UnreadableFile(f"the {what} of the ledger is not known; name it with --{what}")
     return Path(found)
+
+
+def find_secret(place: Place, given: str | os.PathLike[str] | None) -> Path:
+    """Return where the secret of a new ledger is. Raises :class:`InvalidArgument` where that must be said, and was not."""
+    found = place.secret if given is None else Path(given)
+    if found is None:
+        raise InvalidArgument("a ledger on a server needs a file for its secret, but none was named; name one with --secret")
+    return found
 
 
 def write_secret(path: Path, secret: bytes) -> None:
@@ -139,9 +154,3 @@ def read_secret(path: Path) -> bytes:
     if len(found) != SECRET_BYTES:
         raise UnreadableFile(f"the secret {path} of the ledger is damaged; name the file that was made with the ledger")
     return found
-
-
-def remove(path: Path) -> None:
-    """Remove a file that was just made, with what the database put beside it."""
-    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-        name.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -19,13 +20,15 @@ from accountant.guarantees.filters import filter_releases
 from accountant.guarantees.render import premises_json
 from accountant.guarantees.stored import read_hypotheses
 from accountant.ledger.amounts import amount_text, floor_text, to_nats
+from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
 from accountant.ledger.book import Matched, spell
 from accountant.ledger.charges import Charge, prepare_charge
-from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, read_first, read_secret, remove, write_secret
+from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.outputs import load_output
+from accountant.ledger.places import to_place
 from accountant.ledger.release import Release, prepare_release
 from accountant.ledger.rows import RowBatch, open_rows
 from accountant.ledger.settings import (
@@ -135,39 +138,39 @@ class Ledger:
         hidden: bytes,
         settings: Settings,
     ) -> Ledger:
-        """Return a ledger without an entry: the three files, empty. For what opens one. Raises as :meth:`create` does."""
-        where, anchored, key = Path(path), Path(anchor), Path(f"{path}.key") if secret is None else Path(secret)
-        if len({item.absolute() for item in (where, anchored, key)}) < 3:
+        """Return a ledger without an entry: store, anchor and secret, empty. For what opens one. Raises as :meth:`create` does."""
+        where, anchored = to_place(path), Path(anchor)
+        key = find_secret(where, secret)
+        files = [item.absolute() for item in (anchored, key, where.file) if item is not None]
+        if len(set(files)) < len(files):
             raise InvalidArgument("the ledger, its anchor and its secret are three files, but two have one name; name three")
-        made: list[Path] = []
-        try:
+        with ExitStack() as made:
             write_secret(key, hidden)
-            made.append(key)
+            made.callback(key.unlink)
             found = Anchor(anchored, settings.ledger)
             found.create()
-            made.append(anchored)
-            store = Store.create(where)
+            made.callback(anchored.unlink)
+            store = Store(where.create())
+            made.callback(store.database.discard)
             ledger = cls(Journal(store, found, Hasher(hidden), settings.previous), settings)
-            made.append(where)
             ledger.remember(key)
-        except BaseException:
-            for item in made:
-                remove(item)
-            raise
+            made.pop_all()
         return ledger
 
     def discard(self) -> None:
-        """Remove the files of a ledger that could not be opened; one with an entry is never removed."""
+        """Remove what was made of a ledger that could not be opened; one with an entry is never removed."""
+        if self.journal.entries:
+            self.close()
+            return
         key = find_place(self.journal.store, "secret", None)
-        self.close()
-        if not self.journal.entries:
-            for item in (self.journal.store.path, self.journal.anchor.path, key):
-                remove(item)
+        self.journal.store.database.discard()
+        for item in (self.journal.anchor.path, key):
+            item.unlink(missing_ok=True)
 
     def remember(self, secret: Path | None = None, data: object = None) -> None:
         """Write down where the anchor is, and the secret and the data, where they are given."""
         store = self.journal.store
-        with store.transaction():
+        with store.database.turn(), store.database.transaction():
             store.write_place("anchor", self.journal.anchor.path.absolute())
             if secret is not None:
                 store.write_place("secret", secret.absolute())
@@ -182,12 +185,12 @@ class Ledger:
         anchor: str | os.PathLike[str] | None = None,
         secret: str | os.PathLike[str] | None = None,
     ) -> Ledger:
-        """Return the ledger in a file, after checking its log against itself, its secret and its anchor.
+        """Return the ledger in a file or on a server, after checking its log against itself, its secret and its anchor.
 
         ``anchor``, ``secret``: where these files are, if they were moved. Raises :class:`UnreadableFile` (another file, an unknown
         version), :class:`LedgerRejected` (a changed history, an old copy), :class:`UnwritableOutput`.
         """
-        store = Store.open(Path(path))
+        store = Store(to_place(path).open())
         try:
             settings = read_settings(read_first(store))
             key = find_place(store, "secret", secret)
@@ -200,19 +203,24 @@ class Ledger:
             if anchor is not None or secret is not None:
                 ledger.remember(key)
         except BaseException:
-            store.close()
+            store.database.close()
             raise
         return ledger
 
     def close(self) -> None:
-        """Close the file. What was charged is on disk already."""
-        self.journal.store.close()
+        """Close the store. What was charged is durable already."""
+        self.journal.store.database.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    @property
+    def name(self) -> str:
+        """The name of its file, or its address without user and password."""
+        return self.journal.store.database.name
 
     @property
     def budget(self) -> BudgetRule:
@@ -362,6 +370,18 @@ class Ledger:
                 return release.output
             return release.publish(mechanism.run(release.active_data, release.weights, generator[0]))
 
+    def analysis(self, name: str, ids: Any = None, *, data: str | os.PathLike[str] | None = None, key: object = None) -> Analysis:
+        """Return one analysis under a name: what estimators and applications of this project take as ``ledger=``.
+
+            DPKMeans(3, epsilon="1/2", radius=4).fit(X, ledger=ledger.analysis("2026-07 centres", ids=people))
+
+        ``ids``: the unit of each row that is given to the fit, or of each user, where an application reads users; or ``data``: a file, and
+        ``key``: its columns of ids, by default those of the ledger. The algorithm is charged, run on the rows of the units with room, and
+        what it released is stored; with the same name and arguments it is served again, and costs nothing (docs/ledger.md, section 7).
+        Raises :class:`InvalidArgument`.
+        """
+        return make_analysis(self, name, ids, data, key)
+
     def output(self, name: str) -> Any:
         """Return the stored output of a release. Raises :class:`InvalidArgument` where there is none, :class:`LedgerRejected`."""
         return load_output(self.journal, name)
@@ -436,10 +456,10 @@ class Ledger:
         Raises :class:`LedgerRejected` where something is wrong that the log does not repair, or, not ``repair``, where accounts are.
         """
         journal = self.journal
-        damage = journal.store.find_damage()
+        damage = journal.store.database.find_damage()
         if damage is not None:
-            raise LedgerRejected(f"the ledger {journal.store.path.name} is damaged ({damage}); restore it from a backup of its log")
-        with journal.anchor.locked(), journal.store.transaction():
+            raise LedgerRejected(f"the ledger {journal.store.database.name} is damaged ({damage}); restore it from a backup of its log")
+        with journal.turn(), journal.store.database.transaction():
             journal.entries = []
             journal.synchronise()
             for entry in journal.select(OUTPUT):

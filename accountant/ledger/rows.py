@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -76,10 +78,19 @@ def leave_out(spec: StatisticSpec, key: Sequence[str]) -> StatisticSpec:
 def open_rows(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec], ids: Any = None) -> Iterator[RowBatch]:
     """Return the batches of a data set, with the ids of their units: read from the ``key`` columns, or given beside an array."""
     if ids is None:
-        return Rows(data, key, tuple(specs)).batches()
+        return read_ahead(Rows(data, key, tuple(specs)).batches())
     if specs:
         raise InvalidArgument("statistics and budgets are read from columns, but an array with ids beside it has no names; give a table")
     return load_matrix(data, key, (), ids).batches({})
+
+
+def read_ahead(batches: Iterator[RowBatch]) -> Iterator[RowBatch]:
+    """Yield what ``batches`` yields, in order; the next two are read in a thread of their own meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting = deque(pool.submit(next, batches, None) for _ in range(2))
+        while (batch := waiting.popleft().result()) is not None:
+            waiting.append(pool.submit(next, batches, None))
+            yield batch
 
 
 def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] = (), ids: Any = None) -> Matrix:

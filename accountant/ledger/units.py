@@ -71,6 +71,8 @@ def to_ids(values: Any, size: int) -> Ids:
         array = values if isinstance(values, pa.Array) else pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
         raise InvalidData("the ids of units are texts or integers, one for each row, but something else was found; give those") from None
+    if not len(array) and pa.types.is_null(array.type):  # an empty list has no type
+        array = pa.array([], pa.string())
     if len(array) != size:
         raise InvalidData("the ids of units are one for each row, but another number of them was found; give one for each row")
     return Ids(_check(array, "ids", "the ids", 0), 0)
@@ -180,6 +182,22 @@ class Index:
             rows = rows[alike & ~same]
             at[rows] += 1
         return found
+
+
+def all_differ(parts: Sequence[bytes]) -> bool:
+    """Tell that no two of some hashes begin with the same 64 bits. False says nothing of them; it is rare where they differ.
+
+    >>> all_differ([bytes(32)]), all_differ([bytes(16), bytes(7) + bytes([1]) + bytes(8)])
+    (False, True)
+    """
+    high = np.empty(sum(map(len, parts)) // WIDTH, dtype=np.uint64)
+    start = 0
+    for part in parts:
+        pairs = np.frombuffer(part, dtype="<u8").reshape(-1, 2)
+        high[start : start + len(pairs)] = pairs[:, 0]
+        start += len(pairs)
+    high.sort()
+    return not bool((high[1:] == high[:-1]).any())
 
 
 def group(hashes: bytes) -> tuple[Positions, Positions]:

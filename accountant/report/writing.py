@@ -30,15 +30,18 @@ def report(
     audit: AuditEvidence | None = None,
     title: str | None = None,
     date: datetime.date | None = None,
+    runtime: str | PathLike[str] | None = None,
 ) -> Evidence:
     """Write one self-contained HTML file for an auditor, whole or not at all, and return the evidence that it tells.
 
     The profile is verified for the target ε* (nats), and ε is bounded after sampling with ``rule``, ``q``, the declaration's own rule, or
     else privacy-constrained sampling for the target. ``exit_code`` of the result is 0 where an ε is certified, 1 where something is
-    refuted, rejected or violated, 3 where it is undecided. ``date`` is printed; else SOURCE_DATE_EPOCH, else today (UTC).
+    refuted, rejected or violated, 3 where it is undecided. ``date`` is printed; else SOURCE_DATE_EPOCH, else today (UTC). With a
+    Python ``runtime``, npm's folder or package of pyodide (docs/self-checking.md), the page checks its certificates again where it is read.
 
     Raises what loading, verification and :func:`accountant.derive_epsilon` raise for unusable input, :class:`profiles.InvalidArgument` for
-    a title that is no line of text, :class:`profiles.UnwritableOutput`.
+    a title that is no line of text, :class:`profiles.UnreadableFile` for a runtime that is missing or not the expected one,
+    :class:`profiles.UnwritableOutput`.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -50,11 +53,13 @@ def report(
     (0, True)
     """
     from accountant.files import check_writable, write_whole  # noqa: PLC0415 - the function is light until it is called
+    from accountant.report.checking.runtime import load_runtime  # noqa: PLC0415
     from accountant.report.evidence import gather  # noqa: PLC0415
     from accountant.report.page import render_page  # noqa: PLC0415
 
     path = Path(out)
     check_writable(path)
+    loaded = None if runtime is None else load_runtime(runtime)
     shown = check_title(title, "the title")
     evidence = gather(profile, target_epsilon, rule=rule, q=q, constants=constants, audit=audit)
     options = {"rule": rule, "q": q, "constants": dict(constants or {}) or None, "title": title}
@@ -62,7 +67,7 @@ def report(
     source = repr(profile) if isinstance(profile, str) else evidence.profile.name
     call = f"accountant.report({', '.join([source, repr(str(target_epsilon)), repr(path.name), *words])})"
     day = date.isoformat() if date is not None else today()
-    write_whole(path, render_page(evidence, title=shown or evidence.profile.name, date=day, command=(call,)))
+    write_whole(path, render_page(evidence, title=shown or evidence.profile.name, date=day, command=(call,), runtime=loaded))
     return evidence
 
 

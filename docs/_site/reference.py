@@ -25,6 +25,7 @@ PACKAGES = (
     "accountant.onesided",
     "accountant.applications.dpsgd",
     "accountant.applications.kmeans",
+    "accountant.applications.statistics",
     "accountant.applications.submodular",
     "accountant.applications.submodular.matroids",
     "accountant.applications.setcover",

@@ -333,3 +333,13 @@ def test_sampled_events_that_lose_everything_at_times(gap):
 def test_a_tiny_delta_is_found_from_both_sides(event, epsilon, direction):
     found = bound_delta(composed(event), Fraction(epsilon), direction, gap=Fraction(3, 100))
     assert 0 < found.upper - found.lower <= Fraction(3, 100) * found.upper < Fraction(1, 10**12)
+
+
+def test_masses_beyond_what_a_double_holds_still_guide_the_search():
+    """Masses under Q may be exp(loss) times those under P: a thousand losses of 38 are exp(38,000)."""
+    b, uses = Fraction("0.0258"), 1000
+    event = make_event("discrete-laplace", {"scale": b}, count=uses)
+    found = bound_epsilon(composed(event), Fraction("8.25e-14"), ADD, gap=Fraction(1, 2))
+    # a loss is 1/b except where the noise is on the far side, which one use in exp(1/b) does: then it is -1/b, or for a few in between
+    assert 0.9 * float(uses / b) < found.lower <= found.upper <= uses / b
+    holds(found, composed(event))

@@ -40,6 +40,10 @@ def probability_of_nothing(words: list[str], folder: Path) -> float:
             norms = [math.hypot(*map(float, row.values())) for row in csv.DictReader(stream)]
         rule = sympify(words[words.index("--q") + 1])
         return math.prod(1 - float(rule.subs("z", norm)) for norm in norms)
+    if "--private-statistics" in words:  # q >= m/(2 n~), and n~ is above 12 + 10 scales with probability e^-10/2
+        size = float(words[words.index("--constant") + 1].removeprefix("m="))
+        scale = 3 / float(words[words.index("--private-statistics") + 1])
+        return (1 - min(1.0, size / 2 / (12 + 10 * scale))) ** 12 + math.exp(-10) / 2
     words = [*words[1:], "--out", "weights.csv"]
     assert invoke(["weights", *words[1:]]) == 0
     with (folder / "weights.csv").open() as stream:

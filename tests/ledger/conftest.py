@@ -1,7 +1,9 @@
-"""Small ledgers, each in a folder of its own."""
+"""Small ledgers, each in a folder of its own, or in a schema of a server that is started for the session (make test-ledger)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,11 @@ import pytest
 
 from accountant.ledger import Ledger
 from profiles import declare
+from tests.ledger.server import Server, open_server
 
 #: A profile whose cost for a record is its z.
 SUM = declare("sum", "w*z", record={"z": [0, 1]})
+_SCHEMAS = count()
 
 
 def table(**people: float) -> pa.Table:
@@ -23,15 +27,41 @@ def table(**people: float) -> pa.Table:
 PEOPLE = table(ada=0.5, ben=0.25, cleo=1.0, dora=0.0, emil=0.75)
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A running server."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install pdp-accountant[postgres]")
+    with open_server() as made:
+        yield made
+
+
+def in_files(request: pytest.FixtureRequest) -> Callable[[str], Path]:
+    """Ledgers in files of a folder."""
+    folder = request.getfixturevalue("tmp_path")
+    return lambda name: folder / f"{name}.db"
+
+
+def on_a_server(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Ledgers in schemas of a server."""
+    made, number = request.getfixturevalue("server"), next(_SCHEMAS)
+    return lambda name: made.address(f"t{number}_{name}")
+
+
+@pytest.fixture(params=[pytest.param(in_files, id="file"), pytest.param(on_a_server, id="server", marks=pytest.mark.slow)])
+def where(request: pytest.FixtureRequest) -> Any:
+    """Where a ledger with a name is: each test that makes ledgers runs on both stores."""
+    return request.param(request)
+
+
 @pytest.fixture
-def make(tmp_path: Path) -> Any:
+def make(tmp_path: Path, where: Callable[[str], Any]) -> Any:
     """Make a ledger, of five people where nothing is said."""
     made: list[Ledger] = []
 
     def create(data: Any = None, name: str = "l", **options: Any) -> Ledger:
         people = PEOPLE if data is None else data
-        options = {"budget": "1", "anchor": tmp_path / f"{name}.anchor", **options}
-        ledger = Ledger.create(tmp_path / f"{name}.db", people, **options)
+        files = {"anchor": tmp_path / f"{name}.anchor", "secret": tmp_path / f"{name}.db.key"}
+        ledger = Ledger.create(where(name), people, **{"budget": "1", **files, **options})
         made.append(ledger)
         return ledger
 

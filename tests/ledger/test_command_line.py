@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,16 @@ def test_reports_for_everybody_are_the_same_for_all_data_sets(pdp, folder, monke
         Path(f"{name}.taken").write_text(Path("d.csv").read_text())
     assert shown["people.csv"] == shown["others.csv"]
     assert Path("people.taken").read_text() != Path("others.taken").read_text()
+
+
+def test_a_ledger_on_a_server_needs_psycopg_and_an_address(pdp, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "accountant.ledger.postgres", raising=False)
+    found = pdp("ledger", "verify", "postgresql://ada:hunter2@host/people")
+    assert found.code == 2
+    assert "pdp-accountant[postgres]" in found.err
+    assert "hunter2" not in found.out + found.err
+    assert found.err.count("\n") == 1
 
 
 def test_a_charge_tells_a_number_and_a_hash_alone(pdp, folder):

@@ -30,6 +30,12 @@ def one_sentence(error):
 
 
 @pytest.fixture
+def where(tmp_path):
+    """These faults are those of files; test_server.py has those of servers."""
+    return lambda name: tmp_path / f"{name}.db"
+
+
+@pytest.fixture
 def files(tmp_path, make):
     """A closed ledger with two charges and an output."""
     ledger = make(budget="1.5")
@@ -193,7 +199,7 @@ def test_no_id_is_in_any_file(tmp_path, make):
 def test_a_full_disk_charges_nothing(files, monkeypatch):
     with Ledger.open(files[0]) as ledger:
         before = spending(ledger)
-        database = ledger.journal.store._database
+        database = ledger.journal.store.database
         database.execute("PRAGMA max_page_count = 1")
         many = pa.table({"id": np.arange(40_000), "z": np.random.default_rng(0).random(40_000)})
         with pytest.raises(UnwritableOutput, match="disk is full"):

@@ -89,7 +89,7 @@ def refund(monkeypatch):
         true(self, kind, error, trace)
         if not self.published:
             journal = self._ledger.journal
-            with journal.store.transaction():
+            with journal.store.database.transaction():
                 for account in map(journal.store.read_account, range(journal.store.count_rows("accounts"))):
                     journal.store.write_account(account.sealed(account.chunk, account.sequence, ZERO, account.budgets, journal.hasher))
 
@@ -110,7 +110,7 @@ def charge_the_drawn(monkeypatch):
 
 def add_floats(monkeypatch):
     def charge(self, entry, matched, cost, digest):
-        spent = FLOATS.setdefault(id(self._store), np.zeros(matched.totals.size))
+        spent = FLOATS.setdefault(id(self._store.database), np.zeros(matched.totals.size))
         amounts = 0.1 * (matched.totals > 0)
         active = spent + amounts <= 1 + 1e-9
         spent += amounts * active

@@ -23,6 +23,8 @@ FILES = ("syntax", "terms", "intervals", "boxes", "normal", "rules", "claims", "
 SUITE = ["tests/kernel", "tests/mutants/test_guards.py"]
 #: The suite of modules that profiles have nothing to do with.
 COMPOSED = ["-m", "not slow", "tests/kernel/test_compositions.py", "tests/kernel/test_curves.py", "tests/mutants/test_compositions.py"]
+#: Seconds that the tests may take without a guard.
+_LIMIT = 600
 _CHECKS = {"require", "discharge", "show", "define", "check_smooth"}
 
 
@@ -80,8 +82,9 @@ def is_noticed(folder: Path, name: str) -> bool:
     ]
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run([*command, *suite], cwd=folder, env=environment, capture_output=True, timeout=240, check=False)
+        done = subprocess.run([*command, *suite], cwd=folder, env=environment, capture_output=True, timeout=_LIMIT, check=False)
     except subprocess.TimeoutExpired:
+        sys.stdout.write(f"{name}: no answer in {_LIMIT} s, which counts as noticed: look at it on a quiet machine\n")
         return True
     return done.returncode != 0
 

@@ -135,6 +135,11 @@ def test_the_command_and_the_file_agree_on_the_suite(checker, tmp_path):
     agree(checker, tmp_path, dict([*make_suite().items()][::4]))
 
 
+@pytest.mark.slow
+def test_the_command_and_the_file_agree_on_all_of_it(checker, tmp_path):
+    agree(checker, tmp_path, make_suite())
+
+
 def test_what_is_no_use_is_one_line(tmp_path, capsys):
     for arguments in (["check"], ["check", "--export", "x.pyz", "y.json"], ["check", "--export", str(tmp_path)]):
         assert invoke(arguments) == 2

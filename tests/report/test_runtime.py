@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import sys
@@ -11,8 +12,10 @@ from fractions import Fraction
 import pytest
 
 import proofs_check
+from accountant import report
 from accountant.cli.main import invoke
 from accountant.report.checking import page, runtime
+from profiles import declare
 from profiles.errors import UnreadableFile
 from profiles.presenting.elements import make, serialise
 from tests.mutants.corpus import texts
@@ -61,6 +64,20 @@ def test_a_missing_runtime_says_where_it_comes_from(tmp_path, capsys):
     assert invoke([*options, "--runtime", str(tmp_path)]) == 2
     assert not (tmp_path / "r.html").exists()
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_report_from_python_checks_itself_where_a_runtime_is_given(tmp_path, monkeypatch):
+    profile, out = declare("sum", "w*z", record={"z": [0, 4]}), tmp_path / "report.html"
+    for name, data in PARTS.items():
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(UnreadableFile, match="SHA-256 differs"):
+        report(profile, 5, out, q="1/2", runtime=tmp_path)
+    assert not out.exists()
+    monkeypatch.setattr(runtime, "FILES", {name: hashlib.sha256(data).hexdigest() for name, data in PARTS.items()})
+    report(profile, 5, out, q="1/2", runtime=tmp_path)
+    assert 'id="worker-source"' in out.read_text(encoding="utf-8")
+    report(profile, 5, out, q="1/2")
+    assert 'id="worker-source"' not in out.read_text(encoding="utf-8")
 
 
 def test_the_worker_is_one_script(tmp_path):

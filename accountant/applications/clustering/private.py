@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
+from accountant.applications.charging import release_once
 from accountant.applications.clustering.records import Data, MetricRecords, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
@@ -19,10 +20,13 @@ from accountant.calibration.one_sided import to_target
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidTarget, to_exact
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, OWN_ENTRY, PUBLIC_CONSTANTS, WELL_FORMED
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness import BitSource, draw_discrete_laplace, draw_geometric
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
 
 PAGE = "docs/metric-clustering.md"
 PUBLIC = PUBLIC_CONSTANTS.about(
@@ -175,23 +179,36 @@ class PrivateMetricClustering:
         """The guarantee of :meth:`run` before it is known where the random bits come from."""
         return derive_guarantee(self.budget, self, rounds=self.public_rounds)
 
-    def run(self, data: Data, rng: object = None, *, bits: object = None) -> MetricClustering:
+    def run(self, data: Data, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> MetricClustering:
         """Return private centres for ``data``: candidate numbers (n,), points (n, d), :class:`Multiplicities` or :class:`DistanceRows`.
 
         ``rng`` makes the draws of selection and noise, ``bits`` those of the sample: each None (the operating system's secure source), a
-        seed, or a :class:`numpy.random.Generator`. All draws are exact. Raises :class:`InvalidData`, :class:`InvalidArgument`.
+        seed, or a :class:`numpy.random.Generator`. All draws are exact. ``ledger``: an analysis with the unit of each record,
+        ``ledger.analysis(name, ids)``; it takes no multiplicities, which have no ids.
+        Raises :class:`InvalidData`, :class:`InvalidArgument`, and what charging raises.
         """
-        draw, budget = Draw.open(rng, bits), self.budget
-        guarantee = draw.conclude(self.guarantee, self, sampled=budget.plan is not None)
+        draw = Draw.open(rng, bits)
+        promised = draw.conclude(self.guarantee, self, sampled=self.budget.plan is not None)
         records = MetricRecords(self.space, self.power, data)
-        everything = tuple(range(self.space.size))
+
+        def cluster(active: Booleans | None) -> dict[str, Any]:
+            return self._cluster(records if active is None else records.restrict(active), draw)
+
+        size = None if ledger is None else records.size
+        found, guarantee, charged = release_once(ledger, promised, size, cluster, arguments=(self,))
+        parts = (tuple(found["centres"]), guarantee, tuple(found["selected"]), tuple(found["weights"]))
+        return MetricClustering(*parts, choice=self.choice, charged=charged)
+
+    def _cluster(self, records: MetricRecords, draw: Draw) -> dict[str, Any]:
+        """Return what is released: centres, selected candidates and their weights."""
+        budget, everything = self.budget, tuple(range(self.space.size))
         sample = None if budget.plan is None else records.sample(budget.plan.p, draw.sampler)
         selected = everything if sample is None or not budget.selection else self._select(sample, draw.noise)
         counted = records.tally() if budget.full or sample is None else sample
         weights = self._weigh(counted, selected, draw.noise)
         costs = (self.space.distances[list(selected)] / self.space.diameter) ** self.power
         centres = solve_weighted(costs, weights, int(self.k))
-        return MetricClustering(centres, guarantee, selected, tuple(weights.tolist()), choice=self.choice)
+        return {"centres": list(centres), "selected": list(selected), "weights": weights.tolist()}
 
     def _select(self, sample: Tally, digits: BitSource) -> tuple[int, ...]:
         rounds = self.public_rounds

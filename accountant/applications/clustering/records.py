@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from accountant.applications.clustering.space import Costs, MetricSpace
 from profiles import InvalidArgument, InvalidData
-from profiles.arrays import Floats, Integers
+from profiles.arrays import Booleans, Floats, Integers
 from profiles.private import hide_length, name_type
 from profiles.randomness.bernoulli import PoissonSampler
 
@@ -97,6 +97,21 @@ class MetricRecords:
         else:
             found = np.asarray(data)
             self._indices = space.snap_points(_to_floats(found)) if found.ndim == 2 else _read_indices(found, space.size)
+
+    @property
+    def size(self) -> int:
+        """How many records there are: private. Raises :class:`InvalidData` for multiplicities, whose records nobody tells apart."""
+        rows = self._indices if self._rows is None else self._rows
+        if rows is None:
+            raise InvalidData("records were given by their multiplicities, but a ledger asks to whom each belongs; give them one by one")
+        return len(rows)
+
+    def restrict(self, kept: Booleans) -> MetricRecords:
+        """Return the records with ``kept[x]``. Raises :class:`InvalidData` for multiplicities."""
+        part = self._rows if self._indices is None else self._indices
+        if part is None or kept.shape != (self.size,):
+            raise InvalidData("one boolean for each record was expected, but another number was found; give one a record")
+        return MetricRecords(self._space, self._power, part[kept] if self._indices is not None else DistanceRows(part[kept]))
 
     def tally(self) -> Tally:
         """Return all records."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from accountant.applications.dpsgd.plan import DPSGDPlan
 from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run
 from accountant.guarantees.theorem import settle
 from profiles.hypotheses import DECLARED_EVENTS, EXACT_REALS, PUBLIC_CONSTANTS, RECORD_STATISTICS, SENSITIVITY_ONE, Hypothesis
@@ -15,12 +14,12 @@ _CLIPPED = "each weighted gradient is moved into the ball of this radius by itse
 _ROUNDED = "sums of truncated gradients and normal noise are released as correctly rounded values (docs/exact-noise.md, Theorems 1 to 3)"
 
 
-def certify_training(plan: DPSGDPlan, run: Run, arithmetic: Arithmetic, supposes: tuple[Hypothesis, ...] = ()) -> AnyGuarantee:
-    """Return the (ε, δ) guarantee of a run of ``plan`` by :class:`~accountant.applications.dpsgd.training.Trainer`.
+def certify_training(made: AnyGuarantee, run: Run, arithmetic: Arithmetic, supposes: tuple[Hypothesis, ...] = ()) -> AnyGuarantee:
+    """Return the guarantee of a run of a plan by :class:`~accountant.applications.dpsgd.training.Trainer`: ``made`` is that of the plan, or
+    the curve that it is a point of.
 
     Of code that is not known (``run.known``) nothing is discharged that speaks of what it computes.
     """
-    made = plan.guarantee
     if run.known:
         closed = {
             item: reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ except ModuleNotFoundError as error:
         raise ModuleNotFoundError("estimators need scikit-learn, which is not installed; install pdp-accountant[scikit-learn]") from error
     raise
 
+from accountant.applications.charging import release_once
 from accountant.applications.dpsgd.certifying import PUBLIC_CLASSES, certify_training
 from accountant.applications.dpsgd.losses import Records, residuals
 from accountant.applications.dpsgd.noise import to_rate, to_steps, to_target
@@ -23,15 +24,18 @@ from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan, plan_for_
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.applications.dpsgd.training import MOST_ENTRIES, Schedule, Trainer, open_noise
 from accountant.applications.kmeans.estimator import make_generator
-from accountant.applications.kmeans.withheld import refuse_search, release_of, without_quotes
+from accountant.applications.kmeans.withheld import describe_parameters, refuse_search, release_of, without_quotes
 from accountant.guarantees import Run, ships
 from accountant.progress import show_progress
 from profiles import InvalidArgument, InvalidData, to_exact
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.mechanisms.datasets import float_at_most
 from profiles.mechanisms.interface import to_arithmetic
 from profiles.numbers import ExactLike, shorten
 from profiles.randomness.bernoulli import PoissonSampler
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
 
 _MOST_CLASSES = 10**4
 
@@ -87,6 +91,8 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (ε, δ)-DP of all steps together, with its hypotheses.
     plan_ : DPSGDPlan
         Noise, probabilities and weights; public.
+    charged_ : Charged
+        Where the fit was charged to a ledger alone: its name, entry and cost.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -144,8 +150,13 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.arithmetic = arithmetic
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> DPSGDClassifier:  # noqa: N803
-        """Train on the records ``X``, shape (n, d), with labels ``y``, shape (n,); n may be 0 where ``classes`` is given."""
+    def fit(self, X: ArrayLike, y: ArrayLike, *, ledger: Analysis | None = None) -> DPSGDClassifier:  # noqa: N803
+        """Train on the records ``X``, shape (n, d), with labels ``y``, shape (n,); n may be 0 where ``classes`` is given.
+
+        ``ledger``: an analysis with the unit of each record, ``ledger.analysis(name, ids)``, of a ledger in the notion zcdp; with ``rate``
+        1, because samples have no useful ρ (docs/ledger.md, section 7). ``guarantee_`` is then that of the ledger, for a unit with all of
+        its records, and ``charged_`` says under which entry. Asked for again with these parameters, the coefficients are served.
+        """
         with release_of(self):
             schedule, by_bound = self._schedule(), self._by_bound()
             arithmetic = to_arithmetic(self.arithmetic)
@@ -157,13 +168,24 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             generator, source = make_generator(self.random_state)
             sampler = PoissonSampler(None if self.random_state is None else generator)
             run = Run(noise=source, draws=sampler.source.hypothesis, known=ships(self))
-            guarantee = certify_training(plan, run, arithmetic, supposed)
+            promised = certify_training(plan.guarantee, run, arithmetic, supposed)
+            curve = None if ledger is None else certify_training(plan.curve, run, arithmetic, supposed)
             if points.shape[1] * len(classes) > MOST_ENTRIES:
                 raise InvalidArgument(f"features times classes must be at most {MOST_ENTRIES}, but more were found; take fewer features")
-            records = Records.of(points, codes, intercept=bool(self.fit_intercept))
             trainer = Trainer(plan, schedule, len(classes), by_bound)
-            with show_progress("training", "steps") as report:
-                found = trainer.run(records, sampler, open_noise(plan, arithmetic, generator), report)
+
+            def train(active: Booleans | None) -> Floats:
+                rows = slice(None) if active is None else active
+                records = Records.of(points[rows], codes[rows], intercept=bool(self.fit_intercept))
+                with show_progress("training", "steps") as report:
+                    return trainer.run(records, sampler, open_noise(plan, arithmetic, generator), report)
+
+            arguments = (self, describe_parameters(self), points.shape[1], classes)
+            released, guarantee, charged = release_once(ledger, promised, len(points), train, arguments=arguments, curve=curve)
+            found: Floats = released
+            self.__dict__.pop("charged_", None)  # of an earlier fit
+            if charged is not None:
+                self.charged_ = charged
             self.classes_ = classes
             self.coef_, self.intercept_ = (found[:, :-1], found[:, -1]) if self.fit_intercept else (found, np.zeros(len(found)))
             self.plan_ = plan

@@ -67,6 +67,11 @@ class DPSGDPlan:
         return self.bound.delta
 
     @property
+    def curve(self) -> AnyGuarantee:
+        """The privacy curve that :attr:`guarantee` is a point of, under hypotheses that the loop has to make true."""
+        return declare_events(compose_steps(self.noise, self.rate, self.steps))
+
+    @property
     def sensitivity(self) -> Fraction:
         """C/q₀ (1 + 2⁻³⁰): no weighted clipped gradient may be longer. The slack is for rounding in binary64."""
         return widen(self.clip / self.rate)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
-from accountant.applications.kmeans.certifying import bound_weights, let_records_weigh, to_largest
+from accountant.applications.charging import release_once
+from accountant.applications.kmeans.certifying import OWN_WEIGHT, bound_weights, let_records_weigh, to_largest
 from accountant.applications.kmeans.gaussian import GaussianNoise
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, LaplaceNoise, NoiseKind
 from accountant.applications.kmeans.planning import pack_centres
 from accountant.applications.kmeans.predicting import PrivateCentres
-from accountant.applications.kmeans.withheld import release_of, without_quotes
+from accountant.applications.kmeans.withheld import describe_parameters, release_of, without_quotes
 from accountant.guarantees import Run, ships
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.arrays import Booleans, Floats
@@ -31,6 +32,10 @@ from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.system import open_generator
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
+    from accountant.ledger.analysis import Personal
 
 #: Selects row i with probability exactly q[i], independently of all else: (q, generator) → a boolean array of the same length.
 Selector = Callable[[Floats, np.random.Generator], Booleans]
@@ -106,6 +111,8 @@ class DPLloyd(PrivateCentres):
         With normal noise μ(w, x) = w √(T (1/σ_count² + z²/σ_sum²)).
     mechanism_ : WeightedLloyd or GaussianLloyd
         What ran, with its noise scales and initial centres; all of it public.
+    charged_ : Charged
+        Where the fit was charged to a ledger alone: its name, entry and cost.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -159,11 +166,22 @@ class DPLloyd(PrivateCentres):
         self.delta = delta
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DPLloyd:  # noqa: ARG002, N803
+    def fit(
+        self,
+        X: ArrayLike,  # noqa: N803
+        y: object = None,  # noqa: ARG002
+        sample_weight: ArrayLike | None = None,
+        *,
+        ledger: Analysis | None = None,
+    ) -> DPLloyd:
         """Compute private centres of the records ``X``, shape (n, d); n may be 0. ``y`` is ignored.
 
         ``sample_weight``: a weight that each record has by itself, such as a survey weight, in [1, ``largest_weight``]; None is 1 for each.
         It is not the 1/q of a sample, for which :meth:`fit_sampled` is there.
+
+        ``ledger``: an analysis with the unit of each record, ``ledger.analysis(name, ids)``. Each record is charged the cost of its own
+        norm (and weight); the fit is run on the records of the units that have room, and stored. ``guarantee_`` is then that of the ledger,
+        for a unit with all of its records, and ``charged_`` says under which entry. Asked for again with these parameters, it is served.
         """
         with release_of(self):
             if sample_weight is not None and self.largest_weight is None:
@@ -186,7 +204,8 @@ class DPLloyd(PrivateCentres):
             profile = made.mechanism.profile if self.largest_weight is None else let_records_weigh(made.mechanism.profile, largest)
             run = Run(noise=source, known=ships(self), proved=made.evidence | self._range_evidence(profile))
             certified = kind.certify(made.constants, made.mechanism, profile, run)
-            self._run(made.mechanism, profile, certified, points, weights, generator)
+            personal = None if ledger is None else _charge_by_norm(profile, points, weights, self.norm)
+            self._run(made.mechanism, profile, certified, points, weights, generator, ledger=ledger, personal=personal)
         return self
 
     def fit_sampled(
@@ -197,6 +216,7 @@ class DPLloyd(PrivateCentres):
         constants: Mapping[str, object] | None = None,
         target_epsilon: ExactLike | None = None,
         select: Selector | None = None,
+        ledger: Analysis | None = None,
     ) -> DPLloyd:
         """Compute private centres of a fresh importance sample of ``X``, with an ε-DP guarantee for all of ``X``.
 
@@ -208,6 +228,8 @@ class DPLloyd(PrivateCentres):
 
         Draws are exact, with bits of the operating system, or of ``random_state`` where one is given. A ``select`` of your own must select
         row i with probability exactly q[i], independently; that it does is then a hypothesis of the guarantee.
+
+        ``ledger``: as for :meth:`fit`; each record is charged the worst case of the sampled run, whether or not it is drawn.
         Raises :class:`Infeasible` where ε* is below the ε of all records with weight 1, :class:`InvalidSampling` for an unusable rule.
         """
         with release_of(self):
@@ -226,7 +248,10 @@ class DPLloyd(PrivateCentres):
             draws = None if select is not None else sampler.source.hypothesis
             evidence = made.evidence | self._range_evidence(profile)
             guarantee = plan.certify(Run(source, draws, selector=select is not None, known=ships(self), proved=evidence))
-            if len(points):
+
+            def draw(points: Floats) -> tuple[Floats, Floats]:
+                if not len(points):
+                    return points, np.ones(0)
                 q, weights = plan.select(_norms_above(points, self.norm))
                 selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
                 if selected.dtype != np.bool_ or selected.shape != weights.shape:
@@ -234,10 +259,10 @@ class DPLloyd(PrivateCentres):
                         "the selector must return one boolean a record, but another type or length was found; correct it",
                         private=f"{selected.dtype} of shape {selected.shape}",
                     )
-                points, kept = points[selected], weights[selected]
-            else:
-                kept = np.ones(0)
-            self._run(made.mechanism, profile, Certified(guarantee), points, kept, generator)
+                return points[selected], weights[selected]
+
+            said = {"rule": rule, "constants": constants, "target_epsilon": target_epsilon, "select": select}
+            self._run(made.mechanism, profile, Certified(guarantee), points, None, generator, draw=draw, ledger=ledger, said=said)
         return self
 
     def _check_geometry(self) -> NoiseKind:
@@ -311,15 +336,42 @@ class DPLloyd(PrivateCentres):
         points: Floats,
         weights: Floats | None,
         generator: np.random.Generator,
+        *,
+        draw: Callable[[Floats], tuple[Floats, Floats]] | None = None,
+        ledger: Analysis | None = None,
+        personal: Personal | None = None,
+        said: Mapping[str, object] | None = None,
     ) -> None:
-        centres = mechanism.run(points, weights, generator)
-        self.mechanism_ = mechanism
-        self.profile_ = profile
-        self.guarantee_ = certified.guarantee
-        self.__dict__.pop("privacy_curve_", None)  # of an earlier fit
-        if certified.curve is not None:
+        def compute(active: Booleans | None) -> dict[str, Floats]:
+            part = points if active is None else points[active]
+            loads = weights if weights is None or active is None else weights[active]
+            part, loads = (part, loads) if draw is None else draw(part)
+            return {"centres": mechanism.run(part, loads, generator), "start": np.asarray(mechanism.initial_centres)}  # type: ignore[attr-defined]
+
+        arguments = (self, describe_parameters(self), said, points.shape[1], weights is None)
+        found, guarantee, charged = release_once(
+            ledger, certified.guarantee, len(points), compute, arguments=arguments, curve=certified.curve, personal=personal
+        )
+        for name in ("privacy_curve_", "charged_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if charged is not None:
+            self.charged_ = charged
+        elif certified.curve is not None:
             self.privacy_curve_ = certified.curve
-        self.cluster_centers_ = centres
+        self.mechanism_ = mechanism if charged is None else replace(mechanism, initial_centres=found["start"])  # type: ignore[type-var]
+        self.profile_ = profile
+        self.guarantee_ = guarantee
+        self.cluster_centers_ = found["centres"]
+
+
+def _charge_by_norm(profile: Profile, points: Floats, weights: Floats | None, norm: float) -> Personal:
+    """Return what each record costs by itself: its profile at an upper bound of its norm, and at its weight where it has one."""
+    from accountant.ledger.analysis import Personal  # noqa: PLC0415 - Arrow and SQLite are for those who keep a ledger
+
+    statistics = {"z": _norms_above(points, norm)}
+    if len(profile.record) > 1:
+        statistics[OWN_WEIGHT] = np.ones(len(points)) if weights is None else weights
+    return Personal(profile, statistics)
 
 
 def _norms_above(points: Floats, p: float) -> Floats:

@@ -18,7 +18,7 @@ from accountant.applications.kmeans.rows import Rows
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, certify_sample
 from accountant.applications.kmeans.spending import Charge, NoiseLaw, Spending, open_law
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
-from accountant.guarantees import Run
+from accountant.guarantees import AnyGuarantee, Run
 from profiles import InvalidArgument, exact_text, to_exact
 from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
@@ -126,21 +126,28 @@ def fit_rows(
     if sampled is not None:
         part = certify_sample(sampled.plan, Run(noise=source, draws=source, known=known))
     inside = project_records(found.centres + (statistics.mean - center), 2, radius) + center
-    certified = certify_path(
-        records.charges,
-        settings.law,
-        epsilon=settings.epsilon,
-        delta=settings.delta,
-        dimension=rows.dimension,
-        name=_name(settings),
-        run=run,
-        public=settings.public.sentence,
-        sample=part,
-    )
+    certified = certify_fit(records.charges, settings, dimension=rows.dimension, run=run, sample=part)
     return Fit(inside, statistics, found, records.charges, certified, sampled, (*_warn(found), *found.warnings))
 
 
-def _name(settings: Settings) -> str:
+def certify_fit(
+    charges: tuple[Charge, ...], settings: Settings, *, dimension: int, run: Run, sample: AnyGuarantee | None = None
+) -> CertifiedPath:
+    """Return the guarantee of a fit with these arguments that released at these costs (:func:`certify_path`)."""
+    return certify_path(
+        charges,
+        settings.law,
+        epsilon=settings.epsilon,
+        delta=settings.delta,
+        dimension=dimension,
+        name=name_fit(settings),
+        run=run,
+        public=settings.public.sentence,
+        sample=sample,
+    )
+
+
+def name_fit(settings: Settings) -> str:
     """Return the mechanism with its arguments, which are public and no part of the data."""
     ball = "the ball of their largest norm" if settings.radius is None else f"the public ball of radius {exact_text(settings.radius)[:40]}"
     about = "about 0" if settings.center is None else "about the given center"

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from accountant.applications.kmeans.charging import Released, charge_fit
 from accountant.applications.kmeans.estimator import make_generator
-from accountant.applications.kmeans.fitting import Settings, fit_rows
+from accountant.applications.kmeans.fitting import Settings, fit_rows, name_fit
 from accountant.applications.kmeans.methods import ROUNDS, find_method
+from accountant.applications.kmeans.path import describe_path
 from accountant.applications.kmeans.predicting import PrivateCentres
 from accountant.applications.kmeans.rows import ArrayRows
-from accountant.applications.kmeans.withheld import release_of
+from accountant.applications.kmeans.withheld import describe_parameters, release_of
 from accountant.guarantees import ships
 from profiles import InvalidArgument
 from profiles.numbers import ExactLike
 from profiles.randomness.bits import open_bits
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
 
 
 class UtilityWarning(UserWarning):
@@ -66,7 +71,7 @@ class DPKMeans(PrivateCentres):
     cluster_centers_ : array of shape (k, d)
         The private result.
     guarantee_ : Guarantee or ConditionalGuarantee
-        ε-DP or (ε, δ)-DP of all that was released.
+        ε-DP or (ε, δ)-DP of all that was released; with a ledger what that promises a unit, for all that is in it.
     privacy_curve_ : Guarantee or ConditionalGuarantee
         With a δ alone: the curve that ``guarantee_`` is a point of.
     profile_ : Profile
@@ -79,6 +84,8 @@ class DPKMeans(PrivateCentres):
         Every release, with its exact cost.
     choices_ : dict
         What the method chose, from released numbers.
+    charged_ : Charged
+        Where the fit was charged to a ledger alone: its name, entry and cost.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -124,8 +131,20 @@ class DPKMeans(PrivateCentres):
         self.sample_size = sample_size
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, sample_weight: object = None) -> DPKMeans:  # noqa: ARG002, N803
-        """Compute private centres of the records ``X``, shape (n, d); n may be 0. ``y`` is ignored."""
+    def fit(
+        self,
+        X: ArrayLike,  # noqa: N803
+        y: object = None,  # noqa: ARG002
+        sample_weight: object = None,
+        *,
+        ledger: Analysis | None = None,
+    ) -> DPKMeans:
+        """Compute private centres of the records ``X``, shape (n, d); n may be 0. ``y`` is ignored.
+
+        ``ledger``: an analysis with the unit of each record, ``ledger.analysis(name, ids)``. The fit is charged, run on the records of the
+        units that have room, and stored; ``guarantee_`` is then that of the ledger, for a unit with all of its records, and ``charged_``
+        says under which entry. A fit that was published under this name with these parameters is served, whatever ``X`` is.
+        """
         with release_of(self):
             if sample_weight is not None:
                 raise InvalidArgument(
@@ -147,22 +166,27 @@ class DPKMeans(PrivateCentres):
             # what need not be secret has random numbers of its own, which tell nothing of the state that the noise comes from
             seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
             bits = open_bits(None if self.random_state is None else generator)
-            found = fit_rows(
-                ArrayRows(points), settings, method, bits=bits, source=source, rng=np.random.default_rng(seed), known=ships(self)
-            )
+            rows, rng = ArrayRows(points), np.random.default_rng(seed)
+            drawn: dict[str, Any] = {"bits": bits, "source": source, "rng": rng, "known": ships(self)}
+            for name in ("privacy_curve_", "charged_"):  # of an earlier fit
+                self.__dict__.pop(name, None)
+            if ledger is None:
+                fit = fit_rows(rows, settings, method, **drawn)
+                found, self.guarantee_, self.profile_ = Released.of(fit), fit.certified.guarantee, fit.certified.profile
+                if fit.certified.curve is not None:
+                    self.privacy_curve_ = fit.certified.curve
+            else:
+                arguments = (self, describe_parameters(self), rows.dimension)
+                stored, charged = charge_fit(rows, settings, method, ledger, arguments=arguments, size=len(points), **drawn)
+                found, self.charged_, self.guarantee_ = Released.restore(stored["fit"]), charged, charged.guarantee
+                self.profile_ = describe_path(found.charges, settings.law, name_fit(settings))
             self.cluster_centers_ = found.centres
-            self.guarantee_ = found.certified.guarantee
-            self.__dict__.pop("privacy_curve_", None)  # of an earlier fit
-            if found.certified.curve is not None:
-                self.privacy_curve_ = found.certified.curve
-            self.profile_ = found.certified.profile
             self.statistics_ = found.statistics
-            self.cluster_counts_ = found.clustering.counts
-            self.releases_ = found.charges
-            self.choices_ = dict(found.clustering.choices)
-            if found.sample is not None:
-                self.releases_ += found.sample.charges
-                self.choices_["expected size of the sample"] = found.sample.plan.expected
+            self.cluster_counts_ = found.counts
+            self.releases_ = found.charges + found.sampled
+            self.choices_ = dict(found.choices)
+            if found.expected is not None:
+                self.choices_["expected size of the sample"] = found.expected
         for text in found.warnings:
             warnings.warn(text, UtilityWarning, stacklevel=2)
         return self

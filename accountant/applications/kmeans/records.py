@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
-from accountant.applications.kmeans.rows import Rows
+from accountant.applications.kmeans.rows import Blocks
 from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part, Spending, to_share
 from profiles import InvalidArgument
 from profiles.arrays import Floats, ignore_flags
@@ -58,7 +58,7 @@ class PrivateRecords:
     budget of ``spending`` says. ``bits`` draws the noise.
     """
 
-    def __init__(self, rows: Rows, domain: Domain, spending: Spending, bits: BitSource) -> None:
+    def __init__(self, rows: Blocks, domain: Domain, spending: Spending, bits: BitSource) -> None:
         self._rows, self._domain, self._spending, self._bits = rows, domain, spending, bits
         self._statistics: Statistics | None = None
         self._clip = domain.radius

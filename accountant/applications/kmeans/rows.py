@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from profiles import InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 
 #: Rows of a block: its arrays stay in the cache of a core, or near it.
 BLOCK_ROWS = 2**14
+_CHANGED = "the file of the records changed while it was read, so that it is not known which rows take part; nothing is handed out"
 
 
-class Rows(Protocol):
-    """A data set of d columns, read in passes."""
+class Blocks(Protocol):
+    """Rows of d columns, read in passes."""
 
     @property
     def dimension(self) -> int:
@@ -25,6 +26,13 @@ class Rows(Protocol):
 
     def blocks(self) -> Iterator[Floats]:
         """Yield all rows in their order, in blocks of shape (rows, d), finite and in C order; they are not to be changed."""
+
+
+class Rows(Blocks, Protocol):
+    """A data set of which some rows may take no part."""
+
+    def keep(self, active: Booleans) -> Rows:
+        """Return the rows with ``active[i]``, shape (n,): those that take part in a release."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,17 +51,22 @@ class ArrayRows:
         for start in range(0, len(self.points), BLOCK_ROWS):
             yield self.points[start : start + BLOCK_ROWS]
 
+    def keep(self, active: Booleans) -> ArrayRows:
+        """Return a copy of these rows."""
+        return ArrayRows(self.points[active])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileRows:
     """The numeric columns ``names`` of a CSV, Parquet or NPY file (or all of them but those in ``without``), one batch in memory at a time.
 
-    Made by :func:`open_rows`. ``report``: told how many rows of a pass were read.
+    Made by :func:`open_rows`. ``report``: told how many rows of a pass were read. ``active``: which rows take part, None for all.
     """
 
     path: Path
     names: tuple[str, ...]
     report: Callable[[int], None] | None = None
+    active: Booleans | None = None
 
     @property
     def dimension(self) -> int:
@@ -64,16 +77,32 @@ class FileRows:
         """Yield the rows of one pass over the file. Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
         from accountant.data import StatisticSpec, open_dataset  # noqa: PLC0415 - Arrow is slow to load
 
-        specs = [StatisticSpec(f"c{number}", column=name, from_data=True) for number, name in enumerate(self.names)]
+        specs, done = [StatisticSpec(f"c{number}", column=name, from_data=True) for number, name in enumerate(self.names)], 0
         for batch in open_dataset(self.path).batches(specs):
             rows = np.empty((batch.size, len(specs)))
             for number, spec in enumerate(specs):
                 column = batch.statistics[spec.name]
                 rows[:, number] = column if isinstance(column, np.ndarray) else column.values
+            done += batch.size
+            rows = self._choose(rows, done)
             for start in range(0, len(rows), BLOCK_ROWS):
                 yield rows[start : start + BLOCK_ROWS]
             if self.report is not None:
                 self.report(batch.first_row + batch.size)
+        if self.active is not None and done != len(self.active):
+            raise InvalidData(_CHANGED)
+
+    def keep(self, active: Booleans) -> FileRows:
+        """Return these rows of the same file."""
+        return replace(self, active=active)
+
+    def _choose(self, rows: Floats, done: int) -> Floats:
+        if self.active is None:
+            return rows
+        taken = self.active[done - len(rows) : done]
+        if len(taken) != len(rows):
+            raise InvalidData(_CHANGED)
+        return rows[taken]
 
 
 def open_rows(

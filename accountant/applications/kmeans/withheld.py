@@ -144,6 +144,11 @@ def release_of(estimator: object) -> Iterator[None]:
         raise
 
 
+def describe_parameters(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator that decide the law of its output: all but where its random numbers come from."""
+    return {name: value for name, value in estimator.get_params(deep=False).items() if name != "random_state"}
+
+
 @contextlib.contextmanager
 def without_quotes() -> Iterator[None]:
     """Raise what the block raises as ValueError or TypeError, of the same kind, with a message that quotes nothing.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from accountant.applications.charging import release_once
 from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, to_calibration
 from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
@@ -17,6 +19,9 @@ from profiles import InvalidData, InvalidTarget, to_exact
 from profiles.arrays import Booleans, Integers
 from profiles.numbers import to_integer
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
 
 
 class CoverAnswer(Answer[Integers]):
@@ -74,12 +79,13 @@ class PrivateSetCover:
         """What a run guarantees, before the sources of its random numbers are known."""
         return self.program.guarantee
 
-    def run(self, system: CoverageInstance, rng: object = None, *, bits: object = None) -> CoverAnswer:
+    def run(self, system: CoverageInstance, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> CoverAnswer:
         """Return a permutation of the sets.
 
         ``system`` has the sets as candidates and the elements as users: :func:`read_coverage`, or ``CoverageInstance.from_sets``.
         ``bits`` gives samples and noise, ``rng`` the public order of the sets, which breaks ties: each None (the operating system's secure
-        source), a seed, or a :class:`numpy.random.Generator`. Raises :class:`InvalidData`, :class:`InvalidArgument`.
+        source), a seed, or a :class:`numpy.random.Generator`. ``ledger``: an analysis with the id of each element,
+        ``ledger.analysis(name, ids)``. Raises :class:`InvalidData`, :class:`InvalidArgument`, and what charging raises.
         """
         if type(system) is not CoverageInstance or system.candidates != self.sets:
             raise InvalidData(
@@ -88,13 +94,19 @@ class PrivateSetCover:
         public, sampler = open_sources(rng, bits)
         draw = Draw(sampler.source, sampler)  # noise and samples come from the same bits
         order = seed_public(public).permutation(system.candidates).astype(np.int64)
-        taken: Booleans = np.zeros(system.candidates, dtype=np.bool_)
-        chosen: list[int] = []
-        for group in self.program.groups:
-            chosen += _run_group(group, system, order, taken, sampler)
-        permutation = np.concatenate([np.array(chosen, dtype=np.int64), order[~taken[order]]])
+
+        def cover(active: Booleans | None) -> Integers:
+            present = system if active is None else system.restrict(active)
+            taken: Booleans = np.zeros(system.candidates, dtype=np.bool_)
+            chosen: list[int] = []
+            for group in self.program.groups:
+                chosen += _run_group(group, present, order, taken, sampler)
+            return np.concatenate([np.array(chosen, dtype=np.int64), order[~taken[order]]])
+
+        promised = draw.conclude(self.guarantee, self)
+        permutation, found, charged = release_once(ledger, promised, system.users, cover, arguments=(self,))
         permutation.setflags(write=False)
-        return CoverAnswer(permutation, draw.conclude(self.guarantee, self))
+        return CoverAnswer(permutation, found, charged=charged)
 
 
 def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: Booleans, sampler: PoissonSampler) -> list[int]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
+from accountant.applications.charging import release_once
 from accountant.applications.running import Answer, Choice, Draw, UtilityBound
 from accountant.applications.submodular.bounds import Noise, bound_plan, expect_loss
 from accountant.applications.submodular.choosing import PlainScores, choose_greedily, choose_with_kept_noise, count_up_to
@@ -19,10 +20,14 @@ from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Unit, conclude_run, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument, to_exact
+from profiles.arrays import Booleans
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY, PUBLIC_CONSTANTS, SUBMODULAR
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness import ExponentialDraws, draw_geometrics
 from profiles.randomness.bits import BitSource, open_bits
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
 
 _SOURCES: dict[Noise, str] = {
     "fresh": "docs/submodular.md, Theorem 1; docs/repeated-mechanisms.md, Theorem A'; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1",
@@ -200,11 +205,14 @@ class PrivateGreedy:
         cost = f"; expected loss of value by noise at most {shown} (users)" if shown else ""
         return Choice(noise, f"{why}{cost}; {how}", errors)
 
-    def run(self, function: DecomposableFunction, rng: object = None, *, bits: object = None) -> GreedyAnswer:
+    def run(
+        self, function: DecomposableFunction, rng: object = None, *, bits: object = None, ledger: Analysis | None = None
+    ) -> GreedyAnswer:
         """Select k candidates.
 
         ``rng`` draws candidates, ``bits`` the sample: each None (the operating system's secure source), a seed, or a
-        :class:`numpy.random.Generator`. Raises :class:`InvalidArgument` where k exceeds m, or where both are the same seed.
+        :class:`numpy.random.Generator`. ``ledger``: an analysis with the id of each user, ``ledger.analysis(name, ids)``.
+        Raises :class:`InvalidArgument` where k exceeds m, or where both are the same seed, and what charging raises.
         """
         known = type(function) in PROVED
         noise = self._noise(known=known)
@@ -215,13 +223,21 @@ class PrivateGreedy:
                 f"{self.candidates} candidates were declared, but the function has {function.candidates}; give their number"
             )
         draw, everything = Draw.open(rng, bits), self.plan.p == 1
-        sample = function if everything else function.restrict(draw.sample(function.users, self.plan.p))
-        if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
-            raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
-        selected = inner.select(sample, draw.noise)
-        found = draw.conclude(self._derive(noise), self, sampled=not everything, proved=prove_function(function))
+        promised = draw.conclude(self._derive(noise), self, sampled=not everything, proved=prove_function(function))
+
+        def select(active: Booleans | None) -> list[int]:
+            present = function if active is None else function.restrict(active)
+            sample = present if everything else present.restrict(draw.sample(present.users, self.plan.p))
+            if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
+                raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
+            return list(inner.select(sample, draw.noise))
+
+        selected, found, charged = release_once(
+            ledger, promised, function.users, select, arguments=(self, type(function), function.candidates, function.resolution)
+        )
         utility = self.bound(function.candidates, beta=_BETA, eta=_ETA) if known and self.k else None
-        return GreedyAnswer(selected, found, utility=utility, choice=self.choose(function.candidates, known=known))
+        choice = self.choose(function.candidates, known=known)
+        return GreedyAnswer(tuple(selected), found, utility=utility, choice=choice, charged=charged)
 
     def _noise(self, *, known: bool) -> Noise:
         if self.method == "auto":

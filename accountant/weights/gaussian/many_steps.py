@@ -143,7 +143,7 @@ class Line:
                     raise
                 gap *= 10  # the kernel does not work with so fine a grid
                 continue
-            excess = _log(found.delta) - _log(self.step.delta)
+            excess = log_of(found.delta) - log_of(self.step.delta)
             lag = self.lag = excess - self._excess_of(mu, q)
             if excess > 0:
                 free *= 2  # the estimate, or its slope, is wrong here
@@ -178,7 +178,7 @@ class Line:
         return self._excess_of(*self.pair(place))
 
     def _excess_of(self, mu: Fraction, q: Fraction) -> float:
-        return estimate_delta(float(mu), float(q), self.steps, float(self.step.epsilon)) - _log(self.step.delta)
+        return estimate_delta(float(mu), float(q), self.steps, float(self.step.epsilon)) - log_of(self.step.delta)
 
     def _complete(self, place: float, mu: Fraction, q: Fraction, going: StepBound, gap: Fraction) -> Found | None:
         """Return the place where δ is at most the target in the other direction, too."""
@@ -252,5 +252,6 @@ def _round_down(weight: Fraction, digits: int) -> Fraction:
     return max(Fraction(1), weight // unit * unit)
 
 
-def _log(value: Fraction) -> float:
+def log_of(value: Fraction) -> float:
+    """Return the natural logarithm, and −700 for 0 or less."""
     return log(value.numerator) - log(value.denominator) if value > 0 else -700.0

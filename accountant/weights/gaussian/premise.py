@@ -24,7 +24,6 @@ from proofs_check.conditions import homogeneous
 from proofs_check.conditions.context import to_target
 from proofs_check.suprema.branch import minimum_enclosure
 from proofs_check.suprema.ceilings import certify_at_most, enclose_term, proves_at_most
-from proofs_check.verify_notion import verify_notion
 
 Point = Mapping[str, Fraction]
 _BOXES = 1_000
@@ -68,7 +67,7 @@ def prove_gaussian(profile: Profile) -> GaussianPremise:
         raise InvalidProfile(f"weights need numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
     if not profile.record:
         raise InvalidProfile(f"the profile {profile.name[:60]!r} declares no record statistic, so no data can be read for it; declare one")
-    require_homogeneous(profile)
+    promise = require_homogeneous(profile).certificate()
     term = zeta_term(profile)
     found = enclose_term(term, profile.record)
     if found is None:
@@ -83,7 +82,7 @@ def prove_gaussian(profile: Profile) -> GaussianPremise:
         raise Undecided(f"mu(1, x) <= {decimal_text(reach, 9, round_up=True)} could not be proved for every record; write mu more simply")
     ends = minimum_enclosure(term, profile.record_variables(), _BOXES)
     least = Fraction(0) if ends is None else max(Fraction(decimal_text(max(ends[0], Fraction(0)), 9, round_up=False)), Fraction(0))
-    return GaussianPremise(profile, reach, worst, verify_notion(profile, [homogeneous.ID]).certificate(), ceiling, least)
+    return GaussianPremise(profile, reach, worst, promise, ceiling, least)
 
 
 def recheck_promise(profile: Profile, promise: object) -> bool:

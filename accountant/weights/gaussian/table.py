@@ -10,11 +10,11 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import exp, isqrt, log, sqrt
+from math import exp, isqrt, sqrt
 
 from accountant.curves.engine import make_certificate
 from accountant.curves.events import Composition
-from accountant.weights.gaussian.many_steps import BOTH, Line, StepBound, bounds_without_grid, compose_pair, find_weight
+from accountant.weights.gaussian.many_steps import BOTH, Line, StepBound, bounds_without_grid, compose_pair, find_weight, log_of
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.balls import ball, working_precision
 from profiles.errors import Infeasible
@@ -169,13 +169,13 @@ class _Walk:
         found = self._solve(mu, place)
         if found is None or found.zeta >= rows[-1].zeta:  # what was learned on the way may mislead: begin at the last row again
             self.slope = 2.0
-            found = self._solve(mu, _log(rows[-1].q))
+            found = self._solve(mu, log_of(rows[-1].q))
         return found if found is not None and found.zeta < rows[-1].zeta else None
 
     def _aim(self, rows: list[TableRow]) -> tuple[Fraction, float]:
         """Return the next μ, and about the log q there, by the rows before."""
         pace = _PACES[self.steps > 1]
-        places = [(_log(row.mu), _log(row.q)) for row in rows[-3:]]
+        places = [(log_of(row.mu), log_of(row.q)) for row in rows[-3:]]
         x, y = places[-1]
         if len(places) < 2:
             mu = _shorten(rows[-1].mu * Fraction(exp(pace)))
@@ -183,7 +183,7 @@ class _Walk:
         slope = (y - places[-2][1]) / (x - places[-2][0])
         steepness = 1 / max(-1 - slope, 1e-3)  # d log μ / d log (1/ζ), as log ζ = log μ + log q
         mu = _shorten(rows[-1].mu * Fraction(exp(min(max(pace * sqrt(steepness), pace / 4), _LONGEST))))
-        ahead = _log(mu) - x
+        ahead = log_of(mu) - x
         if len(places) == 3:
             before = (places[1][1] - places[0][1]) / (places[1][0] - places[0][0])
             bend = (slope - before) / (x - places[0][0]) * 2
@@ -236,10 +236,6 @@ def _shorten(mu: Fraction) -> Fraction:
 
 def _round_down(q: Fraction) -> Fraction:
     return Fraction(decimal_text(q, _Q_DIGITS, round_up=False))
-
-
-def _log(value: Fraction) -> float:
-    return log(value.numerator) - log(value.denominator) if value > 0 else -700.0
 
 
 __all__ = ["TableRow", "WeightTable", "make_table"]

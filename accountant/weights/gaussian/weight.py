@@ -28,7 +28,7 @@ from proofs_check.conditions import homogeneous
 from proofs_check.conditions.context import to_target
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
-from proofs_check.verify_notion import verify_notion
+from proofs_check.verify_notion import NotionVerification, verify_notion
 
 #: Digits of a weight: with more, a certificate has numbers that are longer than events may have.
 MAX_DIGITS = 40
@@ -151,9 +151,10 @@ def require_gaussian(profile: Profile) -> None:
 
 
 @lru_cache(maxsize=256)
-def require_homogeneous(profile: Profile) -> None:
-    """Refuse a profile of which it is not proved that a record enters by one number, times its weight."""
-    found = verify_notion(profile, [homogeneous.ID]).decisions[homogeneous.ID]
+def require_homogeneous(profile: Profile) -> NotionVerification:
+    """Return the proof that a record enters by one number, times its weight; refuse a profile without one."""
+    verified = verify_notion(profile, [homogeneous.ID])
+    found = verified.decisions[homogeneous.ID]
     if found.verdict is Verdict.REFUTED:
         raise InvalidProfile(
             f"a weight needs mu(w, x) = w*mu(1, x), but that is refuted for {profile.name[:60]!r} (pdp verify tells where); declare the mu "
@@ -163,6 +164,7 @@ def require_homogeneous(profile: Profile) -> None:
         raise Undecided(
             f"a weight needs mu(w, x) = w*mu(1, x), but that could not be proved for {profile.name[:60]!r}; write mu more simply"
         )
+    return verified
 
 
 def measure_record(profile: Profile, record: Mapping[str, object], digits: int) -> tuple[Fraction, Fraction]:
@@ -243,5 +245,5 @@ def certify(found: GaussianWeight, reached: Mapping[Direction, Fraction], claims
 
 __all__ = [
     "GaussianWeight", "certify", "compose_record", "gaussian_weight", "measure_record", "require_gaussian", "require_homogeneous",
-    "to_target_delta",
+    "state_claims", "to_target_delta",
 ]  # fmt: skip

@@ -63,7 +63,7 @@ def test_a_run(algorithm):
     answer, again = (plan.run(system, np.random.default_rng(3), bits=4) for _ in range(2))
     assert np.array_equal(answer.permutation, again.permutation)
     assert cover_cost(answer.permutation, system) == 7
-    assert [field.name for field in dataclasses.fields(answer)] == ["output", "guarantee", "utility", "choice"]
+    assert [field.name for field in dataclasses.fields(answer)] == ["output", "guarantee", "utility", "choice", "charged"]
     assert not answer.permutation.flags.writeable
     secure = plan.run(system, np.random.default_rng(3))
     assert SECURE_BITS in secure.guarantee.hypotheses

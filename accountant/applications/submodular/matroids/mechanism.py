@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
+from accountant.applications.charging import release_once
 from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.submodular.choosing import Scores, choose_greedily
 from accountant.applications.submodular.functions import TABLE
@@ -21,11 +22,14 @@ from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Unit
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
-from profiles.arrays import Integers
+from profiles.arrays import Booleans, Integers
 from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import BitSource
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
 _PROVED = (Coverage, FacilityLocation, PerUser, Tracked)
@@ -149,11 +153,12 @@ class PrivateMatroidGreedy:
         """ε-DP in both directions, before it is known where the random numbers come from."""
         return subsample(self.add_dp, self.plan.p)
 
-    def run(self, data: Any, rng: object = None, *, bits: object = None) -> PrivateSet:
+    def run(self, data: Any, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> PrivateSet:
         """Return one private set.
 
         ``data``: what the objective reads, one entry a user. ``rng`` makes the choices, ``bits`` the sample: each None (the secure source
-        of the operating system), a seed, or a :class:`numpy.random.Generator`; both stay secret.
+        of the operating system), a seed, or a :class:`numpy.random.Generator`; both stay secret. ``ledger``: an analysis with the id of
+        each user, ``ledger.analysis(name, ids)``.
         Raises :class:`InvalidArgument`, :class:`InvalidData`; no message has more than the format of the data in it.
         """
         draw = Draw.open(rng, bits)
@@ -161,8 +166,14 @@ class PrivateMatroidGreedy:
         count = self.function.count(users)
         if count > self.most_users:
             raise InvalidData(f"at most {self.most_users} users are supported, because sums are kept in 64 bits; give a part of them")
-        members = self.run_on_sample(self.function.keep(users, draw.sample(count, self.plan.p)), draw.noise)
-        return PrivateSet(tuple(sorted(members)), draw.conclude(self.guarantee, self))
+
+        def select(active: Booleans | None) -> list[int]:
+            present, left = (users, count) if active is None else (self.function.keep(users, active), int(active.sum()))
+            return sorted(self.run_on_sample(self.function.keep(present, draw.sample(left, self.plan.p)), draw.noise))
+
+        promised = draw.conclude(self.guarantee, self)
+        members, found, charged = release_once(ledger, promised, count, select, arguments=(self,))
+        return PrivateSet(tuple(members), found, charged=charged)
 
     def run_on_sample(self, sample: Any, draws: BitSource) -> Members:
         """Return the set for data that the objective has read: ε₀-add-DP only, so release nothing of it without sampling.

@@ -52,7 +52,7 @@ def test_the_guarantee_is_the_target_in_both_directions():
 
 def test_an_answer_has_the_set_and_the_guarantee_only():
     answer = make().run([[0, 1], [2], [5]], np.random.default_rng(0), bits=1)
-    assert [field.name for field in dataclasses.fields(answer)] == ["output", "guarantee", "utility", "choice"]
+    assert [field.name for field in dataclasses.fields(answer)] == ["output", "guarantee", "utility", "choice", "charged"]
     assert answer.output == answer.members
     assert INDEPENDENT not in answer.guarantee.hypotheses
     assert ARITHMETIC in answer.guarantee.hypotheses

@@ -1,0 +1,420 @@
+"""How a sample is drawn by released statistics, for everything together within one budget that is fixed before any record is read.
+
+Statement (docs/private-statistics.md, Theorem 2). Let c(z) be what the statistics s cost a record, E a number, and for every s that can
+be released let the rule q made of s have
+
+    c(z) + ψ(x; s) ≤ E for every record x,   ψ = log(1 + q(x; s)(e^{ε(1/q(x; s), x)} − 1)).
+
+Then the statistics, and one run of the mechanism on the one sample that q draws, are E-differentially private.
+
+The rule: q = min(1, g·(λ m/ñ + (1 − λ) m z^e/Z̃)) with ñ ≥ 1 and Z̃ between ñ hi^e/2²⁰ and ñ hi^e, so that 0 < q ≤ 1 whatever was released,
+and with the smallest g ≥ 1 that is found for which the inequality is certified. There is always one: q = 1, for which it is proved before
+any record is read. ``privacy-constrained`` weights have ψ ≤ E − sup c by their definition.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from accountant.amplification import amplify_array
+from accountant.applications.statistics.releasing import LEAST_MEAN, Costs, Moment, Released
+from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
+from accountant.rules.coreset import norm_statistic
+from accountant.samples.plan import SamplingPlan, plan_sample
+from accountant.selection.select import ROUNDED
+from accountant.weights.fast.compiled import CompiledTerm
+from profiles import (
+    Declaration,
+    Infeasible,
+    InvalidArgument,
+    InvalidSampling,
+    PDPError,
+    Profile,
+    Undecided,
+    decimal_text,
+    declare,
+    exact_text,
+    to_exact,
+)
+from profiles.arrays import Floats
+from profiles.hypotheses import EXACT_REALS
+from profiles.mechanisms.datasets import check_radius
+from profiles.profile import MAX_NAME, WEIGHT, Statistic
+from profiles.terms import Term, number, substitute, to_text
+
+_PAGE = "docs/private-statistics.md"
+CONSTRAINED, UNIFORM, CORESET = "privacy-constrained", "uniform", "coreset"
+#: By the name of a rule its exponent; None is told by a constant, 0 has no total.
+_EXPONENTS: Mapping[str, int | None] = {UNIFORM: 0, "coreset-l1": 1, "coreset-l2": 2, CORESET: None}
+MOST_EXPONENT, MOST_SIZE = 16, 10**15
+_HALF = Fraction(1, 2)
+_DIGITS = 12  # of the constants of a rule
+_GRID = 2001
+_STEP = 2 ** (1 / 16)
+_TRIES, _WIDER = 8, Fraction(1001, 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRequest:
+    """What is asked for: ``epsilon`` E of everything together, ``statistics``, the part of it for these, and a ``rule`` with its constants.
+
+    ``size`` m and ``mixing`` λ of a rule with a size, else None; ``moment`` is the total that the rule reads, or None.
+    """
+
+    epsilon: Fraction
+    statistics: Fraction
+    rule: str
+    size: Fraction | None
+    mixing: Fraction | None
+    moment: Moment | None
+
+    @property
+    def costs(self) -> Costs:
+        """What the statistics cost."""
+        return Costs.of(self.statistics, self.moment)
+
+    @classmethod
+    def of(
+        cls, profile: Profile, epsilon: object, statistics: object, rule: str | None, constants: Mapping[str, object] | None
+    ) -> SampleRequest:
+        """Return a checked request. Raises :class:`InvalidArgument`, :class:`InvalidSampling`, :class:`profiles.InvalidNumber`."""
+        if epsilon is None:
+            raise InvalidArgument(
+                "private statistics need a target epsilon, which is that of everything together: a bound that is computed from what was "
+                "released would promise nothing; give one"
+            )
+        whole, part = to_exact(epsilon, "the target epsilon"), to_exact(statistics, "the epsilon of the statistics")
+        if not 0 < part < whole <= 1000:
+            raise InvalidArgument(
+                "the epsilon of the statistics must be above 0 and below the target epsilon, which covers them and is at most 1000; "
+                "correct the two"
+            )
+        profile.require_pure()
+        if profile.free_parameters or profile.shares:
+            raise InvalidArgument("private statistics need a profile with numbers for all parameters and ranges; give them")
+        if not profile.record:
+            raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
+        given = dict(constants or {})
+        name = CONSTRAINED if rule is None else rule
+        if name == CONSTRAINED:
+            if given:
+                raise InvalidArgument("the rule privacy-constrained takes no constants; leave them out, or name another rule")
+            return cls(whole, part, name, None, None, _read_moment(profile, given, 2, optional=True))
+        if name not in _EXPONENTS:
+            raise InvalidSampling(
+                f"private statistics serve {', '.join((*_EXPONENTS, CONSTRAINED))}, but {str(name)[:60]!r} was asked for; name one of these"
+            )
+        return cls(whole, part, name, *_read_constants(profile, name, given))
+
+
+def _read_constants(profile: Profile, name: str, given: dict[str, object]) -> tuple[Fraction, Fraction | None, Moment | None]:
+    """Return m, λ and the total that a rule reads. Raises :class:`InvalidArgument`."""
+    known = {"m"} | (set() if name == UNIFORM else {"lam", "statistic"}) | ({"exponent"} if name == CORESET else set())
+    for key in given:
+        if key not in known:
+            what = "is released with noise" if key in ("n", "mean", "xbar") else "is none of its constants"
+            raise InvalidArgument(f"{key!r} was given, but with private statistics the rule {name!r} takes {_list(known)}: {key!r} {what}")
+    if "m" not in given:
+        raise InvalidArgument(f"the rule {name!r} needs its expected sample size; give the constant m")
+    size = to_exact(given["m"], "the constant m")
+    if not 1 <= size <= MOST_SIZE:
+        raise InvalidArgument("the expected sample size m must be at least 1 and at most 1e15; correct it")
+    if name == UNIFORM:
+        return size, None, None
+    mixing = to_exact(given.get("lam", _HALF), "the constant lam")
+    if not 0 < mixing <= 1:
+        raise InvalidArgument("the constant lam must be above 0 and at most 1: with 0 records of a small norm would have q = 0; correct it")
+    fixed = _EXPONENTS[name]
+    if fixed is None:
+        exact = to_exact(given.get("exponent", 2), "the constant exponent")
+        if exact.denominator != 1 or not 1 <= exact <= MOST_EXPONENT:
+            raise InvalidArgument(f"with private statistics the constant exponent is a whole number from 1 to {MOST_EXPONENT}; correct it")
+        fixed = int(exact)
+    return size, mixing, _read_moment(profile, given, fixed)
+
+
+def _list(names: set[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _read_moment(profile: Profile, given: Mapping[str, object], exponent: int, *, optional: bool = False) -> Moment | None:
+    """Return the total of the norm that is named, or the only one; None where it is ``optional`` and there is none."""
+    wanted = given.get("statistic")
+    if wanted is not None and not isinstance(wanted, str):
+        raise InvalidSampling("the constant statistic must be the name of a record statistic; give it as text")
+    try:
+        chosen: Statistic = norm_statistic(profile, wanted)
+    except InvalidSampling:
+        if optional:
+            return None
+        raise
+    if chosen.hi <= 0:
+        raise InvalidSampling(f"a coreset rule needs a norm with a range above 0, but that of {chosen.name!r} ends at 0; declare another")
+    found = Moment(chosen, exponent)
+    check_radius(found.reach)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedPlan:
+    """How one sample is drawn: the ``request``, what was ``released``, the rates times ``raised`` g, and the ``plan`` of the sampler.
+
+    ``whole`` is the certified worst case of statistics and sample together, one supremum over all records; None where
+    the sum of the two suprema is within the budget by definition (privacy-constrained weights, or an ε that may fall in w).
+    ``expected``: about the size of the sample, from released numbers, which may be published; None where it is not known.
+    """
+
+    request: SampleRequest
+    released: Released
+    raised: Fraction
+    plan: SamplingPlan
+    whole: DerivedEpsilon | None
+    expected: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """A plan of the sampler that is within the budget: by one supremum ``whole``, or, where that is None, by the sum of two."""
+
+    plan: SamplingPlan
+    whole: DerivedEpsilon | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is known before any record is read. ``last``: a plan that is within the budget whatever is released; it is the one for
+    privacy-constrained weights, or uses every record.
+    """
+
+    profiles: object
+    profile: Profile
+    request: SampleRequest
+    last: Certified
+
+
+def prepare(profiles: object, profile: Profile, request: SampleRequest) -> Prepared:
+    """Return a request that every release can be followed by. Raises :class:`Infeasible` where even q = 1 for all records costs too much,
+    and what planning raises.
+    """
+    if request.rule == CONSTRAINED:
+        plan = plan_sample(profiles, target_epsilon=request.epsilon - request.statistics)
+        return Prepared(profiles, profile, request, Certified(plan, None))
+    last = _certify(plan_sample(profiles, rule=UNIFORM, constants={"rate": 1}), request)
+    if last is None:
+        raise Infeasible(
+            f"a target epsilon of {exact_text(request.epsilon)[:40]} was given, but the statistics and the mechanism on every record are "
+            "not proved to be within it already; raise the target, or the noise of the mechanism"
+        )
+    return Prepared(profiles, profile, request, last)
+
+
+def describe_whole(profile: Profile, request: SampleRequest, q: Term) -> Profile:
+    """Return the profile w (c(z) + ψ(x)) of the statistics and the sample by ``q`` together, for records that are used once (w = 1).
+
+    >>> from fractions import Fraction
+    >>> base = declare("sum", "w*z", record={"z": (0, 2)})
+    >>> request = SampleRequest.of(base, 5, "1/2", "uniform", {"m": 10})
+    >>> describe_whole(base, request, number(Fraction(1, 4))).text
+    'w*(c_n + log(1 + 1/4*(exp(z/(1/4)) - 1)))'
+    """
+    inner = to_text(substitute(profile.numeric_epsilon(), {WEIGHT: ("div", number(1), q)}))
+    cost, parameters = _write_costs(profile, request)
+    return declare(
+        f"statistics, then a sample for {profile.name}"[:MAX_NAME],
+        f"w*({cost} + log(1 + ({to_text(q)})*(exp({inner}) - 1)))",
+        record={item.name: (item.lo, item.hi) for item in profile.record},
+        parameters=parameters,
+        source=f"{_PAGE}, Theorem 2",
+    )
+
+
+def describe_costs(profile: Profile, request: SampleRequest) -> Profile:
+    """Return the profile w c(z) of the statistics alone."""
+    cost, parameters = _write_costs(profile, request)
+    ranges = {item.name: (item.lo, item.hi) for item in profile.record}
+    return declare(
+        f"statistics for {profile.name}"[:MAX_NAME], f"w*({cost})", record=ranges, parameters=parameters, source=f"{_PAGE}, Theorem 1"
+    )
+
+
+def _write_costs(profile: Profile, request: SampleRequest) -> tuple[str, dict[str, Fraction]]:
+    """Return c(z) as text, with its parameters."""
+    taken = {item.name for item in profile.record}
+    records, total = _free("c_n", taken), _free("c_z", taken)
+    costs, moment = request.costs, request.moment
+    if moment is None:
+        return records, {records: costs.records}
+    text = f"{records} + {total}*{moment.statistic.name}**{moment.exponent}/({exact_text(moment.reach)})"
+    return text, {records: costs.records, total: costs.total}
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def make_constants(request: SampleRequest, count: Fraction, total: Fraction | None, raised: Fraction) -> dict[str, Fraction]:
+    """Return the constants of a rule with a size: ``rate``, or ``base`` and ``slope``; positive, whatever was released.
+
+    >>> base = declare("sum", "w*z", record={"z": (0, 2)})
+    >>> request = SampleRequest.of(base, 5, "1/2", "coreset-l2", {"m": 10, "lam": "1/2"})
+    >>> {name: str(value) for name, value in make_constants(request, Fraction(100), Fraction(-3), Fraction(1)).items()}
+    {'base': '1/20', 'slope': '8192/625'}
+    """
+    rows = max(Fraction(1), count)
+    whole = Fraction(request.size or 1) * raised
+    if request.moment is None or request.mixing is None:
+        return {"rate": min(Fraction(1), _shorten(whole / rows))}
+    most = rows * request.moment.reach
+    denominator = min(max(total or Fraction(0), most * LEAST_MEAN), most)
+    base = min(Fraction(1), _shorten(request.mixing * whole / rows))
+    if request.mixing == 1 or base == 1:
+        return {"rate": base}
+    return {"base": base, "slope": _shorten((1 - request.mixing) * whole / denominator)}
+
+
+def _shorten(value: Fraction) -> Fraction:
+    """Return a positive number with few decimal digits, not above ``value``."""
+    return to_exact(decimal_text(value, _DIGITS, round_up=False))
+
+
+def write_rule(request: SampleRequest, constants: Mapping[str, Fraction]) -> tuple[str | None, str | None]:
+    """Return the name of the rule, or the expression of q, as :func:`accountant.samples.plan_sample` takes it."""
+    if "rate" in constants or request.moment is None:
+        return UNIFORM, None
+    z, reach = request.moment.statistic.name, request.moment.reach
+    q = f"base + slope*{z}**{request.moment.exponent}"
+    return None, f"Min(1, {q})" if constants["base"] + constants["slope"] * reach > 1 else q
+
+
+def plan_within(prepared: Prepared, released: Released) -> BudgetedPlan:
+    """Return the plan for released statistics: a function of these and of arguments."""
+    request = prepared.request
+    raised, found = Fraction(1), prepared.last
+    if request.rule != CONSTRAINED:
+        raised, found = next(_search(prepared, released), (_whole(request, released), prepared.last))
+    typical = _typical(request, released)
+    return BudgetedPlan(request, released, raised, found.plan, found.whole, _expect(found.plan, released, typical))
+
+
+def _search(prepared: Prepared, released: Released) -> Iterator[tuple[Fraction, Certified]]:
+    """Yield factors g of the rates with plans that are certified."""
+    request = prepared.request
+    for raised in _propose(prepared.profile, request, released):
+        constants = make_constants(request, released.count, released.total, raised)
+        name, q = write_rule(request, constants)
+        with contextlib.suppress(Undecided, InvalidSampling):  # nothing is proved for this one; the last one is proved already
+            found = _certify(plan_sample(prepared.profiles, rule=name, q=q, constants=constants), request)
+            if found is not None:
+                yield raised, found
+
+
+def _certify(plan: SamplingPlan, request: SampleRequest) -> Certified | None:
+    """Return a plan with its one supremum where that is within the budget, or without where the sum of two is; None where neither is."""
+    if plan.rule.q is not None and plan.method == ROUNDED:
+        whole = derive_epsilon(
+            Declaration(describe_whole(plan.profile, request, plan.rule.q), hypotheses=(EXACT_REALS,)), rule=UNIFORM, constants={"rate": 1}
+        )
+        return Certified(plan, whole) if whole.bound.upper <= request.epsilon and whole.bound.evidence.checked_by_kernel else None
+    return Certified(plan, None) if plan.checked and plan.epsilon + request.statistics <= request.epsilon else None
+
+
+def _propose(profile: Profile, request: SampleRequest, released: Released) -> Iterator[Fraction]:
+    """Yield factors g of the rates: about the smallest for which floating point finds the budget kept, and some larger ones."""
+    kept = _judge(profile, request, released)
+    most = _whole(request, released)
+    low, high = Fraction(1), Fraction(1)
+    while high < most and not kept(high):
+        low, high = high, min(most, _round(float(high) * _STEP))
+    if high > low and high < most:
+        for _ in range(_TRIES):
+            middle = _round(float(low + high) / 2)
+            low, high = (low, middle) if kept(middle) else (middle, high)
+    for _ in range(_TRIES):
+        if high >= most:
+            break
+        yield high
+        high *= _WIDER
+
+
+def _round(value: float) -> Fraction:
+    return Fraction(math.ceil(value * 10**6), 10**6)
+
+
+def _whole(request: SampleRequest, released: Released) -> Fraction:
+    """Return a g from which on q = 1 for all records."""
+    rows = max(Fraction(1), released.count)
+    return max(Fraction(1), Fraction(math.ceil(rows / ((request.mixing or 1) * (request.size or 1)) * 2)))
+
+
+def _judge(profile: Profile, request: SampleRequest, released: Released) -> Callable[[Fraction], bool]:
+    """Return what tells in floating point, on a grid, whether a g keeps the budget: a guess, which is certified afterwards."""
+    points = _make_grid(profile)
+    compiled = CompiledTerm(profile.numeric_epsilon())
+    moment, costs = request.moment, request.costs
+    shares = np.zeros(1) if moment is None else (points[moment.statistic.name] / float(moment.statistic.hi)) ** moment.exponent
+    paid = float(costs.records) + float(costs.total) * shares
+
+    def keeps(raised: Fraction) -> bool:
+        constants = make_constants(request, released.count, released.total, raised)
+        if moment is None or "rate" in constants:
+            q = np.full(next(iter(points.values())).shape, float(constants["rate"]))
+        else:
+            q = np.minimum(1.0, float(constants["base"]) + float(constants["slope"] * moment.reach) * shares)
+        with np.errstate(all="ignore"):
+            values = np.broadcast_to(np.asarray(compiled.values({**points, WEIGHT: 1 / q})), q.shape)
+            spent = paid + amplify_array(np.maximum(values, 0.0), q)
+        return bool(np.all(np.isfinite(values)) and spent.max() <= float(request.epsilon) * (1 - 2e-9))
+
+    return keeps
+
+
+def _make_grid(profile: Profile) -> dict[str, Floats]:
+    """Return points of the declared ranges: a line of one statistic, a mesh of several."""
+    each = _GRID if len(profile.record) == 1 else max(3, round(_GRID ** (1 / len(profile.record))))
+    lines = [np.linspace(float(item.lo), float(item.hi), each) for item in profile.record]
+    return {item.name: axis.ravel() for item, axis in zip(profile.record, np.meshgrid(*lines, indexing="ij"), strict=True)}
+
+
+def _typical(request: SampleRequest, released: Released) -> float | None:
+    """Return the norm of a typical record, (Z̃/ñ)^(1/e), within its range; None where no total was released."""
+    if request.moment is None or released.total is None:
+        return None
+    item = request.moment.statistic
+    mean = max(0.0, float(released.total / max(Fraction(1), released.count)))
+    norm = math.pow(mean, 1 / request.moment.exponent)
+    return min(max(norm, float(item.lo)), float(item.hi))
+
+
+def _expect(plan: SamplingPlan, released: Released, typical: float | None) -> float | None:
+    """Return about the size of the sample: ñ q at a typical record; statistics beside the norm are taken in the middle of their range."""
+    count = max(1.0, float(released.count))
+    middle = {item.name: float(item.lo + item.hi) / 2 for item in plan.profile.record}
+    if typical is not None and len(middle) == 1:
+        middle = dict.fromkeys(middle, typical)
+    try:
+        q = plan.selector.select({name: np.array([value]) for name, value in middle.items()}).probabilities
+    except PDPError:
+        return None
+    return count * float(q[0])
+
+
+__all__ = [
+    "CONSTRAINED",
+    "BudgetedPlan",
+    "Prepared",
+    "SampleRequest",
+    "describe_costs",
+    "describe_whole",
+    "make_constants",
+    "plan_within",
+    "prepare",
+    "write_rule",
+]

@@ -1,0 +1,227 @@
+"""Releasing statistics, planning by them, and drawing or weighing, in one call, with one guarantee: docs/private-statistics.md."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from accountant.applications.statistics.certificate import to_certificate_text
+from accountant.applications.statistics.clipping import ClippedSource, Table, clip_rows, is_clipped
+from accountant.applications.statistics.concluding import conclude_within
+from accountant.applications.statistics.planning import CONSTRAINED, BudgetedPlan, SampleRequest, plan_within, prepare
+from accountant.applications.statistics.releasing import release_statistics
+from accountant.data import WeightsSummary, complete_specs, compute_weights_file, open_dataset
+from accountant.data.arrays import ArraySource
+from accountant.data.specs import StatisticSpec, describe_spec
+from accountant.data.tables import TableSource
+from accountant.data.weighing import Progress as WeightsProgress
+from accountant.data.writers import output_format
+from accountant.files import check_not_input, check_writable, replace_files
+from accountant.guarantees import AnyGuarantee
+from accountant.samples.certificate import PrivateFigures
+from accountant.samples.drawing import Figures, Progress, draw_batches, draw_sample
+from accountant.samples.once import compose_on_one_sample, to_profiles
+from accountant.samples.sample import Release, Sample
+from accountant.samples.writing import open_sample_writer
+from accountant.weights.premise import prove_premise
+from profiles import Declaration, InvalidArgument, Profile, load
+from profiles.arrays import ignore_flags
+from profiles.hypotheses import RECORD_STATISTICS
+from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.bits import BitSource, open_bits
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What is sampled: the plan made of released numbers, and the rows that it is for."""
+
+    plan: BudgetedPlan
+    source: ClippedSource
+    specs: tuple[StatisticSpec, ...]
+    clipped: bool
+    bits: BitSource
+
+
+@dataclass(frozen=True, slots=True)
+class WithinSummary:
+    """A sample that was written: its ``plan``, the ``guarantee`` of everything together, and the files; ``private`` is not for others."""
+
+    plan: BudgetedPlan
+    guarantee: AnyGuarantee
+    source: str
+    out: Path
+    certificate: Path
+    clipped: bool
+    private: PrivateFigures = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedWithin:
+    """Weights that were written: their ``plan``, the ``guarantee`` of the statistics and of one analysis of a sample that they draw."""
+
+    plan: BudgetedPlan
+    guarantee: AnyGuarantee
+    clipped: bool
+    private: WeightsSummary = field(repr=False)
+
+
+class BudgetedSample:
+    """A sample in memory for one analysis, with the guarantee of the statistics and the analysis together. Made by :func:`draw_within`.
+
+    ``plan`` may be published; ``guarantee`` is that before the mechanism is known, as for a file.
+    """
+
+    __slots__ = ("_clipped", "_sample", "guarantee", "plan")
+
+    def __init__(self, plan: BudgetedPlan, sample: Sample, *, clipped: bool) -> None:
+        self.plan, self._sample, self._clipped = plan, sample, clipped
+        self.guarantee = conclude_within(plan, sample.guarantee, clipped=clipped)
+
+    def release(self, mechanism: object, rng: np.random.Generator | None = None, *, columns: Sequence[str] | None = None) -> Release:
+        """Run the planned mechanism on the sample, once: :meth:`accountant.samples.Sample.release`, with the guarantee of everything."""
+        found = self._sample.release(mechanism, rng, columns=columns)
+        return Release(found.output, conclude_within(self.plan, found.guarantee, clipped=self._clipped))
+
+    def __repr__(self) -> str:
+        return f"<BudgetedSample of {self._sample!r}>"
+
+
+@ignore_flags
+def draw_within(
+    profiles: object,
+    data: Any,
+    *,
+    epsilon: object,
+    private_statistics: object,
+    rule: str | None = None,
+    constants: Mapping[str, object] | None = None,
+    specs: Sequence[StatisticSpec] = (),
+    source: object = None,
+) -> BudgetedSample:
+    """Return a sample in memory by a rule that is made of released statistics: everything together keeps ``epsilon``.
+
+    Claim (docs/private-statistics.md, Theorem 2): the statistics, and one run of the mechanism on the sample, are differentially private
+    with ``epsilon``, whatever the number of records, their norms and the released numbers are. ``private_statistics``: the part of it that
+    the statistics may cost. ``rule`` and ``constants``: ``uniform`` (m), ``coreset-l1``, ``coreset-l2`` or ``coreset`` (m, lam, statistic,
+    exponent), or None for privacy-constrained weights. Rows are moved into the declared ranges where statistics are norms of them.
+    ``profiles``, ``data``, ``specs``, ``source``: as for :func:`accountant.draw_sample`.
+
+    Raises :class:`profiles.Infeasible` where the budget is too small even without sampling, :class:`InvalidArgument`, and what reading
+    raises.
+    """
+    opened = _open(profiles, data, epsilon, private_statistics, rule, constants, specs, source)
+    sample = draw_sample(opened.plan.plan, opened.source, specs=opened.specs, source=opened.bits)
+    return BudgetedSample(opened.plan, sample, clipped=opened.clipped)
+
+
+@ignore_flags
+def sample_file_within(
+    profiles: object,
+    data: str | os.PathLike[str] | Any,
+    out: str | os.PathLike[str],
+    *,
+    epsilon: object,
+    private_statistics: object,
+    rule: str | None = None,
+    constants: Mapping[str, object] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    specs: Sequence[StatisticSpec] = (),
+    source: object = None,
+    progress: Progress | None = None,
+) -> WithinSummary:
+    """Draw a sample as :func:`draw_within` does and write its rows, ``weight`` and ``q`` to ``out``, with a certificate beside it.
+
+    The certificate holds the released numbers and may be published; the sample may not. The data are read in passes: one for each statistic
+    and one for the sample. Raises what :func:`draw_within` raises, and :class:`profiles.UnwritableOutput`.
+    """
+    path = Path(out)
+    kind = output_format(path)
+    proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
+    if path.absolute() == proof_path.absolute():
+        raise InvalidArgument(f"the sample and its certificate are both to be {path}; name two files")
+    for target in (path, proof_path):
+        check_writable(target)
+        check_not_input(target, data, "input")
+        check_not_input(target, profiles, "profile")
+    opened = _open(profiles, data, epsilon, private_statistics, rule, constants, specs, source)
+    sampler, figures = PoissonSampler(opened.bits), Figures(progress)
+    guarantee = conclude_within(opened.plan, opened.plan.plan.drawn_guarantee(opened.bits), clipped=opened.clipped)
+    with replace_files(path, proof_path) as (stream, proof_stream):
+        with open_sample_writer(stream, kind) as write:
+            for part in draw_batches(opened.plan.plan, opened.source, opened.specs, sampler, figures):
+                write(part.table, part.weights, part.q)
+        proof_stream.write(to_certificate_text(opened.plan, guarantee, opened.bits, clipped=opened.clipped).encode("ascii"))
+    return WithinSummary(opened.plan, guarantee, opened.bits.name, path, proof_path, opened.clipped, figures.private(opened.bits.seed))
+
+
+@ignore_flags
+def weigh_file_within(
+    profiles: object,
+    data: str | os.PathLike[str] | Any,
+    out: str | os.PathLike[str] | None,
+    *,
+    epsilon: object,
+    private_statistics: object,
+    specs: Sequence[StatisticSpec] = (),
+    source: object = None,
+    progress: WeightsProgress | None = None,
+) -> WeighedWithin:
+    """Write privacy-constrained weights for ε* = ``epsilon`` − ``private_statistics``, and release the statistics that tell their use.
+
+    The weights do not depend on the statistics; what is released is the number of records and about the size that a sample will have,
+    which nobody may be told without them. ``guarantee`` is that of the statistics and of one analysis of a sample drawn with the weights.
+    Raises as :func:`draw_within` does.
+    """
+    opened = _open(profiles, data, epsilon, private_statistics, CONSTRAINED, None, specs, source)
+    plan, target = opened.plan.plan, opened.plan.plan.rule.target_epsilon
+    if out is not None:
+        check_not_input(Path(out), data, "input")
+    summary = compute_weights_file(
+        plan.profile,
+        opened.source,
+        out,
+        premise=prove_premise(plan.profile, target),
+        target_epsilon=target,
+        specs=opened.specs,
+        progress=progress,
+    )
+    guarantee = conclude_within(opened.plan, plan.guarantee(opened.bits), clipped=opened.clipped)
+    return WeighedWithin(opened.plan, guarantee, opened.clipped, summary)
+
+
+def _open(
+    profiles: object,
+    data: Any,
+    epsilon: object,
+    private_statistics: object,
+    rule: str | None,
+    constants: Mapping[str, object] | None,
+    specs: Sequence[StatisticSpec],
+    source: object,
+) -> _Opened:
+    """Check everything that can be refused for all data, then release the statistics and plan by them."""
+    if isinstance(profiles, str):
+        profiles = load(profiles)
+    profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(to_profiles(profiles))
+    request = SampleRequest.of(profile, epsilon, private_statistics, rule, constants)
+    complete = complete_specs(profile, specs)
+    prepared = prepare(profiles, profile, request)
+    opened = open_dataset(data)
+    if not isinstance(opened, (TableSource, ArraySource)):
+        raise InvalidArgument(f"a sample holds whole rows of a table, but {opened.label} is none; convert it to Parquet, CSV or NPY")
+    table: Table = opened
+    rows = clip_rows(table, profile, complete)
+    bits = open_bits(source)
+    released = release_statistics(rows, request.moment, request.costs, request.statistics, bits)
+    found = plan_within(prepared, released)
+    read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in complete]
+    plan = replace(found.plan, assumed=tuple(dict.fromkeys((*found.plan.assumed, *read))))
+    return _Opened(replace(found, plan=plan), rows, complete, is_clipped(profile, complete), bits)
+
+
+__all__ = ["BudgetedSample", "WeighedWithin", "WithinSummary", "draw_within", "sample_file_within", "weigh_file_within"]

@@ -1,0 +1,72 @@
+"""What commands tell of statistics that were released, and of what was drawn or weighed by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from accountant.cli.output import print_line
+
+if TYPE_CHECKING:
+    from accountant.applications.statistics import BudgetedPlan
+    from accountant.guarantees import AnyGuarantee
+
+
+def tell_within(plan: BudgetedPlan, guarantee: AnyGuarantee, *, clipped: bool) -> dict[str, Any]:
+    """Return what may be published, as JSON: the released numbers, the rule made of them, and the epsilon of everything together."""
+    from accountant.guarantees import premises_json
+    from profiles import exact_text
+    from profiles.terms import to_text
+
+    request, rule = plan.request, plan.plan.rule
+    worst = None if plan.whole is None else plan.whole.bound.evidence.upper_text()
+    return {
+        "profile": plan.plan.profile.name,
+        "epsilon": {"upper": exact_text(request.epsilon), "statistics": exact_text(request.statistics), "worst_case_of_this_run": worst},
+        "released": {
+            "records": float(plan.released.count),
+            "total": None if plan.released.total is None else float(plan.released.total),
+            "statistic": None if request.moment is None else request.moment.statistic.name,
+            "exponent": None if request.moment is None else request.moment.exponent,
+        },
+        "rule": {
+            "name": request.rule,
+            "q": None if rule.q is None else to_text(rule.q),
+            "target_epsilon": None if rule.target_epsilon is None else exact_text(rule.target_epsilon),
+            "raised": float(plan.raised),
+        },
+        "expected_sample_size": plan.expected,
+        "clipped": clipped,
+        "checked_by_kernel": plan.plan.checked,
+        "hypotheses": [item.sentence for item in guarantee.hypotheses],
+        "premises": premises_json(guarantee.hypotheses),
+    }
+
+
+def print_within(told: Mapping[str, Any], plan: BudgetedPlan) -> None:
+    """Print the same for people."""
+    from profiles import decimal_text, to_exact
+
+    def short(value: float) -> str:
+        return decimal_text(to_exact(float(value)), 6, round_up=False)
+
+    bound, released, rule = told["epsilon"], told["released"], told["rule"]
+    checked = "yes" if told["checked_by_kernel"] else "no"
+    print_line(
+        f"epsilon               {bound['upper']} nats for everything together, add/remove of one record; checked by kernel: {checked}"
+    )
+    print_line(f"released              about {short(released['records'])} records, for {bound['statistics']} of it")
+    if released["total"] is not None:
+        power = "" if released["exponent"] == 1 else f"^{released['exponent']}"
+        print_line(f"                      total of {released['statistic']}{power} about {short(released['total'])}")
+    told_q = "" if rule["q"] is None else f", q = {rule['q']}"
+    target = "" if rule["target_epsilon"] is None else f", target epsilon {rule['target_epsilon']} of the sample"
+    print_line(f"rule                  {rule['name']}{told_q}{target}")
+    if plan.raised > 1:
+        print_line(
+            f"                      rates are {short(rule['raised'])} times those asked for: with smaller ones epsilon would be exceeded"
+        )
+    if told["expected_sample_size"] is not None:
+        print_line(f"sample size           about {short(told['expected_sample_size'])} expected, from released numbers")
+    if told["clipped"]:
+        print_line("rows                  each was moved into the declared range by itself")

@@ -1,0 +1,223 @@
+"""One analysis under a name in a ledger: what estimators and applications take as ``ledger=``.
+
+Statement (docs/ledger.md, Theorem L6). Let an algorithm cost at most c(x) where row x is added to or removed from *any* rows. It is
+charged Σ c(x) over the rows of each unit, then run on the rows of the units that have room, once, and what it released is stored before it
+is handed out. Then it is a release of Theorem L1 (or L2), and all that the ledger ever hands out promises each unit its budget.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from accountant.guarantees import AnyGuarantee
+from accountant.ledger.amounts import amount_text
+from accountant.ledger.anchor import check_name
+from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.log import CHARGE, OUTPUT
+from accountant.ledger.notions import LedgerNotion
+from accountant.ledger.outputs import load_output
+from accountant.ledger.release import Release
+from accountant.ledger.rows import Matrix, RowBatch, Rows
+from accountant.ledger.settings import Mode, to_key
+from accountant.ledger.units import to_ids
+from profiles import Declaration, InvalidArgument, InvalidNumber, Profile, exact_text, to_exact
+from profiles.arrays import Booleans, Floats
+from profiles.errors import LedgerRejected, ReleaseUsed
+from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE, Hypothesis
+
+if TYPE_CHECKING:
+    from accountant.ledger.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """That an analysis was charged: its ``name``, the number and hash of its entry, and what it costs one row at most, in nats of the
+    ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of it is public.
+
+    ``guarantee``: what everything in the ledger promises a unit, this analysis among it.
+    """
+
+    name: str
+    sequence: int
+    hash: str
+    cost: str
+    served: bool
+    guarantee: AnyGuarantee = field(repr=False)
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        paid = "published before, and served again" if self.served else f"at most {self.cost} nats for a unit with one row"
+        return f"{self.name!r}, entry {self.sequence}, {paid}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all but the guarantee as JSON types."""
+        return {"name": self.name, "sequence": self.sequence, "hash": self.hash, "cost": self.cost, "served": self.served}
+
+
+@dataclass(frozen=True, slots=True)
+class Personal:
+    """A cost for each row by itself: a ``profile``, and its ``statistics`` of the rows, upper bounds where they were rounded."""
+
+    profile: Profile
+    statistics: Mapping[str, Floats] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One analysis under a ``name``: what estimators and applications take as ``ledger=``. Made by ``ledger.analysis``.
+
+    ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``.
+    """
+
+    ledger: Ledger
+    name: str
+    ids: Any = field(default=None, repr=False)
+    data: Path | None = None
+    key: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", check_name(self.name))
+        if (self.ids is None) == (self.data is None):
+            raise InvalidArgument(
+                "an analysis says which unit each row belongs to, by ids beside the rows or by a file with key columns; give one of the two"
+            )
+
+    @property
+    def everybody(self) -> bool:
+        """Whether every row takes part for certain: in public mode, where a release that does not fit is refused as a whole."""
+        return self.ledger.settings.mode is Mode.PUBLIC
+
+    @property
+    def notion(self) -> LedgerNotion:
+        """The notion in which the ledger adds up."""
+        return self.ledger.settings.notion
+
+    def release(
+        self,
+        guarantee: AnyGuarantee,
+        size: int | None,
+        run: Callable[[Booleans], Any],
+        *,
+        arguments: object,
+        curve: AnyGuarantee | None = None,
+        personal: Personal | None = None,
+        known: bool = True,
+    ) -> tuple[Any, Charged]:
+        """Charge an algorithm, run it on the rows that take part, store what it released, and return that with what it was charged.
+
+        ``guarantee``: what the run has, whatever rows it gets and whatever it releases, known before the data are used; ``curve``: the
+        privacy curve that it is a point of, for a ledger in zcdp; ``personal``: the cost of each row, where it is known row by row.
+        ``run``: from the mask of the rows that take part, shape (n,), to numbers, texts, arrays, lists and dictionaries. ``size``: n, None
+        where rows are in the file. ``arguments``: all that is public and decides the law of the output: an analysis that was published is
+        served to whoever asks with the same ones. ``known``: what runs is code of this project, which uses those rows and no others.
+
+        Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
+        that was charged and not published: a death in between loses the budget, never privacy.
+        """
+        journal, said = self.ledger.journal, _digest(arguments)
+        with journal.reading():
+            pass
+        if journal.find(OUTPUT, self.name) is not None:
+            return self._serve(said), self._tell(served=True)
+        self.ledger.require_unused(self.name)
+        charge = self._prepare(guarantee, curve, personal)
+        supposed = self._suppose(guarantee if curve is None else curve, known=known)
+        batches = self._read(size, {} if personal is None else personal.statistics)
+        receipt = self.ledger.charge_rows(self.name, charge, batches, supposed)
+        output = run(receipt.active)
+        with Release(self.ledger, self.name) as release:
+            stored = release.publish({"arguments": said, "released": output})
+        return stored["released"], self._tell(served=False)
+
+    def _prepare(self, guarantee: AnyGuarantee, curve: AnyGuarantee | None, personal: Personal | None) -> Charge:
+        if personal is not None:
+            return prepare_charge(Declaration(personal.profile), self.notion)
+        return prepare_charge(curve if curve is not None and self.notion is LedgerNotion.ZCDP else guarantee, self.notion)
+
+    def _suppose(self, guarantee: AnyGuarantee, *, known: bool) -> tuple[Hypothesis, ...]:
+        own = tuple(item for item in guarantee.hypotheses if isinstance(item, Hypothesis))
+        return (*own, ARITHMETIC) if known else (*own, ARITHMETIC, RUN_ON_ACTIVE.about(name=self.name))
+
+    def _read(self, size: int | None, statistics: Mapping[str, Floats]) -> Iterator[RowBatch]:
+        specs = self.ledger.budget.specs
+        if self.data is not None:
+            if statistics:
+                raise InvalidArgument("a cost for each row was given beside a file, which has rows of its own; give ids in its place")
+            yield from Rows(self.data, self.key, specs).batches()
+            return
+        if specs:
+            raise InvalidArgument(
+                "the budgets of this ledger are read from columns, but ids without columns were given; give a file with the key columns, "
+                "or charge by pdp ledger charge"
+            )
+        rows = len(self.ids) if size is None else size
+        yield from Matrix(np.empty((rows, 0)), to_ids(self.ids, rows)).batches(statistics)
+
+    def _serve(self, said: str) -> Any:
+        stored = load_output(self.ledger.journal, self.name)
+        if not isinstance(stored, dict) or set(stored) != {"arguments", "released"} or stored["arguments"] != said:
+            raise ReleaseUsed(
+                f"the release {self.name!r} was published before, by another algorithm or with other arguments; take another name for "
+                "another analysis"
+            )
+        return stored["released"]
+
+    def _tell(self, *, served: bool) -> Charged:
+        entry = self.ledger.journal.find(CHARGE, self.name)
+        if entry is None:
+            raise LedgerRejected(f"the release {self.name!r} has no charge in the log; run pdp ledger verify")
+        cost = amount_text(int(entry.body["cost"]))
+        return Charged(self.name, entry.sequence, entry.hash.hex(), cost, served, self.ledger.guarantee())
+
+
+def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object) -> Analysis:
+    """Return an analysis: see ``Ledger.analysis``. Raises :class:`InvalidArgument`."""
+    columns = ledger.settings.key if key is None else to_key(key)
+    if len(columns) != len(ledger.settings.key):
+        raise InvalidArgument(
+            f"a unit of this ledger is told by {len(ledger.settings.key)} columns, but {len(columns)} were named; name as many"
+        )
+    return Analysis(ledger, name, ids, None if data is None else Path(data), columns)
+
+
+def _digest(arguments: object) -> str:
+    """Return a hash of public arguments: equal numbers are equal however they were written."""
+    return hashlib.sha256(json.dumps(_spell(arguments), sort_keys=True).encode()).hexdigest()
+
+
+def _spell(value: object) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float, str, Fraction, np.integer, np.floating)):
+        try:
+            return exact_text(to_exact(value))
+        except InvalidNumber:
+            return str(value)
+    if isinstance(value, np.ndarray):
+        kept = np.ascontiguousarray(value)
+        words = kept.tobytes() if kept.dtype.kind in "biuf" else json.dumps(_spell(kept.tolist())).encode()
+        return [str(kept.dtype), list(kept.shape), hashlib.sha256(words).hexdigest()]
+    if isinstance(value, Mapping):
+        return {str(name): _spell(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_spell(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(json.dumps(_spell(item)) for item in value)
+    if isinstance(value, range):
+        return ["range", value.start, value.stop, value.step]
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if is_dataclass(value) and not isinstance(value, type):
+        return [kind, {item.name: _spell(getattr(value, item.name)) for item in fields(value) if item.init}]
+    name = getattr(value, "__qualname__", None)
+    return [kind, f"{getattr(value, '__module__', '')}.{name}" if isinstance(name, str) else ""]
+
+
+__all__ = ["Analysis", "Charged", "Personal", "make_analysis"]

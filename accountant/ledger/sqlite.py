@@ -1,0 +1,223 @@
+"""The file of a ledger: one SQLite database, written ahead and synchronously, whose triggers refuse deletion and change of history."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WAIT_SECONDS, Values
+from profiles import UnreadableFile, UnwritableOutput
+from profiles.errors import LedgerRejected
+
+_SCHEMA = (
+    [f"CREATE TABLE {name} {columns}" for name, columns in TABLES.items()]
+    + [
+        f"CREATE TRIGGER {name}_{act.lower()} BEFORE {act} ON {name} BEGIN SELECT RAISE(ABORT, 'history is not changed'); END"
+        for name in HISTORY
+        for act in ("UPDATE", "DELETE")
+    ]
+    + ["CREATE TRIGGER accounts_delete BEFORE DELETE ON accounts BEGIN SELECT RAISE(ABORT, 'accounts are not deleted'); END"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A ledger in the file at ``path``."""
+
+    path: Path
+
+    @property
+    def secret(self) -> Path:
+        """PATH.key."""
+        return Path(f"{self.path}.key")
+
+    @property
+    def file(self) -> Path:
+        """The file."""
+        return self.path
+
+    def create(self) -> FileDatabase:
+        """Return a new file with the tables. Raises :class:`UnwritableOutput`, also where there is one already."""
+        path = self.path
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        except FileExistsError:
+            raise UnwritableOutput(f"the ledger {path} is there already, and is never written over; name another file") from None
+        except OSError as error:
+            raise UnwritableOutput(f"the ledger {path} could not be written ({error.strerror}); check folder and rights") from None
+        os.close(handle)
+        try:
+            made = FileDatabase(path, _connect(path))
+            made.execute("PRAGMA page_size = 65536")
+            made.prepare()
+            with made.transaction():
+                for statement in _SCHEMA:
+                    made.execute(statement)
+                made.execute(f"PRAGMA application_id = {APPLICATION}")
+                made.execute(f"PRAGMA user_version = {VERSION}")
+        except BaseException:
+            remove(path)
+            raise
+        return made
+
+    def open(self) -> FileDatabase:
+        """Return the file. Raises :class:`UnreadableFile` for another file, or another version; it is not touched then."""
+        path = self.path
+        _require_database(path)
+        made = FileDatabase(path, _connect(path))
+        try:
+            made.prepare()
+            (version,) = made.find_row("PRAGMA user_version") or (None,)
+            (kind,) = made.find_row("PRAGMA application_id") or (None,)
+            found = [row[0] for row in made.iter_rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")]
+            if kind != APPLICATION:
+                raise UnreadableFile(f"a ledger was expected in {path.name}, but another database was found; name the ledger")
+            if version != VERSION:
+                raise UnreadableFile(
+                    f"a ledger of version {VERSION} was expected in {path.name}, but version {version} was found; use another release"
+                )
+            if found != _SCHEMA:
+                raise LedgerRejected(
+                    f"the tables or triggers of the ledger {path.name} are not those that were made; restore it from a backup"
+                )
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+
+class FileDatabase:
+    """An open file of a ledger: a :class:`~accountant.ledger.database.Database`."""
+
+    __slots__ = ("_connection", "_path")
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path, self._connection = path, connection
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self._path.name
+
+    def prepare(self) -> None:
+        """Say how durable what is written has to be."""
+        self.execute("PRAGMA journal_mode = WAL")
+        self.execute("PRAGMA synchronous = FULL")
+        self.execute("PRAGMA cell_size_check = ON")
+
+    def close(self) -> None:
+        """Close the file; what was committed is on disk already."""
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.close()
+
+    def discard(self) -> None:
+        """Close and remove the file."""
+        self.close()
+        remove(self._path)
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Turn errors of the database into ours: :class:`UnwritableOutput` for the disk, :class:`LedgerRejected` for a damaged file."""
+        try:
+            yield
+        except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeDecodeError) as error:
+            raise self._name_error(error) from None
+
+    def _name_error(self, error: Exception) -> UnwritableOutput | LedgerRejected | UnreadableFile:
+        text, name = str(error), self.name
+        if "full" in text or "disk I/O" in text:
+            return UnwritableOutput(f"the ledger {name} could not be written (the disk is full or failed); nothing was charged: make room")
+        if "readonly" in text or "unable to open" in text:
+            return UnwritableOutput(f"the ledger {name} or its folder cannot be written (no right to write there); nothing was charged")
+        if "locked" in text or "busy" in text:
+            return UnwritableOutput(
+                f"the ledger {name} is in use by another process for {WAIT_SECONDS} seconds; nothing was charged: try again"
+            )
+        if "thread" in text:
+            return UnreadableFile(f"the ledger {name} was opened in another thread; open it again in this one")
+        return LedgerRejected(f"the ledger {name} is damaged; restore it from a backup of its log")
+
+    def execute(self, statement: str, values: Values = ()) -> None:
+        """Run a statement."""
+        with self._reporting():
+            self._connection.execute(statement, tuple(values))
+
+    def find_row(self, statement: str, values: Values = ()) -> tuple[Any, ...] | None:
+        """Return the first row that a statement finds."""
+        return next(self.iter_rows(statement, values), None)
+
+    def iter_rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield what a statement finds."""
+        with self._reporting():
+            cursor = self._connection.execute(statement, tuple(values))
+        while True:
+            with self._reporting():
+                row = cursor.fetchone()
+            if row is None:
+                return
+            yield row
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Nothing to do: the lock of the anchor keeps other processes out, and a transaction whoever comes without it."""
+        yield
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written inside is durable at the end, or nothing is; no other process writes meanwhile."""
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """All reads inside see the ledger at one moment."""
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+
+    def find_damage(self) -> str | None:
+        """Return what the database finds wrong with its own file, None for nothing."""
+        found = self.find_row("PRAGMA integrity_check(1)")
+        return None if found == ("ok",) else "its pages do not fit together"
+
+
+def remove(path: Path) -> None:
+    """Remove a file that was just made, with what the database put beside it."""
+    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        name.unlink(missing_ok=True)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+    except sqlite3.Error:
+        raise UnwritableOutput(f"the ledger {path} cannot be opened for writing; check folder and rights") from None
+
+
+def _require_database(path: Path) -> None:
+    """Refuse what is no SQLite file before the database looks at it, which might create or change files."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(100)
+    except FileNotFoundError:
+        raise UnreadableFile(f"the ledger {path} does not exist; check the path, or make one with: pdp ledger init") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no such path"
+        raise UnreadableFile(f"the ledger {path} cannot be read ({reason}); check its rights") from None
+    if not re.match(rb"SQLite format 3\x00", head):
+        raise UnreadableFile(f"a ledger was expected in {path.name}, but another file was found; name the ledger")
