@@ -18,6 +18,9 @@ from profiles.hypotheses import FIXED_IN_ADVANCE, ONLY_RELEASE
 from profiles.mechanisms import WeightedLloyd
 from tests.ledger.test_analyses import Death, open_ledger
 
+#: What 300 records say of their clusters under so much noise may be little, by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::accountant.applications.kmeans.private.UtilityWarning")
+
 POINTS = np.random.default_rng(5).uniform(-1, 1, size=(300, 2))
 IDS = [f"p{number}" for number in range(300)]
 LLOYD = {"n_clusters": 2, "epsilon": "1/2", "radius": 2, "iterations": 2}
