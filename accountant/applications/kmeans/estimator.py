@@ -249,7 +249,7 @@ class DPLloyd(PrivateCentres):
             evidence = made.evidence | self._range_evidence(profile)
             guarantee = plan.certify(Run(source, draws, selector=select is not None, known=ships(self), proved=evidence))
 
-            def draw(points: Floats) -> tuple[Floats, Floats]:
+            def pick(points: Floats) -> tuple[Floats, Floats]:
                 if not len(points):
                     return points, np.ones(0)
                 q, weights = plan.select(_norms_above(points, self.norm))
@@ -262,7 +262,7 @@ class DPLloyd(PrivateCentres):
                 return points[selected], weights[selected]
 
             said = {"rule": rule, "constants": constants, "target_epsilon": target_epsilon, "select": select}
-            self._run(made.mechanism, profile, Certified(guarantee), points, None, generator, draw=draw, ledger=ledger, said=said)
+            self._run(made.mechanism, profile, Certified(guarantee), points, None, generator, pick=pick, ledger=ledger, said=said)
         return self
 
     def _check_geometry(self) -> NoiseKind:
@@ -337,7 +337,7 @@ class DPLloyd(PrivateCentres):
         weights: Floats | None,
         generator: np.random.Generator,
         *,
-        draw: Callable[[Floats], tuple[Floats, Floats]] | None = None,
+        pick: Callable[[Floats], tuple[Floats, Floats]] | None = None,
         ledger: Analysis | None = None,
         personal: Personal | None = None,
         said: Mapping[str, object] | None = None,
@@ -345,7 +345,7 @@ class DPLloyd(PrivateCentres):
         def compute(active: Booleans | None) -> dict[str, Floats]:
             part = points if active is None else points[active]
             loads = weights if weights is None or active is None else weights[active]
-            part, loads = (part, loads) if draw is None else draw(part)
+            part, loads = (part, loads) if pick is None else pick(part)
             return {"centres": mechanism.run(part, loads, generator), "start": np.asarray(mechanism.initial_centres)}  # type: ignore[attr-defined]
 
         arguments = (self, describe_parameters(self), said, points.shape[1], weights is None)
