@@ -184,14 +184,14 @@ def run_pipeline(
         if sample is not None:
             access = SampledRecords(access, sample, choose, ChosenSampler(choose))  # type: ignore[arg-type]
             if reuse:
-                access = Forgetful(access)
+                access = _Forgetful(access)
         method(access)
         return (statistics.count, float(statistics.mean[0]), statistics.rms, statistics.radius, *seen)
 
     return run
 
 
-class Forgetful:
+class _Forgetful:
     """A sample of which every release is charged as if it were the first: each has half of the budget."""
 
     def __init__(self, access: SampledRecords) -> None:

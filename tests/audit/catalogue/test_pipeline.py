@@ -9,8 +9,6 @@ from proofs_check.audit import Finding
 from tests.targets.catalogue import AuditCase, broken_twins, catalogue_cases, pipeline_cases, pipeline_twins, repeated_cases
 
 CASES, TWINS = pipeline_cases(), pipeline_twins()
-#: The audits of these need thousands of fits.
-LONG = {"private-k-means/a-sample-reused"}
 
 
 @pytest.mark.slow
@@ -21,9 +19,7 @@ def test_no_pipeline_that_ships_is_refuted(case: AuditCase) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "twin", [pytest.param(twin, marks=pytest.mark.slow if twin.name in LONG else ()) for twin in TWINS], ids=lambda twin: twin.name
-)
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 def test_every_twin_is_refuted(twin: AuditCase) -> None:
     result = twin.run(np.random.default_rng([8, TWINS.index(twin)]), effort="fast", confidence="0.99", mode="fixed")
     assert result.finding is Finding.VIOLATED, (result.epsilon_lower, float(twin.claim.epsilon))
