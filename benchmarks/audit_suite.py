@@ -26,13 +26,23 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from profiles.numbers import decimal_text, to_exact
 from proofs_check.audit import AuditResult, Claim
-from tests.targets.catalogue import broken_twins, catalogue_cases, repeated_cases, repeated_twins
+from tests.targets.catalogue import (
+    AuditCase,
+    broken_twins,
+    catalogue_cases,
+    pipeline_cases,
+    pipeline_twins,
+    repeated_cases,
+    repeated_twins,
+)
 from tests.targets.suite import Truth, standard_suite
 
 SAMPLES, CONFIDENCE, SEED = 20_000, "0.99", 1
@@ -75,7 +85,15 @@ def make_targets(only: str) -> list[tuple[str, Target]]:
     groups = (("catalogue", catalogue_cases()), ("repeated", repeated_cases()), ("twin", (*broken_twins(), *repeated_twins())))
     for group, cases in groups:
         made += [(group, Target(c.name, c.claim, c.truth, not c.broken, c.broken, c.samples if c.broken else None, c.run)) for c in cases]
+    whole = (*pipeline_cases(), *pipeline_twins())
+    made += [("pipeline", Target(c.name, c.claim, c.truth, not c.broken, c.broken, c.samples, partial(_run_whole, c))) for c in whole]
     return [(group, target) for group, target in made if only in target.name]
+
+
+def _run_whole(case: AuditCase, rng: np.random.Generator, *, samples: int, **options: Any) -> AuditResult:
+    """Return the audit of a whole pipeline with its own number of runs: each is a fit, and takes some milliseconds."""
+    del samples
+    return case.run(rng, samples=case.samples, **options)
 
 
 def truth_text(truth: Truth) -> str:

@@ -184,7 +184,7 @@ def _check_releases(value: object, request: SampleRequest) -> None:
     """Each statistic has the cost that the arguments give, and noise that this cost buys."""
     wanted = [(Kind.RECORDS, request.costs.records, Fraction(1))]
     if request.moment is not None:
-        wanted.append((Kind.SUM, request.costs.total, widen(request.moment.reach)))
+        wanted.insert(0, (Kind.SUM, request.costs.total, widen(request.moment.reach)))
     listed = read_list(value, "the releases")
     _require(len(listed) == len(wanted), "releases", "they are not those of the rule")
     for place, (item, (part, cost, reach)) in enumerate(zip(listed, wanted, strict=True)):

@@ -79,23 +79,48 @@ class Released:
     charges: tuple[Charge, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Powers:
-    """The records as blocks of one column z^e in [0, hi^e], for the sums of private k-means."""
+    """The records as blocks of one column z^e in [0, hi^e], for the sums of private k-means. How many there are is known after one pass,
+    and then told without another.
+    """
 
     source: ClippedSource
     moment: Moment | None
+    rows: int | None = None
 
     @property
     def dimension(self) -> int:
         return 1
 
     def blocks(self) -> Iterator[Floats]:
+        """Yield the blocks of one pass over the data."""
+        found = 0
         for batch in self.source.batches(self.source.specs):
+            found += batch.size
             if self.moment is None:
                 yield np.zeros((batch.size, 1))
             else:
                 yield raise_values(batch.statistics[self.moment.statistic.name], self.moment)[:, np.newaxis]
+        self.rows = found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """As many rows as a pass found, for their number alone."""
+
+    powers: _Powers
+
+    @property
+    def dimension(self) -> int:
+        return 1
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield a view that takes no memory; a pass over the data where there was none."""
+        if self.powers.rows is None:
+            yield from self.powers.blocks()
+        else:
+            yield np.broadcast_to(np.zeros(1), (self.powers.rows, 1))
 
 
 @ignore_flags
@@ -115,14 +140,10 @@ def raise_values(column: Column, moment: Moment) -> Floats:
 
 def release_statistics(source: ClippedSource, moment: Moment | None, costs: Costs, epsilon: Fraction, bits: BitSource) -> Released:
     """Return the noisy statistics of the records, for ``costs`` out of ``epsilon``. Raises :class:`InvalidData` as reading does."""
-    records = PrivateRecords(
-        _Powers(source, moment),
-        Domain(np.zeros(1), Fraction(1) if moment is None else moment.reach),
-        Spending(PureNoise(epsilon)),
-        bits,
-    )
-    count = records.count(costs.records)
-    total = None if moment is None else float(records.add_up(costs.total)[0][0])
+    rows, account = _Powers(source, moment), Spending(PureNoise(epsilon))
+    domain = Domain(np.zeros(1), Fraction(1) if moment is None else moment.reach)
+    total = None if moment is None else float(PrivateRecords(rows, domain, account, bits).add_up(costs.total)[0][0])
+    count = PrivateRecords(_Counted(rows), domain, account, bits).count(costs.records)  # without a pass of its own
     if not np.isfinite(count) or not (total is None or np.isfinite(total)):
         raise InvalidData("a released statistic is no number; please report it")
-    return Released(Fraction(count), None if total is None else Fraction(total), records.charges)
+    return Released(Fraction(count), None if total is None else Fraction(total), tuple(account))

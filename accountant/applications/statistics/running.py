@@ -136,8 +136,8 @@ def sample_file_within(
 ) -> WithinSummary:
     """Draw a sample as :func:`draw_within` does and write its rows, ``weight`` and ``q`` to ``out``, with a certificate beside it.
 
-    The certificate holds the released numbers and may be published; the sample may not. The data are read in passes: one for each statistic
-    and one for the sample. Raises what :func:`draw_within` raises, and :class:`profiles.UnwritableOutput`.
+    The certificate holds the released numbers and may be published; the sample may not. The data are read twice: for the statistics
+    and for the sample. Raises what :func:`draw_within` raises, and :class:`profiles.UnwritableOutput`.
     """
     path = Path(out)
     kind = output_format(path)

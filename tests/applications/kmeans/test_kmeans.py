@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator
 
-from accountant import DPLloyd
+from accountant import DPKMeans, DPLloyd
 from accountant.applications.kmeans.certifying import GIVEN_ROW
 from accountant.applications.kmeans.estimator import _norms_above, make_generator
 from accountant.applications.kmeans.planning import pack_centres
@@ -87,6 +87,17 @@ def test_scikit_learn_checks(largest, expected, least):
     assert failed == set(expected)  # what is listed does fail
     assert {result["status"] for result in results} <= {"passed", "xfail", "skipped"}
     assert sum(result["status"] == "passed" for result in results) > least
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")  # a fit of few records says that its centres may be of little use
+@pytest.mark.parametrize("delta", [None, pytest.param("1e-6", marks=pytest.mark.slow)])
+def test_scikit_learn_checks_of_the_private_estimator(delta):
+    expected = EXPECTED_FAILURES | EXPECTED_FAILURES_WITHOUT_WEIGHTS  # weights of records are DPLloyd's
+    results = check_estimator(DPKMeans(2, epsilon=1, radius=20, delta=delta, random_state=0), expected_failed_checks=expected, on_skip=None)
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected)  # what is listed does fail
+    assert {result["status"] for result in results} <= {"passed", "xfail", "skipped"}
+    assert sum(result["status"] == "passed" for result in results) > 40
 
 
 @pytest.mark.thorough(quick=9)

@@ -3,6 +3,7 @@
 from tests.targets.catalogue.case import AuditCase, ClaimKind
 from tests.targets.catalogue.claims import base_claim, certified_bound, sampled_claim, times_claim, worst_case_claim
 from tests.targets.catalogue.correct import catalogue_cases
+from tests.targets.catalogue.pipeline import pipeline_cases, pipeline_twins
 from tests.targets.catalogue.repeated import repeated_cases, repeated_twins
 from tests.targets.catalogue.running import (
     PoissonSampled,
@@ -24,6 +25,8 @@ __all__ = [
     "catalogue_cases",
     "certified_bound",
     "find_shipped",
+    "pipeline_cases",
+    "pipeline_twins",
     "repeat",
     "repeated_cases",
     "repeated_twins",

@@ -103,6 +103,13 @@ right and their claim is false all the same, because doubles are not real number
 exact real arithmetic" is about, which guarantees keep for that arithmetic. Of vectors one column is shown. In exact arithmetic the same
 audits find nothing, and a theorem says why.
 
+## Private k-means as a whole
+
+`pipeline.py` runs the pipeline of [private k-means](private-kmeans.md) with the noise and the samples that ship, and shows an audit all
+that it releases: the statistics, and every noisy count and sum. It is not refuted, with every record and on one sample. Refuted are: n used
+exactly, the radius from the data, centring and the spread not paid for, the same noise twice, and cells that are chosen with exact counts.
+A sample that is reused takes more fits than an audit can have: enumeration refutes it, and the standard suite has the mistake by itself.
+
 ## How to read a result
 
 * `consistent` says that this audit, with this many outputs, did not refute the claim. It never says that the claim is true.
