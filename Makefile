@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all formal properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean study-kmeans
+.PHONY: run test test-all formal second-opinion properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean study-kmeans
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -31,6 +31,12 @@ test-all: test
 # The rules of guarantees, proved in Coq: compiled from scratch, every theorem closed, wrong definitions refused (docs/formal.md).
 formal: $(STAMP)
 	$(BIN)/python -m tests.formal.compile
+	$(BIN)/python -m tests.formal.reals
+
+# The share of the goals of certificates that Coq confirms, of each EVERY-th profile of the range suite: docs/second-opinion.md.
+EVERY ?= 6
+second-opinion: $(STAMP)
+	$(BIN)/python -m tests.formal.share $(EVERY)
 
 # The laws once more, with fresh random examples instead of the same ones in every run; a failure is found again by the printed blob.
 properties: $(STAMP)
@@ -186,6 +192,7 @@ bench: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.exact_noise
 	$(BIN)/python -m benchmarks.greedy
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.matroids
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.private_kmeans
 
 # Audits of the standard suite, of the accountant's claims about the catalogue and of its broken twins: fails on a false alarm or a miss.
 SAMPLES ?= 20000

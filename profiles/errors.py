@@ -130,3 +130,7 @@ class OpenHypotheses(PDPError):
 
 class MissingExtra(PDPError, ImportError):
     """An optional library is not installed; the message names the extra that installs it."""
+
+
+class MissingProgram(PDPError):
+    """A program that is no Python package is not installed; the message names the package that has it."""

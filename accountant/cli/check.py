@@ -24,6 +24,7 @@ Examples:
   pdp verify examples/lloyd.toml -e 20 -c assumption-8 --certificate c.json
   pdp check c.json
   pdp check c.json --axioms
+  pdp check c.json --with coq
   pdp check --export checker.pyz
 """
 _LONG = 2_000  # of an expression that is printed
@@ -205,7 +206,17 @@ class Options:
             "--export", metavar="FILE.pyz", help="write the checker as one file, which runs with any Python 3.11+ and nothing else"
         ),
     ] = None
-    axioms: Annotated[bool, typer.Option("--axioms", help="print the axiom behind each rule that was used, too")] = False
+    axioms: Annotated[
+        bool, typer.Option("--axioms", help="print the axiom behind each rule that was used, and whether it is proved formally or on paper")
+    ] = False
+    second: Annotated[
+        str | None, typer.Option("--with", metavar="coq", help="put each goal of an accepted certificate to Coq, too, for a second opinion")
+    ] = None
+    seconds: Annotated[int, typer.Option("--seconds", metavar="S", help="with --with: what one goal may take")] = 10
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE.v", help="with --with: write the confirmed goals and their proofs as a file of Coq"),
+    ] = None
     json: JsonOption = False
 
 
@@ -231,15 +242,24 @@ def run(options: Options) -> int:
     from accountant.checking import LARGEST, check_text
     from profiles.files import read_text
     from proofs_check.archive import checker_digest
-    from proofs_check.explain.trust import axioms_behind
+    from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, axioms_behind, mark_rule
 
     if options.export is not None:
         return _export(options, options.export)
     if options.file is None:
         raise InvalidArgument("a certificate file was expected, but none was named; name one, or --export FILE.pyz")
+    if options.second not in (None, "coq"):
+        raise InvalidArgument(f"a second opinion of {options.second[:40]!r} was asked for, but only coq gives one; write --with coq")
+    if options.out is not None and options.second is None:
+        raise InvalidArgument("--out is for the goals that Coq confirms, but --with coq was not given; give both")
     text = read_text(options.file, LARGEST)
     with show_progress("checking"):
         report = check_text(text)
+    opinion = None
+    if options.second is not None and report.accepted:
+        from accountant.cli.second_opinion import ask_coq
+
+        opinion = ask_coq(text, json_text.loads(text), seconds=options.seconds, out=options.out)
     if options.json:
         print_json(
             {
@@ -256,9 +276,11 @@ def run(options: Options) -> int:
                     for claim in report.claims
                 ],
                 "axioms": axioms_behind(report.claims),
+                "proofs": {name: mark_rule(name) for name in axioms_behind(report.claims)},
                 "checker_sha256": checker_digest(),
                 "step": report.step,
                 "reason": report.reason,
+                **({} if opinion is None else {"second_opinion": opinion.to_json()}),
             }
         )
     elif report.accepted:
@@ -271,8 +293,15 @@ def run(options: Options) -> int:
             print_line(f"    {claim.claim}{bound}: {claim.verdict} (rules: {', '.join(claim.rules)}{beside})")
         if options.axioms:
             for name, axiom in axioms_behind(report.claims).items():
-                print_line(f"    {name}: {axiom}")
+                print_line(f"    {name}: {axiom} [{mark_rule(name)}]")
+            if "composition" in json_text.loads(text):
+                print_line(f"    computed from the events: {MARK_OF_COMPOSITIONS}")
             print_line(f"    checked by the kernel whose checker.pyz has the SHA-256 {checker_digest()}")
+        if opinion is not None:
+            for line in opinion.describe():
+                print_line(f"    {line}")
     else:
         print_line(f"rejected at {report.step}: {report.reason}")
+    if opinion is not None:
+        return opinion.exit_code
     return 0 if report.accepted else 1

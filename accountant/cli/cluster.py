@@ -16,6 +16,7 @@ from accountant.cli.answers import (
     open_seeds,
     tell_answer,
 )
+from accountant.cli.charging import AnchorOption, KeyOption, LedgerOption, NameOption, check_ledger, make_analysis, open_ledger
 from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
@@ -76,6 +77,10 @@ class Options:
     out: AnswerOption = None
     guarantee: GuaranteeOption = None
     seed: SeedOption = None
+    ledger: LedgerOption = None
+    name: NameOption = None
+    key: KeyOption = None
+    anchor: AnchorOption = None
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -94,16 +99,18 @@ def run(options: Options) -> int:
     if options.box is None:
         inputs.append((getattr(options, given[0]), "file of candidates"))
     check_outputs(tuple(inputs), options.out, options.guarantee)
+    check_ledger(options, options.out, options.guarantee)
     names = [name.strip() for name in options.columns.split(",")]
     method = options.method or ("auto" if options.n_bound is not None else "selection")
     rng, bits = open_seeds(options.seed)
-    with show_progress("clustering"):
+    with show_progress("clustering"), open_ledger(options) as ledger:
         places = _read_places(options, names)
         model = PrivateMetricClustering(
             places.space, options.k, options.epsilon, power=options.power, n_bound=options.n_bound, rounds=options.rounds,
             method=method,  # type: ignore[arg-type]
         )  # fmt: skip
-        answer = model.run(places.locate(options.data, names), rng, bits=bits)
+        analysis = make_analysis(ledger, options, data=options.data, key=options.key)
+        answer = model.run(places.locate(options.data, names), rng, bits=bits, ledger=analysis)
     centres = places.describe(answer.centres)
     words = "; ".join(", ".join(f"{name} {column[row]}" for name, column in centres.items()) for row in range(options.k))
     columns: dict[str, list[Any]] = {"centre": list(answer.centres), **centres}

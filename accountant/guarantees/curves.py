@@ -58,10 +58,11 @@ def declare_events(composition: Composition, hypotheses: Sequence[Hypothesis | s
 
     That the mechanism is what is declared is a hypothesis, as are sensitivity 1, exact reals for continuous noise, and fresh Poisson
     samples with exactly the probability that is named. ``hypotheses``: what else is supposed.
-    Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a ``unit`` other than the record, of which sensitivity 1
-    and the samples speak.
+    Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a ``unit`` other than the record where there are noise,
+    whose sensitivity 1 is that of a record, or samples of records.
     """
-    _require_records(unit, repr(composition.name))
+    if any(event.sampling_probability != 1 or event.mechanism in _ADDED_TO for event in composition.events):
+        _require_records(unit, repr(composition.name))
     given = as_hypotheses(hypotheses, repr(composition.name))
     kinds = dict.fromkeys(event.mechanism for event in composition.events)
     sampled = [event for event in composition.events if event.sampling_probability != 1]
@@ -127,6 +128,7 @@ def compose_curves(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
     """If M_i is dominated by (P_i, Q_i), fixed in advance, and each may see the outputs before it, all are dominated by the products.
 
     Parts that are run on a sample have a sample each. Source: Zhu, Dong, Wang 2022, Theorem 10; docs/composition-bounds.md.
+    Formally: theorem ``dominating_pairs_compose``.
     Raises :class:`InvalidArgument` for no parts, for one that is no curve, and for too many different events.
     """
     if not parts:
@@ -156,6 +158,7 @@ def subsample_curve(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
     Two samples after one another are one of rate p·q. Several uses on one sample are sampled as a whole, which is an event of this
     project only for unsampled Gaussians whose joint noise σ = (Σ 1/σᵢ²)^(−1/2) is rational; others are refused: sample before
     composing, where each use has a sample of its own. Source: Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md.
+    Formally: theorems ``dominates_sampled_plus``, ``dominates_sampled_minus``.
     Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`.
     """
     _require_records(guarantee.unit, repr(guarantee.subject))
@@ -191,7 +194,7 @@ def point_of_curve(
 
     ``at_delta``: the δ, and ε is computed, with a proof from above; or ``at_epsilon``, and δ is. ``gap``: how far the bound may be from the
     true value of the pair. With ``curve_claims`` the numbers are those of claims that the kernel accepts now for this very composition,
-    instead of new ones.
+    instead of new ones. Source: docs/composition-bounds.md.
 
     Raises :class:`profiles.Infeasible` where no ε is enough at δ, :class:`InvalidArgument` (both or none of the two is given; no curve),
     :class:`profiles.NotReplayed` for claims that the kernel rejects, or that say something else, and what the engine raises.

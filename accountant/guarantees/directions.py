@@ -135,7 +135,7 @@ _BOTH = Signature("both_directions")
 
 @_BOTH.of
 def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
-    """ε-differential privacy with add/remove neighbors bounds both directions by ε."""
+    """ε-differential privacy with add/remove neighbors bounds both directions by ε. Source: docs/one-sided.md, section 1."""
     require_guarantee(guarantee)
     if not isinstance(guarantee.bound, EpsilonDP) or guarantee.notion is not Notion.ADD_REMOVE_DP:
         raise InvalidArgument(
@@ -186,7 +186,8 @@ def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuaran
 
     The deltas of a direction add up as well. A direction that is unbounded in one part is unbounded in all. Parts that are run on a sample
     have a sample each, which is open where more than one part leaves its one analysis open.
-    Source: docs/one-sided.md, Theorem 2. Raises :class:`InvalidArgument` for no parts, or a part without two directions.
+    Source: docs/one-sided.md, Theorem 2. Formally: theorems ``chain_within`` and, with deltas, ``approx_composition``.
+    Raises :class:`InvalidArgument` for no parts, or a part without two directions.
     """
     if not parts:
         raise InvalidArgument("a composition needs at least one part, but none was given; give the guarantees of the parts")
@@ -229,7 +230,8 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
     is at most p·δ⁻. ``p`` is exact, in [0, 1]; both losses are rounded up. The sampler's draws and the single use of the
     sample are hypotheses; ``realise_draws`` discharges the first.
 
-    Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1. Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
+    Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1. Formally: theorems ``amplification_plus``, ``amplification_minus``,
+    and with deltas ``approx_amplification_plus``, ``approx_amplification_minus``. Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
     """
     before, rate = _two_sided(guarantee), to_probability(p)
     bound = TwoSidedDP(

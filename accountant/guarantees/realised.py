@@ -51,7 +51,10 @@ def realise_sampling(
 
 
 def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> AnyGuarantee:
-    """The same for the numbers (q, w) alone: that the draws have exactly the probabilities q stays a hypothesis. Raises likewise."""
+    """The same for the numbers (q, w) alone: that the draws have exactly the probabilities q stays a hypothesis. Raises likewise.
+
+    Source: docs/poisson-sampler.md, Theorem 3.
+    """
     require_guarantee(guarantee)
     weighted = isinstance(guarantee.bound, TwoSidedDP) and guarantee.derivation.rule in _GAUSSIAN
     if not isinstance(guarantee.bound, EpsilonDP) and not weighted:

@@ -142,6 +142,7 @@ def _derivation_json(derivation: Derivation) -> dict[str, Any]:
         "conclusion": derivation.conclusion,
         "claims": list(derivation.claims),
         "rests_on": list(derivation.basis.claims),
+        "proof_of_rule": derivation.basis.mark,
         "premises": [_derivation_json(child) for child in derivation.children],
     }
 
@@ -192,6 +193,7 @@ def _tree(derivation: Derivation, first: str, rest: str) -> Iterator[str]:
     texts = [derivation.conclusion, f"by {derivation.statement}"]
     texts += [f"proof: {', '.join(derivation.claims)}"] if derivation.claims else []
     texts += [f"pdp claims: {', '.join(derivation.basis.claims)}"] if derivation.basis.claims else []
+    texts += [derivation.basis.mark]
     bar = "|  " if derivation.children else "   "
     for text in texts:
         yield from _wrap(text, rest + bar + " ", rest + bar + "   ")
@@ -239,6 +241,6 @@ def _discharged_html(guarantee: Stated) -> Child:
 
 
 def _derivation_html(derivation: Derivation) -> Child:
-    said: list[Child] = [cards.name(derivation.rule), f": {derivation.conclusion}, by {derivation.statement}"]
+    said: list[Child] = [cards.name(derivation.rule), f": {derivation.conclusion}, by {derivation.statement}; {derivation.basis.mark}"]
     below = [_derivation_html(child) for child in derivation.children]
     return make("ul", make("li", said, below))

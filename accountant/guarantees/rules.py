@@ -86,6 +86,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
     ``profile`` is a composed one; ``parts`` are guarantees of the profiles it was composed from, in their order. That its ε is
     exactly Σ n_i ε_i is checked by simplifying the difference to 0, and that each ε_i is defined everywhere (1/z − 1/z simplifies to 0, but
     promises nothing at z = 0). Source: Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13.
+    Formally: theorems ``pdp_composition``, ``pdp_composition_n``.
 
     Raises :class:`InvalidArgument` where a guarantee is not about its part, :class:`InvalidProfile` where the sum differs.
     """
@@ -154,7 +155,8 @@ _AMPLIFIED = Signature("amplify_by_importance_sampling", {"rule": SAMPLING_RULE}
 def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) -> AnyGuarantee:
     """If M is ε-PDP on weighted data sets, M after Poisson importance sampling with q is ψ-PDP, ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)).
 
-    Source: Fay et al. 2024, Theorem 6. Raises :class:`InvalidArgument` where the guarantee is not a profile of weighted records,
+    Source: Fay et al. 2024, Theorem 6. Formally: theorems ``importance_plus``, ``importance_minus``, ``psi_minus_le_plus``.
+    Raises :class:`InvalidArgument` where the guarantee is not a profile of weighted records,
     :class:`NotPrivate` for variance-optimal probabilities, which are no public map.
     """
     refuse_oracle(rule)
@@ -189,6 +191,7 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
     U is computed and proved here, by :func:`accountant.guarantees.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
     the bound that the kernel accepts there for this very profile and rule (:func:`accountant.guarantees.recheck_epsilon`).
     Source: Fay et al. 2024, Definitions 2 and 4; for privacy-constrained sampling Problem 7, and Theorem 10 where its conditions hold.
+    Formally: theorem ``worst_case``; for the weights that privacy-constrained sampling uses docs/sampling.md, Theorem 2, on paper.
     Raises :class:`InvalidArgument` where the guarantee is not about a sampled mechanism, and what ``bound_epsilon`` raises.
     """
     require_guarantee(guarantee)
@@ -222,7 +225,10 @@ _PROCESSED = Signature("post_processing", {"description": TEXT})
 
 @_PROCESSED.of
 def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
-    """Whatever is computed from the output of M alone, without the data, has the guarantee of M (Dwork et al. 2006)."""
+    """Whatever is computed from the output of M alone, without the data, has the guarantee of M (Dwork et al. 2006).
+
+    Formally: theorems ``pdp_post_processing``, ``approx_post_processing``.
+    """
     require_guarantee(guarantee)
     if not description.strip():
         raise InvalidArgument("post-processing needs a description of what is computed from the output; give one")

@@ -307,7 +307,7 @@ def _node(found: Derivation) -> Element:
         facts_.append(("Proved statements", make("ul", [_claim(claim) for claim in basis.claims])))
     if basis.besides:
         facts_.append(("Besides", basis.besides))
-    facts_.append(("Formal proof", basis.formal_proof))
+    facts_.append(("Proof of the rule", basis.mark))
     below = make("ul", [_node(child) for child in found.children]) if found.children else None
     return make("li", make("div", make("strong", found.rule), facts(facts_), class_="node"), below)
 

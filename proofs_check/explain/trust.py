@@ -64,7 +64,30 @@ exp(c log a) = a^c; log(exp(a) b) = a + log b; a^c a^d = a^(c + d); (a b)^c = a^
 factors of a number; log(a b) = log a + log b for those; Abs(a)^2 = a^2; Max(a, b) = Max(b, a), Max(Max(a, b), c) = Max(a, Max(b, c)),
 Max(a b, a c) = a Max(b, c) and Abs(a b) = a Abs(b) for a > 0; sin x = cos(x − pi/2), cos x = cos(−x) = cos(x + 2 pi) = −cos(pi − x), and
 cos² is 1, 3/4, 1/2, 1/4, 0 at 0, pi/6, pi/4, pi/3, pi/2.
+
+The last column says whether the axiom itself is proved formally, by which theorems of `proofs_check/coq/rules.v`, or on paper,
+and where. A theorem is about the rule as it is stated here, over Coq's real numbers; that the kernel's program applies the rule as
+stated is not proved.
 """
+
+#: The theorems of proofs_check/coq/rules.v that are rules of the kernel, over Coq's real numbers; and which part of the rule they are.
+FORMAL: dict[str, tuple[tuple[str, ...], str]] = {
+    "split": (("split_range",), ""),
+    "monotone": (("rising", "falling"), "for an end that belongs to the range"),
+    "scale": (("scale_le", "scale_lt"), ""),
+    "sum": (("sum_le", "sum_lt"), "for two terms, hence for any number of them"),
+    "generalise": (("instance",), ""),
+    "ceiling": (("ceiling_bounds",), ""),
+    "exp-tangent": (("exp_tangent_le", "exp_tangent_lt"), ""),
+    "log-tangent": (("log_tangent_le", "log_tangent_lt"), ""),
+}
+_PAGE = "docs/certificates.md, sections 2 and 3"
+#: Of the claims about compositions, which bring no proofs.
+MARK_OF_COMPOSITIONS = (
+    "proved on paper (docs/composition-bounds.md); that dominating pairs compose and are sampled, and that connecting the dots dominates, "
+    "is proved formally for finitely many outputs (theorems dominating_pairs_compose, dominates_sampled_plus, dominates_sampled_minus, "
+    "connecting_the_dots)"
+)
 
 _SIDE = """
 ## Side conditions
@@ -90,6 +113,7 @@ Its claims bring no proofs: the kernel computes δ from the events, on the `grid
 side. What makes that a bound are the theorems of [composition-bounds.md](composition-bounds.md): dominating pairs compose (Theorem 2) and
 are sampled (Theorem 6), and each step from a law of losses to the next one is to one side (Theorems 4, 5, 7, 8, section 12), with the error
 of every number bounded (section 11). Above the largest loss δ is what is lost wholly, below it δ is positive (Theorem 10).
+They are {mark}.
 """
 
 _COMPOSED = (
@@ -111,6 +135,19 @@ _COMPOSED = (
 )
 
 
+def mark_rule(name: str) -> str:
+    """Return whether a rule of the kernel, or a kind of side condition, is proved formally, and by which theorems, or on paper, and where.
+
+    >>> mark_rule("scale"), mark_rule("boxes")
+    ('proved formally (theorems scale_le, scale_lt)', 'proved on paper (docs/certificates.md, sections 2 and 3)')
+    """
+    theorems, part = FORMAL.get(name, ((), ""))
+    if not theorems:
+        return f"proved on paper ({_PAGE})"
+    named = f"theorem{'s' if len(theorems) > 1 else ''} {', '.join(theorems)}"
+    return " ".join((f"proved formally ({named})", part)).rstrip()
+
+
 def axioms_behind(claims: Iterable[CheckedClaim]) -> dict[str, str]:
     """Return the rules and kinds of side conditions that accepted claims used, with the axiom behind each."""
     used: dict[str, str] = {}
@@ -127,7 +164,7 @@ def trust_text() -> str:
     lines, texts = (sum(column) for column in zip(*counts.values(), strict=True))
     library = ", ".join(f"`{name}`" for name in sorted({name for path in sources for name in _imports(path)}))
     modules = [(f"`{path.stem}`", str(counts[path][0] - counts[path][1]), _purpose(path)) for path in sources]
-    rules = [(f"`{name}`", _fields(rule), _axiom(rule)) for name, rule in RULES.items()]
+    rules = [(f"`{name}`", _fields(rule), _axiom(rule), mark_rule(name)) for name, rule in RULES.items()]
     claims = [(f"`{name}`", _fields(claim), _axiom(claim)) for name, claim in CLAIMS.items()]
     return "".join(
         (
@@ -136,12 +173,12 @@ def trust_text() -> str:
             ),
             _table(("module", "lines", "what it does"), modules),
             _RULES,
-            _table(("rule", "fields", "axiom"), rules),
+            _table(("rule", "fields", "axiom", "proof"), rules),
             _SIDE,
-            _table(("side condition", "axiom"), SIDE_CONDITIONS.items()),
+            _table(("side condition", "axiom", "proof"), ((name, axiom, mark_rule(name)) for name, axiom in SIDE_CONDITIONS.items())),
             _CLAIMS,
             _table(("claim", "fields of its proof", "states"), claims),
-            _COMPOSITIONS,
+            _COMPOSITIONS.format(mark=MARK_OF_COMPOSITIONS),
             _table(("claim", "fields", "states"), _COMPOSED),
         )
     )

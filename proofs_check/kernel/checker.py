@@ -76,13 +76,13 @@ def _judge(session: Session, document: str) -> Report:
         return Report(accepted=False, step="".join(session.path) or "certificate", reason=reason)
 
 
-def check(document: str) -> Report:
-    """Check the text of a certificate. Whatever goes wrong on the way, of whatever kind, is a rejection."""
+def check(document: str, session: Session | None = None) -> Report:
+    """Check the text of a certificate. Whatever goes wrong on the way, of whatever kind, is a rejection. A new session notes its goals."""
     digits = sys.get_int_max_str_digits()
     forget()
     sys.set_int_max_str_digits(_MOST_DIGITS)
     try:
-        return _judge(Session(), document)
+        return _judge(session or Session(), document)
     finally:
         sys.set_int_max_str_digits(digits)
         forget()

@@ -61,6 +61,7 @@ class Session:
     rules: dict[str, None] = field(default_factory=dict)  # that were applied
     failure: str = ""  # of the last side condition that was not shown
     relied: dict[str, None] = field(default_factory=dict)  # kinds of side conditions that were shown
+    proved: list[tuple[str, Goal, str]] = field(default_factory=list)  # every goal that a rule proved: where, what, and which rule
 
     @contextmanager
     def at(self, step: str) -> Iterator[None]:
@@ -191,6 +192,7 @@ def prove(session: Session, goal: Goal, tree: object) -> None:
         raise Rejected("expected a proof tree with a known rule")
     apply(RULES[name], session, goal, fields)
     session.rules[name] = None
+    session.proved.append(("".join(session.path), goal, name))
 
 
 def show(session: Session, step: str, goal: Goal, tree: object) -> None:

@@ -69,6 +69,17 @@ def check_modules() -> int:
     return count
 
 
+def check_formal_proofs() -> None:
+    """Find the files of Coq that the rules' theorems are in, and the table of their hypotheses."""
+    statements = importlib.import_module("accountant.guarantees.statements")
+    folder = importlib.resources.files("proofs_check")
+    texts = "".join(file.read_text(encoding="utf-8") for file in folder.joinpath("formal").iterdir() if file.name.endswith(".v"))
+    missing = [name for basis in statements.RULES.values() for name in basis.theorems if f"Theorem {name}" not in texts]
+    require(texts and not missing, f"the wheel has no formal proofs of {missing}")
+    for name in ("formal/hypotheses.toml", "coq/rules.v", "coq/tactics.v"):
+        require(folder.joinpath(*name.split("/")).is_file(), f"the wheel has no proofs_check/{name}")
+
+
 def check_names() -> None:
     """Use every public name, and the example of the README."""
     accountant, profiles = importlib.import_module("accountant"), importlib.import_module("profiles")
@@ -116,6 +127,7 @@ def main() -> None:
     require(importlib.util.find_spec("tests") is None, "the wheel installs the tests")
     modules = check_modules()
     check_names()
+    check_formal_proofs()
     check_commands()
     print(f"pdp-accountant {version} on Python {sys.version.split()[0]}: {modules} modules, commands and names work")
 

@@ -1,0 +1,96 @@
+"""``pdp check --with coq``: the goals of an accepted certificate, put to Coq; what it says of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from accountant.progress import show_progress
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from proofs_check.coq import Opinion
+
+_MOST_SECONDS = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """What Coq said of the goals of one certificate. ``exit_code``: 0 all confirmed, 3 some not, 1 one contradicted."""
+
+    opinions: tuple[Opinion, ...]
+    seconds: int
+
+    @property
+    def confirmed(self) -> int:
+        """How many goals were confirmed."""
+        return sum(item.confirmed for item in self.opinions)
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with."""
+        if any(item.contradicted for item in self.opinions):
+            return 1
+        return 0 if self.confirmed == len(self.opinions) else 3
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the opinion as an object of JSON types."""
+        goals = [
+            {
+                "step": item.step,
+                "rule": item.rule,
+                "statement": item.statement,
+                "confirmed": item.confirmed,
+                "contradicted": item.contradicted,
+                "reason": item.reason or None,
+            }
+            for item in self.opinions
+        ]
+        return {"prover": "coq", "confirmed": self.confirmed, "goals": goals, "seconds_per_goal": self.seconds}
+
+    def describe(self) -> Iterator[str]:
+        """Yield lines for people: one for each goal, then how many were confirmed."""
+        for item in self.opinions:
+            said = "confirmed" if item.confirmed else "CONTRADICTED" if item.contradicted else "not confirmed"
+            yield f"{said}: {item.step} (rule {item.rule})"
+            yield f"    {item.statement}"
+            if item.reason:
+                yield f"    {item.reason}"
+        left = Counter(item.confirmed for item in self.opinions)[False]
+        yield f"second opinion of Coq: {self.confirmed} of {len(self.opinions)} goals confirmed, at most {self.seconds} s each"
+        if left:
+            yield "what is not confirmed is not refuted: the kernel has proved it, and the tactics that were tried for Coq did not"
+        if any(item.contradicted for item in self.opinions):
+            yield "the kernel and Coq contradict each other: believe neither, and report it"
+
+
+def ask_coq(text: str, whole: Mapping[str, Any], *, seconds: int, out: Path | None) -> SecondOpinion:
+    """Put the goals of an accepted certificate to Coq; ``out``: where the goals that it confirmed are written with their proofs.
+
+    Raises :class:`InvalidArgument` for what has no goals of the kernel's rules, :class:`profiles.MissingProgram` where there is no Coq.
+    """
+    from accountant.files import check_writable, replace_file
+    from proofs_check.coq import judge_goals, list_goals, write_file
+
+    if not 1 <= seconds <= _MOST_SECONDS:
+        raise InvalidArgument(f"a goal may take from 1 to {_MOST_SECONDS} seconds, but {seconds} were asked for; choose another number")
+    if whole.get("format") != "pdp-certificate" or "profile" not in whole:
+        raise InvalidArgument(
+            "a second opinion is one on the goals of a certificate of proofs, but this one has none (its claims are computed, or it is "
+            "that of a sample, a table, a cover or a fit); check it without --with"
+        )
+    if out is not None:
+        check_writable(out)
+    _, goals = list_goals(text)
+    opinions, proved = list[Any](), list[str]()
+    with show_progress("asking Coq", "goals") as report:
+        for opinion, sentences in judge_goals(goals, seconds=seconds, report=report):
+            opinions.append(opinion)
+            proved += [sentences] if sentences else []
+    if out is not None:
+        with replace_file(out) as file:
+            file.write(write_file(proved).encode("ascii"))
+    return SecondOpinion(tuple(opinions), seconds)

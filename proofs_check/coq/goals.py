@@ -1,0 +1,50 @@
+"""The goals of a certificate: everything that a rule of the kernel proved while it accepted it, each once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proofs_check import kernel
+from proofs_check.kernel.rules import RULES, Goal, Session, fields_of
+
+_IS_PART = re.compile(r"[a-z-]+|proofs\[\d+\]|cases\[\d+\]\.proof")
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedGoal:
+    """A goal, the step of the certificate where it was proved first, and the rule that proved it there.
+
+    ``parts``: the goals that the rule rests on, by the name of their field: places in the list of goals, all of them earlier.
+    """
+
+    step: str
+    goal: Goal
+    rule: str
+    parts: Mapping[str, int]
+
+
+def list_goals(text: str) -> tuple[kernel.Report, tuple[ProvedGoal, ...]]:
+    """Check a certificate with the kernel; return its report and, if it accepts, every goal that was proved, in the order of the proof."""
+    session = Session()
+    report = kernel.check(text, session)
+    if not report.accepted:
+        return report, ()
+    found, places, latest = list[ProvedGoal](), dict[object, int](), dict[str, int]()
+    for step, goal, rule in session.proved:
+        key = (goal.term, tuple((v, goal.box[v]) for v in sorted(goal.term.free)), goal.strict)
+        if key not in places:
+            parts = {name: latest[where] for name, where in _fields(step, rule, latest)}
+            places[key] = len(found)
+            found.append(ProvedGoal(step, goal, rule, parts))
+        latest[step] = places[key]  # side conditions of a goal stand at the same step, before it
+    return report, tuple(found)
+
+
+def _fields(step: str, rule: str, latest: Mapping[str, int]) -> list[tuple[str, str]]:
+    # the parts of a rule that have steps of their own, and these steps
+    names = [name for name in fields_of(RULES[rule])[0] if name not in ("proofs", "cases")]
+    for many in ("proofs[", "cases["):
+        names += [where[len(step) + 1 :] for where in latest if where.startswith(f"{step}.{many}")]
+    return [(name, f"{step}.{name}") for name in names if _IS_PART.fullmatch(name) and f"{step}.{name}" in latest]
