@@ -310,9 +310,9 @@ def plot_bursts(rows: Sequence[Row], out: Path) -> None:
     styles: dict[str, Style] = {
         "planned": ("black", "--", "proved: all from here on are reported"),
         "missed-optimal": (_BLUE, "-", "most users of a missed item"),
-        "missed-corollary": (_SKY, "--", "the same, corollary"),
+        "missed-corollary": (_SKY, "--", "most of a missed item, corollary"),
         "reported-optimal": (_GREEN, "-", "fewest users of a reported item"),
-        "reported-corollary": (_GREEN, ":", "the same, corollary"),
+        "reported-corollary": (_GREEN, ":", "fewest of a reported item, corollary"),
         "level": ("black", ":", "proved: none up to here is reported"),
     }
     panels = [Panel("bursts, k = 3, T = 60, |Y| = 1,000, n = 20,000", "epsilon", {})]

@@ -56,7 +56,8 @@ class WeightedCoverage:
             or (units.size and not 1 <= int(units.min()) <= int(units.max()) <= UNIT)
         ):
             raise InvalidData(f"the units must be one integer from 1 to {UNIT} a pair; use from_pairs or from_matrix for values in [0, 1]")
-        for name, value in (("starts", starts.astype(np.int64)), ("items", items.astype(np.int32)), ("units", units.astype(np.int64))):
+        for name, given, kind in (("starts", starts, np.int64), ("items", items, np.int32), ("units", units, np.int64)):
+            value = given.astype(kind, copy=False)  # each is a copy already
             value.setflags(write=False)
             object.__setattr__(self, name, value)
         object.__setattr__(self, "candidates", count)
@@ -80,8 +81,12 @@ class WeightedCoverage:
             raise InvalidData(
                 f"a matrix with one column a candidate is needed, but shape {hide_length(matrix.shape)} was found; give one row a user"
             )
-        users, items = np.indices(matrix.shape, dtype=np.int32)
-        return cls.from_pairs(users.ravel(), items.ravel(), matrix.ravel(), candidates=matrix.shape[1], combine=combine)
+        units = read_units(matrix.ravel(), matrix.size).reshape(matrix.shape)
+        present = units > 0
+        starts = np.concatenate([[0], np.cumsum(np.count_nonzero(present, axis=1))])
+        items = np.broadcast_to(np.arange(matrix.shape[1], dtype=np.int32), matrix.shape)[present]
+        units = units.ravel() if len(items) == matrix.size else units[present]
+        return cls(matrix.shape[1], starts, items, units, combine)
 
     @classmethod
     def from_pairs(cls, users: Any, items: Any, values: Any, *, candidates: int, combine: Combine = "max") -> Self:
