@@ -192,6 +192,7 @@ bench: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.exact_noise
 	$(BIN)/python -m benchmarks.greedy
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.matroids
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.private_kmeans
 
 # Audits of the standard suite, of the accountant's claims about the catalogue and of its broken twins: fails on a false alarm or a miss.
 SAMPLES ?= 20000

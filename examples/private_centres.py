@@ -11,6 +11,7 @@ privacy-constrained sample, each as if it were the only release. ``make run`` ru
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import warnings
 from dataclasses import dataclass
@@ -25,31 +26,32 @@ from accountant.applications.kmeans import UtilityWarning
 from accountant.checking import check
 from accountant.cli.main import invoke
 from accountant.cli.output import print_line, print_table
-from profiles import decimal_text
+from profiles import decimal_text, to_exact
+from profiles.hypotheses import ONLY_RELEASE, PHYSICS
 
 CLUSTERS, EPSILON, SAMPLE_SIZE = 10, 4, 800
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One way to sample: the fit, how many records it is expected to use, and its mean squared distance (private)."""
+    """One way to use the records: its bound of epsilon, how many records it is expected to use, its mean squared distance (private)."""
 
     name: str
-    model: DPKMeans
+    epsilon: Fraction
     size: float
     cost: float
 
 
-def compare_samples(points: Floats) -> list[Row]:
-    """Fit all records, and one sample by each rule; each fit is a release of its own."""
+def fit_samples(points: Floats) -> list[Row]:
+    """Fit one sample by each rule; each fit is a release of its own."""
     rows = []
-    for name, size in ((None, None), ("uniform", SAMPLE_SIZE), ("coreset", SAMPLE_SIZE), ("privacy-constrained", None)):
+    for name, size in (("uniform", SAMPLE_SIZE), ("coreset", SAMPLE_SIZE), ("privacy-constrained", None)):
         model = DPKMeans(CLUSTERS, epsilon=EPSILON, radius=RADIUS, sample=name, sample_size=size)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UtilityWarning)  # the costs are printed
             model.fit(points)
-        expected = float(model.choices_.get("expected size of the sample", model.statistics_.count))
-        rows.append(Row(name or "all records", model, expected, measure_cost(points, model.cluster_centers_)))
+        expected = float(model.choices_["expected size of the sample"])
+        rows.append(Row(name, find_epsilon(model), expected, measure_cost(points, model.cluster_centers_)))
     return rows
 
 
@@ -66,7 +68,7 @@ def show_samples(rows: list[Row], points: Floats) -> None:
     print_table(
         "the same on samples, each as if it were the only release (the last column is private, for your eyes only)",
         ("records used", "epsilon, rounded up", "about so many", "mean squared distance"),
-        [(row.name, decimal_text(find_epsilon(row.model), 6, round_up=True), f"{row.size:.0f}", f"{row.cost:.1f}") for row in rows],
+        [(row.name, decimal_text(row.epsilon, 6, round_up=True), f"{row.size:.0f}", f"{row.cost:.1f}") for row in rows],
     )
     print_line(f"one centre at the true mean has {single:.1f}, which no epsilon covers")
 
@@ -123,9 +125,10 @@ def main(arguments: list[str] | None = None) -> int:
     print_line(f"kernel: {certificate}: {'accepted' if accepted else 'rejected'}")
     released = np.loadtxt(centres, delimiter=",", skiprows=1) - MIDDLE
     draw_centres(points, released, out / "private-centres.png")
-    rows = compare_samples(points)
-    show_samples(rows, points)
-    closed = rows[0].model.guarantee_.is_unconditional
+    told = json.loads(certificate.read_text(encoding="utf-8"))
+    count, bound = float(told["released"]["records"]), to_exact(told["epsilon"]["upper"])
+    show_samples([Row("all records", bound, count, measure_cost(points, released)), *fit_samples(points)], points)
+    closed = {premise["id"] for premise in told["premises"]} <= {premise.id for premise in (*PHYSICS, ONLY_RELEASE)}
     print_line(
         f"{'no hypothesis about the data or the code is open' if closed else 'A HYPOTHESIS IS OPEN'}; "
         f"{centres}, {certificate} and {report} may be published; {data} and {out / 'private-centres.png'} show records, and may not"

@@ -27,6 +27,7 @@ def release_once(
     arguments: tuple[object, ...],
     curve: AnyGuarantee | None = None,
     personal: Personal | None = None,
+    ids: Any = None,
 ) -> tuple[Any, AnyGuarantee, Charged | None]:
     """Return what ``run`` released, the guarantee that it is handed out with, and where there is a ledger what was charged.
 
@@ -40,7 +41,7 @@ def release_once(
     if ledger is None:
         return run(None), guarantee, None
     found, charged = require_analysis(ledger).release(
-        guarantee, size, run, arguments=arguments, curve=curve, personal=personal, known=ships(*arguments[:1])
+        guarantee, size, run, arguments=arguments, curve=curve, personal=personal, ids=ids, known=ships(*arguments[:1])
     )
     return found, charged.guarantee, charged
 

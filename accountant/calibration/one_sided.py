@@ -56,6 +56,7 @@ def calibrate_one_sided(target: object, *, choice: str = "optimal") -> OneSidedC
     ``optimal``: p = 1 − e^−ε, the largest rate that any one-sided mechanism allows, and ε₀ = log(1 + e^ε), the largest budget at that
     rate. No feasible pair has a larger p·ε₀ (docs/one-sided.md, Theorem 3). ``corollary``: the same p with ε₀ = log 2, as in
     Ghazi et al. 2024, Corollary 3.2. Both numbers are rounded down to binary64, p first.
+    Proved formally: `calibrated_is_private`, `calibration_is_needed`, `best_calibration_real` (docs/formal.md).
 
     ``target`` ε in nats, exact, 0 < ε ≤ 10000. Raises :class:`InvalidTarget`, :class:`InvalidArgument` for another choice.
 

@@ -46,6 +46,8 @@ def calibrate_rounds(target: object, rounds: object, *, p: float | None = None) 
 
     Both directions are then exactly ε, and no pair (p, ε₀) that these losses allow has a larger p·ε₀. One round gives p = 1 and ε₀ = ε;
     many rounds give the pair of :func:`calibrate_one_sided`. Both numbers are rounded down to binary64.
+    Proved formally: `rounds_calibrated_is_private`, `rounds_calibration_is_needed`, `best_rounds_calibration` (docs/formal.md).
+
     ``p``, a public probability above 0, is taken in place of the best one: a larger one has less noise of sampling and a smaller p·ε₀. Then
     ε₀ is the largest that it allows, min(log(1 + (e^ε − 1)/p), −log(1 − (1 − e^−ε)/p)/L).
 

@@ -64,6 +64,9 @@ class Options:
 
 def run(options: Options) -> int:
     """Run the command."""
+    given = [name for name, value in _single(options).items() if value is not None]
+    if options.file is not None and given:
+        raise InvalidArgument(f"a file and {given[0]} were given, but a file says all of its events; give one of the two")
     _check_outputs(options)
     found, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options), None)
     texts = {}
@@ -89,6 +92,7 @@ def run(options: Options) -> int:
 
 
 def _account(options: Options) -> Account:
+    from accountant.curves import curve_of_file
     from accountant.curves.accounting import account
 
     if (options.delta is None) == (options.epsilon is None):
@@ -96,9 +100,9 @@ def _account(options: Options) -> Account:
         raise InvalidArgument(
             f"pdp account needs --delta D (bounds epsilon) or --epsilon E (bounds delta), but {found} was given; give one"
         )
-    composition = _read(options)
+    source = curve_of_file(options.file) if options.file is not None else _read(options)
     with show_progress("composing"):
-        return account(composition, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3")
+        return account(source, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3")
 
 
 def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
@@ -128,15 +132,17 @@ def _print(options: Options, found: Account, calibrated: CalibratedEvents | None
         print_line(f"curve drawn in {options.plot}")
 
 
+def _single(options: Options) -> dict[str, str | None]:
+    """Return the options that stand for a file with one event."""
+    return {"--gaussian": options.gaussian, "--sampling": options.sampling, "--count": options.count}
+
+
 def _read(options: Options) -> Composition:
-    """Return the composition of the file, or of the options without one."""
+    """Return the composition of the file, which is about records, or of the options without one."""
     from accountant.curves import Composition, make_event, read_composition_file
 
-    single = {"--gaussian": options.gaussian, "--sampling": options.sampling, "--count": options.count}
-    given = [name for name, value in single.items() if value is not None]
+    given = [name for name, value in _single(options).items() if value is not None]
     if options.file is not None:
-        if given:
-            raise InvalidArgument(f"a file and {given[0]} were given, but a file says all of its events; give one of the two")
         return read_composition_file(options.file)
     noise = options.gaussian or ("1" if options.calibrate == "noise" else None)
     if noise is None:

@@ -84,20 +84,23 @@ def read_candidates(given: str) -> int | list[str]:
     return [line.strip() for line in text.lstrip("\ufeff").splitlines() if line.strip()]
 
 
-def read_incidence(data: str, user: str, item: str, value: str | None = None) -> Any:
+def read_incidence(data: str, user: str, item: str, value: str | None = None, *, with_ids: bool = False) -> Any:
     """Return what the readers take: the path of a CSV or Parquet file, or a table made of a JSON file.
 
-    JSON: a list of rows ({"user": ..., "item": ..., "value": ...}), or a list with one list of items a user. Raises :class:`InvalidData`.
+    JSON: a list of rows ({"user": ..., "item": ..., "value": ...}), or a list with one list of items a user. ``with_ids``: a table in any
+    case, whose users have ids that a ledger can charge; a list of lists has none. Raises :class:`InvalidData`.
     """
     path = Path(data)
     if path.suffix.lower() != ".json":
-        return data
+        return load_table(data, [name for name in (user, item, value) if name is not None]) if with_ids else data
     import pyarrow as pa
 
     from profiles.files import read_text
 
     found = _load_json(read_text(path, _LARGEST), path)
     names = [name for name in (user, item, value) if name is not None]
+    if isinstance(found, list) and value is None and found and all(isinstance(row, list) for row in found) and with_ids:
+        raise InvalidData(f"{path.name} has a list of items a user and no ids, but a ledger asks who the users are; write rows with ids")
     if isinstance(found, list) and value is None and all(isinstance(row, list) for row in found):
         rows: list[dict[str, Any]] = [{user: number, item: name} for number, row in enumerate(found) for name in row]
     elif isinstance(found, list) and all(isinstance(row, dict) and set(names) <= set(row) for row in found):
@@ -112,6 +115,13 @@ def read_incidence(data: str, user: str, item: str, value: str | None = None) ->
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InvalidData(f"a column of {path.name} mixes texts and numbers, or holds something else; write each in one way") from None
     return pa.table(made)
+
+
+def load_table(data: str, names: list[str]) -> Any:
+    """Return the named columns of a file as one table, read once. Raises as reading does."""
+    from accountant.applications.submodular.readers import load_columns
+
+    return load_columns(data, names)[0]
 
 
 def _load_json(text: str, path: Path) -> Any:
@@ -198,6 +208,7 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
                     "reason": utility.reason,
                 },
                 "guarantee": to_json(answer.guarantee),
+                **({} if answer.charged is None else {"ledger": answer.charged.to_json()}),
                 "out": None if options.out is None else str(options.out),
             }
         )
@@ -208,6 +219,8 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
         print_line(f"method                {answer.choice.method}: {answer.choice.reason}")
     if answer.utility is not None:
         print_line(f"quality               {answer.utility}")
+    if answer.charged is not None:
+        print_line(f"ledger                {answer.charged}; all that is in it together has this guarantee:")
     print_as_it_is(render(answer.guarantee, everything=options.everything).rstrip())
     if options.out is not None:
         print_line(f"answer written to {options.out}")

@@ -16,6 +16,7 @@ from accountant.cli.answers import (
     open_seeds,
     tell_answer,
 )
+from accountant.cli.charging import AnchorOption, KeyOption, LedgerOption, NameOption, check_ledger, make_analysis, open_ledger
 from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 
 HELP = (
     "Choose k centres among public candidates so that records are near one (k-median or k-means), with epsilon-differential privacy for "
-    "each record. Candidates are points, the rows of a matrix of distances, or the places of a network."
+    "each record. Candidates are points, the rows of a matrix of distances, the places of a network, or the cells of a box."
 )
 EXAMPLE = """\b
 Examples:
   pdp cluster examples/petals.csv --points examples/grid.csv \\
+    --columns length,width -k 3 -e 1 --n-bound 1000 --seed 1
+  pdp cluster examples/petals.csv --box 0:8,0:3 --grid 24,12 --norm 1 \\
     --columns length,width -k 3 -e 1 --n-bound 1000 --seed 1
   pdp cluster examples/travellers.csv --graph examples/roads.csv \\
     --columns place -k 2 -e 1 --n-bound 1000 --power 2 --out centres.csv
@@ -56,6 +59,12 @@ class Options:
     graph: Annotated[
         str | None, typer.Option("--graph", metavar="FILE", help="a public network: CSV or Parquet with columns from, to and length")
     ] = None
+    box: Annotated[
+        str | None,
+        typer.Option("--box", metavar="L:U,L:U", help="a public box, a side a column: its cells' centres are the candidates"),
+    ] = None
+    grid: Annotated[str, typer.Option("--grid", metavar="N,N", help="with --box: how many cells an axis has")] = "16"
+    norm: Annotated[str, typer.Option("--norm", metavar="P", help="with --box: distances in the l_p norm, p >= 1 or inf")] = "2"
     diameter: Annotated[
         float | None, typer.Option("--diameter", metavar="D", help="a public bound, to which larger and infinite distances are cut")
     ] = None
@@ -68,6 +77,10 @@ class Options:
     out: AnswerOption = None
     guarantee: GuaranteeOption = None
     seed: SeedOption = None
+    ledger: LedgerOption = None
+    name: NameOption = None
+    key: KeyOption = None
+    anchor: AnchorOption = None
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -77,20 +90,27 @@ def run(options: Options) -> int:
     """Run the command."""
     from accountant.applications.clustering import PrivateMetricClustering
 
-    given = [name for name in ("points", "distances", "graph") if getattr(options, name) is not None]
+    given = [name for name in ("points", "distances", "graph", "box") if getattr(options, name) is not None]
     if len(given) != 1:
-        raise InvalidArgument("exactly one of --points, --distances and --graph is needed; say where the public candidates are")
-    check_outputs(((options.data, "input"), (getattr(options, given[0]), "file of candidates")), options.out, options.guarantee)
+        raise InvalidArgument("exactly one of --points, --distances, --graph and --box is needed; say where the public candidates are")
+    if options.box is None and (options.grid, options.norm) != ("16", "2"):
+        raise InvalidArgument("--grid and --norm are for the cells of a box, but there is no --box; give one, or leave them out")
+    inputs = [(options.data, "input")]
+    if options.box is None:
+        inputs.append((getattr(options, given[0]), "file of candidates"))
+    check_outputs(tuple(inputs), options.out, options.guarantee)
+    check_ledger(options, options.out, options.guarantee)
     names = [name.strip() for name in options.columns.split(",")]
     method = options.method or ("auto" if options.n_bound is not None else "selection")
     rng, bits = open_seeds(options.seed)
-    with show_progress("clustering"):
+    with show_progress("clustering"), open_ledger(options) as ledger:
         places = _read_places(options, names)
         model = PrivateMetricClustering(
             places.space, options.k, options.epsilon, power=options.power, n_bound=options.n_bound, rounds=options.rounds,
             method=method,  # type: ignore[arg-type]
         )  # fmt: skip
-        answer = model.run(places.locate(options.data, names), rng, bits=bits)
+        analysis = make_analysis(ledger, options, data=options.data, key=options.key)
+        answer = model.run(places.locate(options.data, names), rng, bits=bits, ledger=analysis)
     centres = places.describe(answer.centres)
     words = "; ".join(", ".join(f"{name} {column[row]}" for name, column in centres.items()) for row in range(options.k))
     columns: dict[str, list[Any]] = {"centre": list(answer.centres), **centres}
@@ -104,8 +124,10 @@ def run(options: Options) -> int:
 
 
 def _read_places(options: Options, names: list[str]) -> Places:
-    from accountant.applications.clustering.places import read_graph, read_matrix, read_points
+    from accountant.applications.clustering.places import parse_grid, read_graph, read_matrix, read_points
 
+    if options.box is not None:
+        return parse_grid(options.box, options.grid, options.norm, names, options.diameter)
     if options.points is not None:
         return read_points(options.points, names, options.diameter)
     if len(names) != 1:

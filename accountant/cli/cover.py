@@ -19,6 +19,7 @@ from accountant.cli.answers import (
     read_incidence,
     tell_answer,
 )
+from accountant.cli.charging import AnchorOption, LedgerOption, NameOption, check_ledger, make_analysis, open_ledger, require_one_key
 from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
@@ -61,6 +62,9 @@ class Options:
     out: AnswerOption = None
     guarantee: GuaranteeOption = None
     seed: SeedOption = None
+    ledger: LedgerOption = None
+    name: NameOption = None
+    anchor: AnchorOption = None
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -69,16 +73,20 @@ class Options:
 def run(options: Options) -> int:
     """Run the command."""
     from accountant.applications.setcover import PrivateSetCover, read_coverage
+    from accountant.applications.submodular.readers import list_users
 
     check_outputs(((options.data, "input"), (options.sets, "list of sets")), options.out, options.guarantee)
+    check_ledger(options, options.out, options.guarantee)
     algorithm = _choose(options.algorithm, options.max_elements)
     sets = read_candidates(options.sets)
     mechanism = PrivateSetCover(options.epsilon, sets if isinstance(sets, int) else len(sets), algorithm)
     rng, bits = open_seeds(options.seed)
-    with show_progress("covering"):
-        rows = read_incidence(options.data, options.element, options.set)
+    with show_progress("covering"), open_ledger(options) as ledger:
+        require_one_key(ledger, options.element)
+        rows = read_incidence(options.data, options.element, options.set, with_ids=ledger is not None)
         system = read_coverage(rows, user=options.element, item=options.set, candidates=sets, drop_unknown=options.drop_unknown)
-        answer = mechanism.run(system, rng, bits=bits)
+        units = {} if ledger is None else {"ids": list_users(rows, options.element)[: system.users]}
+        answer = mechanism.run(system, rng, bits=bits, ledger=make_analysis(ledger, options, **units))
     order = label(sets, answer.permutation.tolist())
     first = ", ".join(map(str, order[:_SHOWN])) + (f", ... ({len(order)} sets; --out has all)" if len(order) > _SHOWN else "")
     return tell_answer(

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.charging import (
+    AnchorOption,
+    KeyOption,
+    LedgerOption,
+    NameOption,
+    check_ledger,
+    make_analysis,
+    open_ledger,
+)  # fmt: skip
 from accountant.cli.options import AllOption, JsonOption, OutOption, ShowValuesOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
 from accountant.files import check_not_input, check_writable, replace_files
@@ -16,7 +25,10 @@ from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from accountant.applications.kmeans.charging import Released
     from accountant.applications.kmeans.fitting import Fit, Settings
+    from accountant.guarantees import AnyGuarantee
+    from accountant.ledger import Charged, Ledger
 
 HELP = (
     "Cluster the records of a data file (CSV, Parquet, NPY; read in passes, larger than memory or not) privately: the centres, and "
@@ -63,6 +75,10 @@ class Options:
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
     ] = None
+    ledger: LedgerOption = None
+    name: NameOption = None
+    key: KeyOption = None
+    anchor: AnchorOption = None
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -70,10 +86,13 @@ class Options:
 
 def run(options: Options) -> int:
     """Run the command."""
+    import json
+
     import numpy as np
 
     from accountant.applications.kmeans.centres import write_centres
     from accountant.applications.kmeans.certificate import to_certificate, to_text
+    from accountant.applications.kmeans.charging import Released, charge_fit
     from accountant.applications.kmeans.fitting import Settings, fit_rows
     from accountant.applications.kmeans.methods import find_method
     from accountant.applications.kmeans.rows import open_rows, read_center
@@ -85,33 +104,62 @@ def run(options: Options) -> int:
     )
     method = find_method(options.method)
     bits = open_bits(options.seed)
-    with show_progress("k-means", "records") as report:
+    with open_ledger(options) as ledger, show_progress("k-means", "records") as report:
+        key = _read_key(options, ledger)
         rows = open_rows(
-            options.data, only=_names(options.columns), without=_names(options.without), report=lambda done: report(done, None)
+            options.data, only=_names(options.columns), without=(*_names(options.without), *key), report=lambda done: report(done, None)
         )
         if options.center is not None:
             settings = settings.around(read_center(options.center, rows.dimension))
         # what need not be secret has random numbers of its own
         rng = np.random.default_rng(None if options.seed is None else [options.seed, 1])
-        fit = fit_rows(rows, settings, method, bits=bits, source=bits.hypothesis, rng=rng)
-    certificate = to_certificate(fit, settings, columns=rows.names, method=options.method)
+        drawn: dict[str, Any] = {"bits": bits, "source": bits.hypothesis, "rng": rng}
+
+        def certify(fit: Fit) -> dict[str, str]:
+            return {"certificate": to_text(to_certificate(fit, settings, columns=rows.names, method=options.method))}
+
+        analysis = make_analysis(ledger, options, data=options.data, key=options.key)
+        fit: Fit | None = None
+        if analysis is None:
+            fit = fit_rows(rows, settings, method, **drawn)
+            texts, found, guarantee, charged = certify(fit), Released.of(fit), fit.certified.guarantee, None
+        else:
+            arguments = ("pdp kmeans", settings, options.method, rows.names)
+            stored, charged = charge_fit(rows, settings, method, analysis, arguments=arguments, size=None, certify=certify, **drawn)
+            texts, found, guarantee = stored["texts"], Released.restore(stored["fit"]), charged.guarantee
+    certificate = json.loads(texts["certificate"])
     pages: dict[Path, bytes] = {}
     if options.certificate is not None:
-        pages[options.certificate] = to_text(certificate).encode()
-    if options.report is not None:
+        pages[options.certificate] = texts["certificate"].encode()
+    if options.report is not None and fit is not None:
         from accountant.applications.kmeans.page import render_fit
 
         pages[options.report] = render_fit(fit, certificate).encode()
     with replace_files(options.out, *pages) as (stream, *others):
-        write_centres(stream, options.out, fit.centres, rows.names)
+        write_centres(stream, options.out, found.centres, rows.names)
         for other, text in zip(others, pages.values(), strict=True):
             other.write(text)
-    told = _tell(fit, certificate, options)
+    told = _tell(found, guarantee, charged, certificate, options)
     if options.json:
         print_json(told)
     else:
-        _print(fit, settings, told, options)
+        _print(found, guarantee, charged, settings, told, options)
     return 0
+
+
+def _read_key(options: Options, ledger: Ledger | None) -> tuple[str, ...]:
+    """Return the columns of ids, which are no coordinates. Raises :class:`InvalidArgument` for what a ledger does not go with."""
+    if ledger is None:
+        return ()
+    key = ledger.settings.key if options.key is None else _names(options.key)
+    if set(key) & set(_names(options.columns)):
+        raise InvalidArgument("--columns names the column of ids, which tells who somebody is and no place; leave it out")
+    if options.report is not None or (options.certificate is not None and ledger.settings.records != 1):
+        raise InvalidArgument(
+            "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for all "
+            "releases together; leave it out (or, for a certificate, open the ledger with --records 1), and see pdp ledger report"
+        )
+    return key
 
 
 def _check_outputs(options: Options) -> None:
@@ -121,6 +169,7 @@ def _check_outputs(options: Options) -> None:
     outputs = [path for path in (options.out, options.certificate, options.report) if path is not None]
     if len({path.absolute() for path in outputs}) < len(outputs):
         raise InvalidArgument("two outputs have the same name; name as many files as are to be written")
+    check_ledger(options, *outputs)
     for path in outputs:
         check_writable(path)
         check_not_input(path, options.data, "input")
@@ -137,44 +186,62 @@ def _names(given: str | None) -> tuple[str, ...]:
     return found
 
 
-def _tell(fit: Fit, certificate: Mapping[str, Any], options: Options) -> dict[str, Any]:
-    guarantee = fit.certified.guarantee
-    named = ("arguments", "epsilon", "released", "releases", "hypotheses", "premises")
+def _tell(
+    found: Released, guarantee: AnyGuarantee, charged: Charged | None, certificate: Mapping[str, Any], options: Options
+) -> dict[str, Any]:
+    named = {name: certificate[name] for name in ("arguments", "epsilon", "released", "releases", "hypotheses", "premises")}
+    if charged is not None:
+        from accountant.guarantees import to_json
+
+        told = to_json(guarantee)
+        named |= {"epsilon": told.get("epsilon"), "hypotheses": told["hypotheses"], "premises": told["premises"]}
+        named |= {"ledger": charged.to_json(), "guarantee": told}
     return {
-        **{name: certificate[name] for name in named},
+        **named,
         "unconditional": guarantee.is_unconditional,
         "checked_by_kernel": True,
-        "warnings": list(fit.warnings),
+        "warnings": list(found.warnings),
         "out": str(options.out),
         "certificate": None if options.certificate is None else str(options.certificate),
         "report": None if options.report is None else str(options.report),
     }
 
 
-def _print(fit: Fit, settings: Settings, told: Mapping[str, Any], options: Options) -> None:
-    from accountant.guarantees import render_premises
+def _print(
+    found: Released,
+    guarantee: AnyGuarantee,
+    charged: Charged | None,
+    settings: Settings,
+    told: Mapping[str, Any],
+    options: Options,
+) -> None:
+    from accountant.guarantees import render, render_premises
     from profiles import decimal_text, to_exact
 
     def short(value: float) -> str:
         return decimal_text(to_exact(float(value)), 5, round_up=False)
 
-    statistics, bound = fit.statistics, told["epsilon"]
-    delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
+    statistics, bound = found.statistics, told["epsilon"]
     print_line(f"{settings.clusters} centres written to {options.out}; all that is printed here may be published")
-    print_line(f"epsilon               {bound['upper']} nats{delta}, one row more or less; checked by kernel: yes")
+    if charged is None:
+        delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
+        print_line(f"epsilon               {bound['upper']} nats{delta}, one row more or less; checked by kernel: yes")
+    else:
+        print_line(f"ledger                {charged}")
     print_line(f"records               about {short(statistics.count)}, root mean squared distance from their mean {short(statistics.rms)}")
     print_line(f"method                {', '.join(f'{name} {value}' for name, value in told['released']['choices'].items())}")
     print_table(
         "what was released",
         ("release", "share of the budget"),
-        [(charge.part.value, short(float(charge.cost / settings.law.budget))) for charge in fit.charges],
+        [(charge.part.value, short(float(charge.cost / settings.law.budget))) for charge in found.charges],
     )
-    print_table(
-        "clusters (noisy)", ("cluster", "records"), [(str(place), short(count)) for place, count in enumerate(fit.clustering.counts)]
-    )
-    for text in fit.warnings:
+    print_table("clusters (noisy)", ("cluster", "records"), [(str(place), short(count)) for place, count in enumerate(found.counts)])
+    for text in found.warnings:
         print_line(f"warning               {text}")
-    print_as_it_is("\n".join(render_premises(fit.certified.guarantee, everything=options.everything)))
+    if charged is None:
+        print_as_it_is("\n".join(render_premises(guarantee, everything=options.everything)))
+    else:
+        print_as_it_is(render(guarantee, everything=options.everything).rstrip())
     if options.certificate is not None:
         print_line(f"certificate           {options.certificate}; check it with: pdp check {options.certificate}")
     if options.report is not None:

@@ -23,6 +23,15 @@ from accountant.cli.answers import (
     read_candidates,
     tell_answer,
 )
+from accountant.cli.charging import (
+    AnchorOption,
+    LedgerOption,
+    NameOption,
+    check_ledger,
+    make_analysis,
+    open_ledger,
+    require_one_key,
+)  # fmt: skip
 from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
 from accountant.cli.output import make_printable, print_as_it_is
 from accountant.progress import show_progress
@@ -31,6 +40,8 @@ from profiles.private import EYES_ONLY
 
 if TYPE_CHECKING:
     from accountant.applications.heavyhitters import HeavyHitterMonitor, StepReport
+    from accountant.applications.heavyhitters.streams import StreamFile
+    from accountant.ledger import Charged
 
 HELP = (
     "Report at every time step the items that many users have, with epsilon-differential privacy for each user with the whole stream. The "
@@ -80,6 +91,9 @@ class Options:
     out: AnswerOption = None
     guarantee: GuaranteeOption = None
     seed: SeedOption = None
+    ledger: LedgerOption = None
+    name: NameOption = None
+    anchor: AnchorOption = None
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -92,6 +106,12 @@ def run(options: Options) -> int:
         raise InvalidArgument("--keep-open was given without --state, so that nothing could go on; add --state FILE")
     if options.state is not None and options.seed is not None:
         raise InvalidArgument("--seed was given with --state, and would make the same noise after a restart; leave one of them out")
+    check_ledger(options, options.out, options.guarantee, options.state)
+    if options.ledger is not None and (options.data is None or options.state is not None):
+        raise InvalidArgument(
+            "a ledger decides who takes part before the first report, so that the stream has to be over, but standard input or --state was "
+            "given; name a file, and leave --state out"
+        )
     monitor, plan = _make(options)
     live = options.data is None and not options.json
     reports: list[StepReport] = []
@@ -101,15 +121,21 @@ def run(options: Options) -> int:
         if live:
             _print(found)
 
-    with show_progress(f"stream, {EYES_ONLY}", "records") as progress:
-        guarantee = _follow(monitor, options, tell, progress)
+    charged: Charged | None = None
+    with show_progress(f"stream, {EYES_ONLY}", "records") as progress, open_ledger(options) as ledger:
+        require_one_key(ledger, options.user)
+        if ledger is None:
+            guarantee = _follow(monitor, options, tell, progress)
+        else:
+            answer = monitor.run(_open_file(options), bits=options.seed, ledger=make_analysis(ledger, options))
+            reports, guarantee, charged = list(answer.reports), answer.guarantee, answer.charged
     if options.data is not None and not options.json:
         _print(tuple(reports))
     from accountant.applications.running import Answer
 
     pairs = [(report.time, item) for report in reports for item in report.items]
     return tell_answer(
-        Answer(tuple(reports), guarantee),
+        Answer(tuple(reports), guarantee, charged=charged),
         {"time": [time for time, _ in pairs], "item": [item for _, item in pairs]},
         options,
         public={"steps": [report.time for report in reports], "threshold": monitor.threshold, **plan},
@@ -186,21 +212,28 @@ def _print(reports: tuple[StepReport, ...]) -> None:
     sys.stdout.flush()
 
 
-def _read(options: Options) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield users, times and items of the stream, in parts."""
+def _has_integer_items(options: Options) -> bool:
+    return options.domain.isascii() and options.domain.isdigit()
+
+
+def _open_file(options: Options) -> StreamFile:
+    """Return the stream of the file."""
     from accountant.applications.heavyhitters import open_stream
 
-    integer_items = options.domain.isascii() and options.domain.isdigit()
+    return open_stream(
+        options.data,
+        user=options.user,
+        time=options.time,
+        item=options.item,
+        users="integer" if options.integer_users else None,
+        items="integer" if _has_integer_items(options) else None,
+    )
+
+
+def _read(options: Options) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield users, times and items of the stream, in parts."""
     if options.data is not None:
-        source = open_stream(
-            options.data,
-            user=options.user,
-            time=options.time,
-            item=options.item,
-            users="integer" if options.integer_users else None,
-            items="integer" if integer_items else None,
-        )
-        for batch in source:
+        for batch in _open_file(options):
             yield batch.users, batch.times, batch.items
         return
     import pyarrow as pa
@@ -209,7 +242,7 @@ def _read(options: Options) -> Iterator[tuple[Any, Any, Any]]:
     kinds_of = {
         options.user: pa.int64() if options.integer_users else pa.string(),
         options.time: pa.int64(),
-        options.item: pa.int64() if integer_items else pa.string(),
+        options.item: pa.int64() if _has_integer_items(options) else pa.string(),
     }
     for part in read_lines(sys.stdin.buffer.fileno()):
         lines = part

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from accountant.cli.charging import AnchorOption, LedgerOption, NameOption, check_ledger
 from accountant.cli.options import (
     AllOption,
     ConstantOption,
@@ -75,11 +76,9 @@ class Options:
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
     ] = None
-    ledger: Annotated[
-        str | None,
-        typer.Option("--ledger", metavar="L", help="charge the sample to this ledger first, and draw it from the units with room"),
-    ] = None
-    name: Annotated[str | None, typer.Option("--name", metavar="N", help="with --ledger: the name of the release")] = None
+    ledger: LedgerOption = None
+    name: NameOption = None
+    anchor: AnchorOption = None
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
     ] = None
@@ -194,8 +193,8 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any]]:
         "delta": options.delta,
         "steps": options.steps,
     }
-    if (options.ledger is None) != (options.name is None):
-        raise InvalidArgument("--ledger and --name go together: a sample is charged under a name; give both, or neither")
+    certificate = options.certificate or Path(f"{options.out}.certificate.json")
+    check_ledger(options, options.out, certificate)
     if options.ledger is None:
         return options.profile, {"specs": specs, **rule}
     if options.target_size is not None:
@@ -208,12 +207,11 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any]]:
     from accountant.samples import plan_sample
 
     output_format(options.out)
-    for path in (options.out, options.certificate or Path(f"{options.out}.certificate.json")):
+    for path in (options.out, certificate):
         check_writable(path)
         check_not_input(path, options.data, "data")
-        check_not_input(path, options.ledger, "ledger")
     plan = plan_sample(options.profile, **rule)
-    with Ledger.open(options.ledger) as ledger:
+    with Ledger.open(options.ledger, anchor=options.anchor) as ledger:
         receipt = ledger.charge(str(options.name), plan, options.data, statistics=specs)
         complete = complete_specs(plan.profile, specs)
         return plan, {"specs": [leave_out(spec, ledger.settings.key) for spec in complete], "active": receipt.active}

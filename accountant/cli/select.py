@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,9 +22,13 @@ from accountant.cli.answers import (
     read_incidence,
     tell_answer,
 )
+from accountant.cli.charging import AnchorOption, LedgerOption, NameOption, check_ledger, make_analysis, open_ledger, require_one_key
 from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from accountant.applications.submodular import CoverageInstance, WeightedCoverage
 
 HELP = (
     "Choose k candidates that serve many users, with epsilon-differential privacy for each user with all rows: a row says that a user "
@@ -64,6 +68,9 @@ class Options:
     out: AnswerOption = None
     guarantee: GuaranteeOption = None
     seed: SeedOption = None
+    ledger: LedgerOption = None
+    name: NameOption = None
+    anchor: AnchorOption = None
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -72,10 +79,12 @@ class Options:
 def run(options: Options) -> int:
     """Run the command."""
     from accountant.applications.submodular import PrivateGreedy, read_coverage, read_weighted_coverage
+    from accountant.applications.submodular.readers import list_users
 
     if options.value is None and options.combine != "max":
         raise InvalidArgument("--combine was given, but it belongs to values; add --value, or leave it out")
     check_outputs(((options.data, "input"), (options.candidates, "list of candidates")), options.out, options.guarantee)
+    check_ledger(options, options.out, options.guarantee)
     rng, bits = open_seeds(options.seed)
     candidates = read_candidates(options.candidates)
     mechanism = PrivateGreedy(
@@ -86,14 +95,17 @@ def run(options: Options) -> int:
         options.users,
         None if options.users is None else candidates if isinstance(candidates, int) else len(candidates),
     )
-    with show_progress("selecting"):
-        rows = read_incidence(options.data, options.user, options.item, options.value)
+    with show_progress("selecting"), open_ledger(options) as ledger:
+        require_one_key(ledger, options.user)
+        rows = read_incidence(options.data, options.user, options.item, options.value, with_ids=ledger is not None)
         named = {"user": options.user, "item": options.item, "candidates": candidates, "drop_unknown": options.drop_unknown}
+        function: CoverageInstance | WeightedCoverage
         if options.value is None:
-            answer = mechanism.run(read_coverage(rows, **named), rng, bits=bits)  # type: ignore[arg-type]
+            function = read_coverage(rows, **named)  # type: ignore[arg-type]
         else:
-            instance = read_weighted_coverage(rows, value=options.value, combine=options.combine, **named)  # type: ignore[arg-type]
-            answer = mechanism.run(instance, rng, bits=bits)
+            function = read_weighted_coverage(rows, value=options.value, combine=options.combine, **named)  # type: ignore[arg-type]
+        units = {} if ledger is None else {"ids": list_users(rows, options.user)[: function.users]}
+        answer = mechanism.run(function, rng, bits=bits, ledger=make_analysis(ledger, options, **units))
     chosen = label(candidates, answer.selected)
     return tell_answer(
         answer,

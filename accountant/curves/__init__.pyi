@@ -5,6 +5,7 @@ from accountant.curves.accounting import account as account
 from accountant.curves.curve import PrivacyCurve as PrivacyCurve
 from accountant.curves.curve import compose as compose
 from accountant.curves.curve import curve_of as curve_of
+from accountant.curves.curve import curve_of_file as curve_of_file
 from accountant.curves.curve import subsample as subsample
 from accountant.curves.events import Composition as Composition
 from accountant.curves.events import Direction as Direction

@@ -19,7 +19,7 @@ from profiles.hypotheses import Hypothesis
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
 
-_DIRECTIONS = {"remove": "a record goes", "add": "a record comes"}
+_DIRECTIONS = {"remove": "goes", "add": "comes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ class Account:
         point, asked = self.point, self.asked
         at = f"delta = {_exactly(self.delta)}" if self.delta is not None else f"epsilon = {_exactly(self.epsilon)}"
         yield f"at {at}: {_between(asked, point)}"
+        unit = self.guarantee.unit.name.lower()
         for direction, side in point.sides.items():
-            yield f"{direction.value} ({_DIRECTIONS[direction.value]}): {_between(asked, side)}"
+            yield f"{direction.value} (a {unit} {_DIRECTIONS[direction.value]}): {_between(asked, side)}"
         yield f"checked by kernel: {'yes, computed from the events alone' if point.checked_by_kernel else 'no'}"
         yield "every mechanism with these events is below the upper end, the worst one above the lower"
         if not point.reached:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from accountant.curves.events import Composition, Event
 from accountant.curves.points import CurvePoint, point_at_delta, point_at_epsilon, require_bounded, to_delta, to_epsilon, to_gap
+from accountant.curves.reading import read_declared_file
 from accountant.guarantees import AnyGuarantee, CurveBound
 from accountant.guarantees.curves import compose_curves, curve_of_guarantee, declare_events, point_of_curve, subsample_curve
-from accountant.guarantees.theorem import require_guarantee
+from accountant.guarantees.theorem import Unit, require_guarantee
 from profiles import InvalidArgument
 from profiles.hypotheses import Hypothesis
 
@@ -114,6 +116,15 @@ def curve_of(source: PrivacyCurve | Composition | Event | AnyGuarantee, *, hypot
     if given:
         raise InvalidArgument("hypotheses were given for a guarantee, which brings its own; add others with assume")
     return PrivacyCurve(curve_of_guarantee(source))
+
+
+def curve_of_file(path: Path | str) -> PrivacyCurve:
+    """Return the privacy curve of the composition that a file declares, for the unit that it names: one record, or one user.
+
+    Raises as :func:`~accountant.curves.read_composition_file` does, and :class:`InvalidArgument` for noise or samples for a user.
+    """
+    composition, unit = read_declared_file(path)
+    return PrivacyCurve(declare_events(composition, unit=Unit[unit.upper()]))
 
 
 def compose(*curves: PrivacyCurve | Composition | Event | AnyGuarantee, name: str | None = None) -> PrivacyCurve:

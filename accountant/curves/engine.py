@@ -25,6 +25,7 @@ from .events import Composition, Direction
 from .grids import LEAST_EPSILON, Side, find_order, find_shape, plan
 
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
+_AIM, _MOST_SHARE = 0.94, 0.68  # of the gap that is wanted: what a second look aims at, and what the lower side may have of it
 _COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
 _MOST_EPSILON = 1 << 29  # whose exponential the kernel computes
 _MOST_GAUSSIAN = 10**10  # of Gaussian noise alone, whose curve has no exponential
@@ -220,27 +221,38 @@ def _find_curves(
             shapes[0] = find_shape(composition, events, sides[0])
     except Rejected as problem:
         raise _refuse(composition, problem) from problem
-    lower, upper, fineness, far = _NOTHING, None, 1.0, 0.0
+    lower, upper, far, share = _NOTHING, None, 0.0, 0.0
+    fineness, found = [1.0, 1.0], list[_Curve | None]([None, None])
     for _ in range(_ROUNDS):
         try:
-            grids = [plan(shape, side, gap=aim, fineness=fineness) for shape, side in zip(shapes, sides, strict=True)]
-            found = [_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True)]
+            for i, (shape, side) in enumerate(zip(shapes, sides, strict=True)):
+                if found[i] is None:
+                    found[i] = _composed(events, side, plan(shape, side, gap=aim, fineness=fineness[i]))
         except Rejected as problem:  # the grid is larger than what the kernel works with
             if upper is not None:
                 break  # what there is has to do
-            if fineness <= _COARSEST:
+            if fineness[0] <= _COARSEST:
                 raise Undecided(
                     f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the "
                     "counts, or ask for a larger delta or gap"
                 ) from problem
-            fineness /= 2
+            fineness, found = [x / 2 for x in fineness], [None, None]
             continue
-        before, now = far, miss(found[0], found[1])
+        below, above = found
+        if below is None or above is None:
+            break
+        before, now = far, miss(below, above)
         if upper is None or now < far:
-            lower, upper, far = found[0], found[1], now
-        if now <= 1 or not 1 <= fineness < _FINEST or (before and now > 0.9 * before):
+            lower, upper, far = below, above, now
+        if now <= 1 or not 1 <= fineness[0] < _FINEST or (before and now > 0.9 * before and fineness[0] > 1):
             break  # enough; or finer grids are too large; or only bounds on some mechanism are known
-        fineness *= min(max(1.1 * now**0.5, 1.2), 6.0)  # errors fall like the square of a cell
+        share = share or now / 2  # the lower side's
+        if share <= _MOST_SHARE:  # the upper side alone makes up for it, in a third of the time
+            fineness[1] *= ((now - share) / (_AIM - share)) ** 0.5
+            found[1] = None
+        else:  # errors fall like the square of a cell
+            more = min(max(1.1 * now**0.5, 1.2), 6.0)
+            fineness, found, share = [x * more for x in fineness], [None, None], 0.0
     return lower, upper or _EVERYTHING
 
 

@@ -77,10 +77,10 @@ class Part:
     def tilt(self, exponent: float) -> tuple[float, Array, Array]:
         """Return log E e^(exponent loss), and the shares of the intervals and of the ends in it."""
         ends = np.array([float(end) for end in self.ends] if self.ends else [0.0, 0.0])
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", under="ignore"):
             logs = np.concatenate([np.log(self.masses) + exponent * self.losses, np.log(np.array(self.atoms)) + exponent * ends])
-        top = float(np.max(logs))
-        shares = np.exp(logs - top)
+            top = float(np.max(logs))
+            shares = np.exp(logs - top)
         return top + log(float(np.sum(shares))), shares[:-2] / np.sum(shares), shares[-2:] / np.sum(shares)
 
 
@@ -278,7 +278,8 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
         else:
             offset = Fraction(floor(part.ends[0] / step)) * step - step
             low, high = offset, part.ends[1] - 2 * step
-        first, last = floor((low - offset) / unit), max(ceil((high - offset) / unit), 1)
+        first, last = floor((low - offset) / unit), ceil((high - offset) / unit)
+        last = max(last, first + 1)
         start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit), whole=part.ends is not None)
         exact = part.ends is None or aligned is None or part.ends[1] - part.ends[0] == aligned[1] - aligned[0]
         least = _LATER * budget / len(shape.parts) * (1.0 if side.up else 2.25)

@@ -14,7 +14,9 @@ from profiles.suggestions import suggest
 
 #: Tables of one file; equal ones are counted together, so that there may be more of them than different events.
 _MOST_TABLES = 1_000
-_KEYS = ("name", "event")
+_KEYS = ("name", "unit", "event")
+#: Whom a file may say that it protects; where it says nothing, one record.
+UNITS = ("record", "user")
 _COMMON = ("mechanism", "count", "sampling_probability")
 #: What a file may declare; the numbers of a guarantee come with the guarantee.
 DECLARED = tuple(kind for kind in MechanismKind if kind is not MechanismKind.TWO_SIDED)
@@ -22,9 +24,18 @@ DECLARED = tuple(kind for kind in MechanismKind if kind is not MechanismKind.TWO
 
 def read_composition_file(path: Path | str) -> Composition:
     """Return the composition that a file declares. Raises :class:`UnreadableFile`, and what :func:`read_composition` raises."""
+    return read_composition(_read_file(path), str(path))
+
+
+def read_declared_file(path: Path | str) -> tuple[Composition, str]:
+    """Return the composition of a file and whom it protects, one of :data:`UNITS`. Raises as :func:`read_composition_file` does."""
+    return _read(_read_file(path), str(path))
+
+
+def _read_file(path: Path | str) -> str:
     if not isinstance(path, (Path, str)):
         raise UnreadableFile(f"the path of a composition was expected, but {_shown(path)} was found; give it as text")
-    return read_composition(read_text(Path(path), MAX_FILE_BYTES), str(path))
+    return read_text(Path(path), MAX_FILE_BYTES)
 
 
 def read_composition(text: str, where: str = "the composition") -> Composition:
@@ -37,6 +48,13 @@ def read_composition(text: str, where: str = "the composition") -> Composition:
     >>> read_composition(text).events[0].describe()
     'gaussian (noise_multiplier 1.1), 100 times'
     """
+    found, unit = _read(text, where)
+    if unit != UNITS[0]:
+        raise UnreadableFile(f"{where} is about one {unit}, but a composition says nothing of that; read it with curve_of_file")
+    return found
+
+
+def _read(text: str, where: str) -> tuple[Composition, str]:
     if not isinstance(text, str):
         raise UnreadableFile(f"{where} is read from a text, but {_shown(text)} was found; give what the file says")
     if len(text) > MAX_FILE_BYTES:
@@ -48,12 +66,16 @@ def read_composition(text: str, where: str = "the composition") -> Composition:
     _refuse_unknown(table, _KEYS, where)
     if not isinstance(table.get("name"), str):
         raise UnreadableFile(f'{where} needs name = "...", but found {_shown(table.get("name"))}; add it as text')
+    unit = table.get("unit", UNITS[0])
+    if unit not in UNITS:
+        raise UnreadableFile(f'{where} says for whom by unit = "record" or "user", but found {_shown(unit)}; write one of the two')
     events = table.get("event")
     if not isinstance(events, list) or not all(isinstance(event, Mapping) for event in events) or not events:
         raise UnreadableFile(f"{where} needs [[event]] tables, but found {_shown(events)}; add one for each mechanism")
     if len(events) > _MOST_TABLES:
         raise UnreadableFile(f"{where} has {len(events)} [[event]] tables, but at most {_MOST_TABLES} are read; count equal ones together")
-    return Composition(table["name"], tuple(_read_event(event, f"event {index} of {where}") for index, event in enumerate(events, 1)))
+    found = tuple(_read_event(event, f"event {index} of {where}") for index, event in enumerate(events, 1))
+    return Composition(table["name"], found), unit
 
 
 def _read_event(table: Mapping[str, object], where: str) -> Event:

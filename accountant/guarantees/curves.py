@@ -58,10 +58,11 @@ def declare_events(composition: Composition, hypotheses: Sequence[Hypothesis | s
 
     That the mechanism is what is declared is a hypothesis, as are sensitivity 1, exact reals for continuous noise, and fresh Poisson
     samples with exactly the probability that is named. ``hypotheses``: what else is supposed.
-    Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a ``unit`` other than the record, of which sensitivity 1
-    and the samples speak.
+    Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a ``unit`` other than the record where there are noise,
+    whose sensitivity 1 is that of a record, or samples of records.
     """
-    _require_records(unit, repr(composition.name))
+    if any(event.sampling_probability != 1 or event.mechanism in _ADDED_TO for event in composition.events):
+        _require_records(unit, repr(composition.name))
     given = as_hypotheses(hypotheses, repr(composition.name))
     kinds = dict.fromkeys(event.mechanism for event in composition.events)
     sampled = [event for event in composition.events if event.sampling_probability != 1]

@@ -28,7 +28,7 @@ from accountant.ledger.release import Release
 from accountant.ledger.rows import Matrix, RowBatch, Rows
 from accountant.ledger.settings import Mode, to_key
 from accountant.ledger.units import to_ids
-from profiles import Declaration, InvalidArgument, InvalidNumber, Profile, exact_text, to_exact
+from profiles import Declaration, InvalidArgument, InvalidData, InvalidNumber, Profile, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE, Hypothesis
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """That an analysis was charged: its ``name``, the number and hash of its entry, and what it costs one row at most, in nats of the
-    ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of it is public.
+    """That an analysis was charged: its ``name``, the number and hash of its entry, and what it costs a unit with ``records`` rows at most,
+    in nats of the ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of it is public.
 
     ``guarantee``: what everything in the ledger promises a unit, this analysis among it.
     """
@@ -49,17 +49,19 @@ class Charged:
     sequence: int
     hash: str
     cost: str
+    records: int
     served: bool
     guarantee: AnyGuarantee = field(repr=False)
 
     def __str__(self) -> str:
         """Say it in one line."""
-        paid = "published before, and served again" if self.served else f"at most {self.cost} nats for a unit with one row"
+        rows = "one row" if self.records == 1 else f"{self.records} rows"
+        paid = "published before, and served again" if self.served else f"at most {self.cost} nats for a unit with {rows}"
         return f"{self.name!r}, entry {self.sequence}, {paid}"
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the guarantee as JSON types."""
-        return {"name": self.name, "sequence": self.sequence, "hash": self.hash, "cost": self.cost, "served": self.served}
+        return {name: getattr(self, name) for name in ("name", "sequence", "hash", "cost", "records", "served")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ class Personal:
 class Analysis:
     """One analysis under a ``name``: what estimators and applications take as ``ledger=``. Made by ``ledger.analysis``.
 
-    ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``.
+    ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``;
+    or neither, where the algorithm finds the ids in its data, as a stream of users has them.
     """
 
     ledger: Ledger
@@ -85,10 +88,8 @@ class Analysis:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", check_name(self.name))
-        if (self.ids is None) == (self.data is None):
-            raise InvalidArgument(
-                "an analysis says which unit each row belongs to, by ids beside the rows or by a file with key columns; give one of the two"
-            )
+        if self.ids is not None and self.data is not None:
+            raise InvalidArgument("units were told by ids and by a file with key columns, but one of the two says it; leave the other out")
 
     @property
     def everybody(self) -> bool:
@@ -109,6 +110,7 @@ class Analysis:
         arguments: object,
         curve: AnyGuarantee | None = None,
         personal: Personal | None = None,
+        ids: Any = None,
         known: bool = True,
     ) -> tuple[Any, Charged]:
         """Charge an algorithm, run it on the rows that take part, store what it released, and return that with what it was charged.
@@ -117,7 +119,8 @@ class Analysis:
         privacy curve that it is a point of, for a ledger in zcdp; ``personal``: the cost of each row, where it is known row by row.
         ``run``: from the mask of the rows that take part, shape (n,), to numbers, texts, arrays, lists and dictionaries. ``size``: n, None
         where rows are in the file. ``arguments``: all that is public and decides the law of the output: an analysis that was published is
-        served to whoever asks with the same ones. ``known``: what runs is code of this project, which uses those rows and no others.
+        served to whoever asks with the same ones. ``ids``: those that the algorithm found in its data, if it did. ``known``: what runs is
+        code of this project, which uses those rows and no others.
 
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
         that was charged and not published: a death in between loses the budget, never privacy.
@@ -130,7 +133,7 @@ class Analysis:
         self.ledger.require_unused(self.name)
         charge = self._prepare(guarantee, curve, personal)
         supposed = self._suppose(guarantee if curve is None else curve, known=known)
-        batches = self._read(size, {} if personal is None else personal.statistics)
+        batches = self._read(size, {} if personal is None else personal.statistics, ids)
         receipt = self.ledger.charge_rows(self.name, charge, batches, supposed)
         output = run(receipt.active)
         with Release(self.ledger, self.name) as release:
@@ -146,20 +149,31 @@ class Analysis:
         own = tuple(item for item in guarantee.hypotheses if isinstance(item, Hypothesis))
         return (*own, ARITHMETIC) if known else (*own, ARITHMETIC, RUN_ON_ACTIVE.about(name=self.name))
 
-    def _read(self, size: int | None, statistics: Mapping[str, Floats]) -> Iterator[RowBatch]:
-        specs = self.ledger.budget.specs
+    def _read(self, size: int | None, statistics: Mapping[str, Floats], found_ids: Any) -> Iterator[RowBatch]:
+        specs, ids = self.ledger.budget.specs, self.ids if found_ids is None else found_ids
+        if found_ids is not None and (self.ids is not None or self.data is not None):
+            raise InvalidArgument("the ids of units are in the data of this algorithm, but others were given beside it; leave them out")
+        if ids is None and self.data is None:
+            raise InvalidArgument("a ledger asks which unit each row belongs to, but no ids were given; give one for each row")
         if self.data is not None:
             if statistics:
                 raise InvalidArgument("a cost for each row was given beside a file, which has rows of its own; give ids in its place")
-            yield from Rows(self.data, self.key, specs).batches()
+            found = 0
+            for batch in Rows(self.data, self.key, specs).batches():
+                found += batch.size
+                yield batch
+            if size not in (None, found):
+                raise InvalidData(
+                    "the file that has the ids has another number of rows than there are; name the file that the rows are from"
+                )
             return
         if specs:
             raise InvalidArgument(
                 "the budgets of this ledger are read from columns, but ids without columns were given; give a file with the key columns, "
                 "or charge by pdp ledger charge"
             )
-        rows = len(self.ids) if size is None else size
-        yield from Matrix(np.empty((rows, 0)), to_ids(self.ids, rows)).batches(statistics)
+        rows = len(ids) if size is None else size
+        yield from Matrix(np.empty((rows, 0)), to_ids(ids, rows)).batches(statistics)
 
     def _serve(self, said: str) -> Any:
         stored = load_output(self.ledger.journal, self.name)
@@ -175,11 +189,14 @@ class Analysis:
         if entry is None:
             raise LedgerRejected(f"the release {self.name!r} has no charge in the log; run pdp ledger verify")
         cost = amount_text(int(entry.body["cost"]))
-        return Charged(self.name, entry.sequence, entry.hash.hex(), cost, served, self.ledger.guarantee())
+        records = self.ledger.settings.records or 1
+        return Charged(self.name, entry.sequence, entry.hash.hex(), cost, records, served, self.ledger.guarantee())
 
 
 def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object) -> Analysis:
     """Return an analysis: see ``Ledger.analysis``. Raises :class:`InvalidArgument`."""
+    if data is not None and not isinstance(data, (str, Path)):
+        raise InvalidArgument(f"the file with the ids is told by its path, but {type(data).__name__} was found; give the path, or ids")
     columns = ledger.settings.key if key is None else to_key(key)
     if len(columns) != len(ledger.settings.key):
         raise InvalidArgument(

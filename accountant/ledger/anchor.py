@@ -90,8 +90,10 @@ class Anchor:
         return missing
 
     def append(self, entry: Entry) -> None:
-        """Append the line of an entry, or what is missing of it, durably. Raises :class:`UnwritableOutput`."""
-        _, torn = self._read()
+        """Append the line of an entry, or what is missing of it, durably; nothing where it is there. Raises :class:`UnwritableOutput`."""
+        lines, torn = self._read()
+        if lines[entry.sequence :] == [_write(entry)]:  # by a writer on another host, who found the entry first
+            return
         text = f"{_write(entry)}\n"
         try:
             with self.path.open("ab") as stream:

@@ -18,7 +18,7 @@ from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
 from accountant.ledger.packing import pack
 from accountant.ledger.places import to_place
-from accountant.ledger.settings import Settings, make_token, read_settings
+from accountant.ledger.settings import Settings, make_token, open_settings
 from accountant.ledger.store import Store
 from accountant.ledger.units import Hasher
 from profiles import PDPError, UnreadableFile
@@ -82,10 +82,8 @@ def restore(
     hasher, entries, settings, store = Hasher(hidden), list[Entry](), None, None
     try:
         for entry, batch in _read_batches(Path(log)):
-            if settings is None:
-                settings = read_settings(entry)
-                settings.require_secret(hidden)
             try:
+                settings = open_settings(entry, hidden) if settings is None else settings
                 check_entry(entries[-1] if entries else None, entry, hasher, settings.previous)
             except LedgerRejected:
                 break

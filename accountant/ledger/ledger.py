@@ -38,8 +38,8 @@ from accountant.ledger.settings import (
     budget_body,
     make_check,
     make_token,
+    open_settings,
     read_budget,
-    read_settings,
     tell_time,
     to_budget_rule,
     to_key,
@@ -192,10 +192,9 @@ class Ledger:
         """
         store = Store(to_place(path).open())
         try:
-            settings = read_settings(read_first(store))
-            key = find_place(store, "secret", secret)
+            first, key = read_first(store), find_place(store, "secret", secret)
             hidden = read_secret(key)
-            settings.require_secret(hidden)
+            settings = open_settings(first, hidden)
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             ledger = cls(Journal(store, found, Hasher(hidden), settings.previous), settings)
             with ledger.journal.reading():

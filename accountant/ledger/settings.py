@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 
 from accountant.data.specs import StatisticSpec
 from accountant.ledger.amounts import MOST, amount_text, to_budget
-from accountant.ledger.log import START, Entry
+from accountant.ledger.log import START, Entry, check_entry
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.rows import RowBatch
 from accountant.ledger.steps import Rounding
@@ -203,6 +204,8 @@ def read_settings(entry: Entry) -> Settings:
     keys = {"format", "ledger", "notion", "mode", "key", "budget", "records", "check", "continues", "spent", "time"}
     found = read_fields(dict(body), "the first entry", keys)
     continues = None if found["continues"] is None else read_string(found["continues"], "the hash before")
+    if continues is not None and not re.fullmatch(r"[0-9a-f]{64}", continues):
+        raise UnreadableFile("the hash of the ledger before was expected in the first entry, but something else was found; use a backup")
     try:
         return Settings(
             read_string(found["ledger"], "the id of the ledger"),
@@ -217,6 +220,16 @@ def read_settings(entry: Entry) -> Settings:
         )
     except InvalidArgument as error:
         raise UnreadableFile(f"the first entry of the ledger cannot be read: {error}") from None
+
+
+def open_settings(entry: Entry, secret: bytes) -> Settings:
+    """Return the settings of the first entry of a ledger with this secret. Raises as :func:`read_settings`, :class:`LedgerRejected` where
+    the entry is not the one that was written, :class:`InvalidArgument` for another secret.
+    """
+    found = read_settings(entry)
+    check_entry(None, entry, None, found.previous)
+    found.require_secret(secret)
+    return found
 
 
 def to_mode(value: object) -> Mode:
@@ -264,6 +277,6 @@ def tell_time(before: str | None = None) -> str:
 
 
 __all__ = [
-    "BudgetRule", "Mode", "Settings", "amount_text", "budget_body", "make_check", "make_token", "read_budget", "read_settings", "tell_time",
-    "to_budget_rule", "to_key", "to_mode", "to_records",
+    "BudgetRule", "Mode", "Settings", "amount_text", "budget_body", "make_check", "make_token", "open_settings", "read_budget",
+    "read_settings", "tell_time", "to_budget_rule", "to_key", "to_mode", "to_records",
 ]  # fmt: skip

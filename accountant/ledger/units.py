@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,8 @@ def read_ids(table: Any, columns: Sequence[str], label: str, first_row: int) -> 
 def to_ids(values: Any, size: int) -> Ids:
     """Return ids that are given beside an array of ``size`` rows. Raises :class:`InvalidData`."""
     try:
+        if isinstance(values, (str, bytes, Mapping)):  # whose letters, or names, would be taken for ids
+            raise TypeError
         array = values if isinstance(values, pa.Array) else pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
         raise InvalidData("the ids of units are texts or integers, one for each row, but something else was found; give those") from None

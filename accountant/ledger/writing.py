@@ -53,4 +53,4 @@ def write_composition(ledger: Ledger) -> str:
     kind, number = ("pure", "epsilon") if ledger.settings.notion.value == "pure" else ("zcdp", "rho")
     most = write_exact(to_nats(ledger.budget.most))
     name = f"all releases of the ledger {ledger.settings.ledger}"
-    return f"name = {json.dumps(name)}\n\n[[event]]\nmechanism = {json.dumps(kind)}\n{number} = {json.dumps(most)}\n"
+    return f'name = {json.dumps(name)}\nunit = "user"\n\n[[event]]\nmechanism = {json.dumps(kind)}\n{number} = {json.dumps(most)}\n'

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.kmeans.figures import plot_costs, plot_signal
+from benchmarks.kmeans.figures import plot_costs, plot_raw_costs, plot_signal
 from benchmarks.kmeans.methods import PEERS
 from benchmarks.kmeans.runs import PARTS, make_tasks, run_one
 from benchmarks.kmeans.summary import make_checks, make_raw_table, make_table, make_times
@@ -23,6 +23,7 @@ def report(store: PartStore, tasks: dict[str, list[Task]], out: Path) -> list[st
         return []
     plot_costs(rows, out / "costs.png", kept=False)
     plot_costs(rows, out / "costs-kept.png", kept=True)
+    plot_raw_costs(rows, out / "costs-raw.png")
     plot_signal(rows, out / "signal.png")
     made = {"Normalised medians": make_table, "Mean squared distances": make_raw_table, "Claims": make_checks, "Times": make_times}
     return [f"## {title}\n\n{make(rows)}\n" for title, make in made.items()]

@@ -66,7 +66,7 @@ def _fit(data: Data, public: Public, radius: Fraction, clusters: int, epsilon: s
     bits = open_bits(np.random.default_rng([21, seed]))
     rows = ArrayRows(data.points)
     records = PrivateRecords(rows, Domain(data.center, radius), Spending(open_law(epsilon, delta)), bits)
-    statistics = release_statistics(records, rows, clusters, public)
+    statistics = release_statistics(records, rows, clusters, public, alone=True)
     found = find_centres(records, clusters, np.random.default_rng([22, seed]))
     centres = project_records(found.centres + (statistics.mean - data.center), 2, radius) + data.center
     return Outcome(centres, time.process_time() - start, float(str(found.choices["signal"])))

@@ -19,6 +19,7 @@ mpl.use("Agg")
 
 Style = tuple[str, str, str]
 _BLUE, _GREEN, _ORANGE, _PINK, _SKY, _RED, _GREY = "#0072B2", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#D55E00", "grey"
+_PURPLE = "#6A3D9A"
 _UPRIGHT = "dotted"  # a bound on what is drawn to the right: an upright line
 _NAMES = {"epsilon": "ε", "m": "m", "k": "k", "items": "|Y|, items", "users": "users", "hidden": "users of a hidden candidate"}
 
@@ -88,6 +89,8 @@ _HARD: dict[str, Style] = {
     "optimal": (_BLUE, "-", "measured (95 % right)"),
     "planned-nothing": (_GREEN, "--", "Theorem 2, nothing else in the stream"),
     "nothing": (_GREEN, "-", "measured, nothing else in the stream"),
+    "planned-laplace": (_PURPLE, "--", "(ε, 10⁻⁶)-DP predecessor, proved"),
+    "laplace": (_PURPLE, "-", "(ε, 10⁻⁶)-DP predecessor, measured"),
     "limit-optimal": (_RED, "-", "no ε-DP algorithm is below"),
 }
 
@@ -295,6 +298,13 @@ def plot_hard_errors(rows: Sequence[Row], out: Path) -> None:
     plot(rows, panels, _HARD, out / "hitters-errors.png", label="error, users", column="error", log=True)
 
 
+def plot_many(rows: Sequence[Row], out: Path) -> None:
+    """Proved errors where users are in many heavy hitters."""
+    panels = [Panel(f"ε = {epsilon}, T = 1,000, |Y| = 1,000", "k", {"epsilon": epsilon}) for epsilon in ("0.1", "1")]
+    few = {name: _HARD[name] for name in ("each-step", "planned-optimal", "planned-laplace", "limit-optimal")}
+    plot(rows, panels, few, out / "hitters-many.png", label="error, users", log=True)
+
+
 def plot_bursts(rows: Sequence[Row], out: Path) -> None:
     """A stream with bursts: what is missed and what is reported."""
     styles: dict[str, Style] = {
@@ -319,5 +329,6 @@ PLOTS: dict[str, Callable[[Sequence[Row], Path], None]] = {
     "clusters": plot_clusters,
     "hard": plot_hard,
     "hard-errors": plot_hard_errors,
+    "many": plot_many,
     "bursts": plot_bursts,
 }

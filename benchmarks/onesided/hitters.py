@@ -14,6 +14,7 @@ from accountant.applications.heavyhitters import (
     plan_threshold,
     theorem_level,
 )
+from benchmarks.onesided.laplace_monitor import plan_laplace
 from benchmarks.study.store import Row, Task
 from tests.targets.hard_streams import HardInstance, draw_hard_instance, least_error
 
@@ -24,6 +25,9 @@ SHARES = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 #: Calibration, and the fillers of Appendix B: 2, with a premise at half of the error, or 0, with one at the level 0.
 METHODS = {"optimal": ("optimal", 2), "corollary": ("corollary", 2), "nothing": ("optimal", 0)}
+
+#: The (ε, 10⁻⁶)-DP predecessor, with its fillers.
+LAPLACE = {"laplace": 2, "laplace-nothing": 0}
 
 
 @lru_cache(maxsize=256)
@@ -53,11 +57,33 @@ def run_hard(task: Task) -> list[Row]:
                 rows.append({"method": name, "seed": seed, "users": users, "value": float(right)})
         bounds[f"planned-{name}"] = planned.error
         bounds[f"limit-{name}"] = least_error(k, epsilon, BETA, fillers=fillers, **shape)
+    for name, fillers in LAPLACE.items():
+        approximate = plan_laplace(k, float(epsilon), steps, items, float(BETA), half=bool(fillers))
+        for share in SHARES:
+            users = math.ceil(share * approximate.error)
+            for seed in range(key["seeds"]):
+                rng = np.random.default_rng([seed, users])
+                instance = draw_hard_instance(k, users=users, rng=rng, fillers=fillers, **shape)
+                rows.append({"method": name, "seed": seed, "users": users, "value": float(approximate.reads_right(instance, rng))})
+        bounds[f"planned-{name}"] = approximate.error
     bounds["paper"] = 2000 * k * math.log(steps * items / float(BETA)) / float(epsilon)
     bounds["each-step"] = each_step(float(epsilon), steps, items)
     if float(epsilon) <= 1:
         bounds["closed"] = 2 * theorem_level(k, epsilon, BETA, **shape)
     return rows + [{"method": name, "seed": 0, "users": 0, "value": float(value)} for name, value in bounds.items()]
+
+
+def run_many(task: Task) -> list[Row]:
+    """Proved errors for many reports a user: pure ε-DP grows with k, the (ε, 10⁻⁶)-DP predecessor with √k."""
+    key = task.key
+    k, epsilon, steps, items = key["k"], key["epsilon"], key["steps"], key["items"]
+    found = {
+        "planned-optimal": float(plan(k, epsilon, steps, items, "optimal").error),
+        "planned-laplace": plan_laplace(k, float(epsilon), steps, items, float(BETA), half=True).error,
+        "each-step": each_step(float(epsilon), steps, items),
+        "limit-optimal": float(least_error(k, epsilon, BETA, steps=steps, domain_size=items)),
+    }
+    return [{"method": name, "seed": 0, "users": 0, "value": value} for name, value in found.items()]
 
 
 def read_right(monitor: HeavyHitterMonitor, instance: HardInstance, seed: int) -> bool:

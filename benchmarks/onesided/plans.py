@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.onesided.clusters import run_clusters
 from benchmarks.onesided.cover import run_cover
 from benchmarks.onesided.greedy import run_budgets, run_greedy, run_hidden
-from benchmarks.onesided.hitters import run_bursts, run_hard
+from benchmarks.onesided.hitters import run_bursts, run_hard, run_many
 from benchmarks.onesided.matroids import run_matroid
 from benchmarks.study.data import SHARED, ijcnn1_path
 from benchmarks.study.runner import Work
@@ -23,7 +23,7 @@ STUDIES = {
     "matroid": ("matroid",),
     "cover": ("cover",),
     "clusters": ("clusters",),
-    "hitters": ("hard", "bursts"),
+    "hitters": ("hard", "many", "bursts"),
 }
 PARTS = tuple(STUDIES)
 WORK: dict[str, Work] = {
@@ -34,6 +34,7 @@ WORK: dict[str, Work] = {
     "cover": run_cover,
     "clusters": run_clusters,
     "hard": run_hard,
+    "many": run_many,
     "bursts": run_bursts,
 }
 
@@ -149,6 +150,9 @@ def _hitters(chosen: argparse.Namespace) -> list[Task]:
     if not quick:
         tasks += sweep("hard", base, "k", (1, 3, 10, 20), seeds)
         tasks += sweep("hard", base, "items", (10, 1_000, 100_000, 10_000_000), seeds)
+    if not quick:
+        for epsilon in ("0.1", "1"):
+            tasks += sweep("many", {"epsilon": epsilon, "steps": 1_000, "items": 1_000}, "k", (1, 3, 10, 30, 100, 300, 1_000), 1)
     bursts = {"k": 3, "steps": 10 if quick else 60, "items": 1_000, "users": 1_000 if quick else 20_000}
     return tasks + sweep("bursts", bursts, "epsilon", ("1",) if quick else EPSILONS[2:], _seeds(chosen, 1, 10, 50))
 

@@ -175,6 +175,12 @@ def _sampled(epsilon: Any, q: Any) -> Any:
         return np.logaddexp(np.log1p(-q), np.log(q) + epsilon)
 
 
+def _draw_answer(command: str, axes: Any, faint: str, colours: Sequence[str]) -> None:
+    from _site import answers  # noqa: PLC0415
+
+    answers.DRAWN[command](axes, faint, colours)
+
+
 _MECHANISMS = {
     f"mechanism-{name}": f"profiles.mechanisms.{name}:default" for name in ("laplace_sum", "weighted_count", "k_norm_sum", "lloyd")
 }
@@ -190,6 +196,12 @@ PLOTS: dict[str, tuple[Panel, ...]] = {
         )
         for name, reference in _MECHANISMS.items()
     },
+    "one-sided": (
+        Panel("pdp select: five pixels", functools.partial(_draw_answer, "select")),
+        Panel("pdp cover: the first ten sets", functools.partial(_draw_answer, "cover")),
+        Panel("pdp cluster: three centres", functools.partial(_draw_answer, "cluster")),
+        Panel("pdp monitor: reported pairs", functools.partial(_draw_answer, "monitor")),
+    ),
     "weights-hurt": (Panel("the loss of one record", _draw_weights_hurt),),
     "rules": (
         Panel("what a record costs", functools.partial(_draw_rules, losses=True)),

@@ -245,7 +245,7 @@ def _sort(labels: Positions, clusters: int) -> Callable[[Floats], Floats]:
     bins = (labels + clusters * np.arange(runs)[:, np.newaxis]).ravel()
 
     def total(values: Floats) -> Floats:
-        repeated = np.broadcast_to(values, (runs, rows)).ravel()
+        repeated = values if runs == 1 else np.broadcast_to(values, (runs, rows)).ravel()
         totals = np.bincount(bins, weights=repeated, minlength=runs * clusters)
         return np.asarray(totals, dtype=np.float64).reshape(runs, clusters)
 

@@ -55,6 +55,8 @@ _FORMATS: tuple[tuple[Any, float, float, float], ...] = (
 _MOST_COLUMNS = 2**20
 _ENTRIES = 2**18  # entries of one temporary array of :func:`label_by_definition` and of one block of scores
 _LEAST_ROWS = 64
+#: From so many centres on the scores of a row are one after the other in memory, and the least is searched for in them.
+_MANY = 64
 #: Rows are screened again in the next format where more than this share is left open; fewer go to the definition at once.
 _SHARE = 1 / 16
 _WIDER = 1 + 2.0**-20  # what a computed norm is multiplied with to be an upper bound
@@ -73,6 +75,8 @@ class Screen:
         extended = np.empty((rows, columns + 1), dtype=self.matrix.dtype)
         extended[:, :columns] = points
         extended[:, columns] = 1
+        if len(self.matrix) >= _MANY:
+            return self._label_rows(extended @ self.matrix.T)
         scores = self.matrix @ extended.T
         limit = scores.min(axis=0)
         limit += self.matrix.dtype.type(self.slack)
@@ -82,6 +86,15 @@ class Screen:
         if np.count_nonzero(near) == rows:  # every column has its minimum, so that this means one each
             return labels.astype(np.int32), np.empty(0, dtype=np.intp)
         return labels.astype(np.int32), np.flatnonzero(near.sum(axis=0, dtype=_smallest_type(len(scores) + 1)) > 1)
+
+    def _label_rows(self, scores: NDArray[np.floating[Any]]) -> tuple[Labels, Positions]:
+        """Return the same from scores of shape (rows, k), which are overwritten: the least of a row, and whether the second is above τ."""
+        at = np.arange(len(scores))
+        labels = scores.argmin(axis=1)
+        limit = scores[at, labels]
+        limit += self.matrix.dtype.type(self.slack)
+        scores[at, labels] = np.inf
+        return labels.astype(np.int32), np.flatnonzero(scores[at, scores.argmin(axis=1)] <= limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,13 +115,13 @@ class CentreSearch:
         return max(_LEAST_ROWS, _ENTRIES // int(max(clusters, dimension)))
 
     def label(self, points: Floats) -> Labels:
-        """Return for each row the position in ``kept`` of its label."""
+        """Return for each row the position in ``kept`` of its label; extra memory is that of the rows that a screen leaves open."""
         if len(self.kept) == 1:
             return np.zeros(len(points), dtype=np.int32)
         labels = np.zeros(len(points), dtype=np.int32)
         todo: Positions | None = None  # all rows
         for screen in self.screens:
-            found, left = screen.label(points if todo is None else points[todo])
+            found, left = self._screen(screen, points if todo is None else points[todo])
             if todo is None:
                 labels, todo = found, left
             else:
@@ -121,6 +134,14 @@ class CentreSearch:
         if todo.size:
             labels[todo] = label_by_definition(points[todo], self.centres)
         return labels
+
+    def _screen(self, screen: Screen, points: Floats) -> tuple[Labels, Positions]:
+        """Return what one format finds, block by block."""
+        parts = [(start, *screen.label(points[start : start + self.block])) for start in range(0, max(1, len(points)), self.block)]
+        if len(parts) == 1:
+            return parts[0][1], parts[0][2]
+        left = [start + found for start, _, found in parts]
+        return np.concatenate([found for _, found, _ in parts]), np.concatenate(left)
 
 
 def prepare_search(centres: Floats, reach: float) -> CentreSearch:

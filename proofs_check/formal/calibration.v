@@ -93,29 +93,83 @@ have t0 : 0 <= t.
 by apply: le_trans (ltW h); rewrite ler_add2l ler_opp2 ler_wpmul2r // ler_nat.
 Qed.
 
-Lemma compound_step (c : R) a : 0 <= c -> (1 + c / a.+1%:R) ^+ a.+1 <= (1 + c / a.+2%:R) ^+ a.+2.
+Lemma compound_step (c : R) a : - a.+1%:R < c -> (1 + c / a.+1%:R) ^+ a.+1 <= (1 + c / a.+2%:R) ^+ a.+2.
 Proof.
-move=> c0; set k : R := a.+1%:R; have k0 : 0 < k by rewrite ltr0n.
+set k : R := a.+1%:R => ck; have k0 : 0 < k by rewrite ltr0n.
 have k1 : a.+2%:R = k + 1 by rewrite -[a.+2]addn1 natrD.
-have kc : 0 < k + c by rewrite ltr_paddr.
+have kc : 0 < k + c by rewrite -ltr_subl_addl sub0r.
 have kk : 0 < k + 1 by rewrite -k1 ltr0n.
 pose t := c / ((k + c) * (k + 1)).
-have x0 : 0 < 1 + c / k by rewrite ltr_paddr ?ltr01 // divr_ge0 // ltW.
+have x0 : 0 < 1 + c / k.
+  have -> : 1 + c / k = (k + c) / k by field; rewrite gt_eqF.
+  by rewrite divr_gt0.
 have e : 1 + c / a.+2%:R = (1 + c / k) * (1 - t) by rewrite k1 /t; field; rewrite !gt_eqF.
 rewrite e exprMn [(1 + c / k) ^+ a.+2]exprS -mulrA mulrCA ler_pmulr ?exprn_gt0 //.
 have t1 : t <= 1.
-  have e' : (k + c) * (k + 1) - c = k * k + k + c * k by ring.
+  have e' : (k + c) * (k + 1) - c = k * (k + c + 1) by ring.
   rewrite ler_pdivr_mulr ?mulr_gt0 // mul1r -subr_ge0 e'.
-  by rewrite !addr_ge0 ?mulr_ge0 ?(ltW k0).
+  by rewrite ltW ?mulr_gt0 ?(addr_gt0 kc) ?ltr01.
 apply: (@le_trans _ _ ((1 + c / k) * (1 - a.+2%:R * t))); last by rewrite ler_wpmul2l ?(ltW x0) ?bernoulli.
 by rewrite k1 /t (_ : (1 + c / k) * _ = 1) //; field; rewrite !gt_eqF.
 Qed.
 
+Lemma compound (c : R) a b : - a%:R < c -> (0 < a <= b)%N -> (1 + c / a%:R) ^+ a <= (1 + c / b%:R) ^+ b.
+Proof.
+case: a => // a ca /andP[_]; case: b => // b; rewrite ltnS => /subnK <-.
+elim: (b - a)%N => [|k ih]; first by rewrite add0n.
+apply: le_trans ih _; rewrite addSn; apply: compound_step; apply: le_lt_trans ca.
+by rewrite ler_opp2 ler_nat ltnS leq_addl.
+Qed.
+
 Theorem best_calibration (c : R) a b : 0 <= c -> (0 < a <= b)%N -> (1 + c / a%:R) ^+ a <= (1 + c / b%:R) ^+ b.
 Proof.
-case: a => // a c0 /andP[_]; case: b => // b; rewrite ltnS => /subnK <-.
-elim: (b - a)%N => [|k ih]; first by rewrite add0n.
-by apply: le_trans ih _; rewrite addSn; apply: compound_step.
+move=> c0 /andP[a0 ab]; apply: compound; rewrite ?a0 //.
+by apply: lt_le_trans c0; rewrite oppr_lt0 ltr0n.
+Qed.
+
+(* The same for any p, with no roots: logarithms are compared by powers. "p log E0 <= p' log E0'" says that no fraction k/m is at most
+   log E0 / log E0' (E0'^k <= E0^m) and more than p'/p. *)
+Definition log_at_most p E0 p' E0' := forall k m : nat, (0 < m)%N -> E0' ^+ k <= E0 ^+ m -> k%:R * p <= m%:R * p'.
+
+Lemma rational_bernoulli (x : R) k m : - m%:R < k%:R * x -> (0 < m <= k)%N -> (1 + k%:R * x / m%:R) ^+ m <= (1 + x) ^+ k.
+Proof.
+move=> kx mk; have k0 : 0 < k%:R :> R by case/andP: mk => m0 le; rewrite ltr0n (leq_trans m0).
+by have := compound kx mk; rewrite [k%:R * x / k%:R]mulrAC divff ?mul1r // gt_eqF.
+Qed.
+
+(* p log(1 + c/p) rises in p. *)
+Lemma compound_rises (c p p' : R) : 0 < c -> 0 < p <= p' -> log_at_most p (1 + c / p) p' (1 + c / p').
+Proof.
+move=> c0 /andP[p0 pp] k m m0; apply: contraTT; rewrite -!ltNge => lt.
+have p'0 : 0 < p' by apply: lt_le_trans pp.
+have mr : 0 < m%:R :> R by rewrite ltr0n.
+have mk : (m <= k)%N.
+  rewrite -(ler_nat R) -(ler_pmul2r p0); apply: ltW; apply: le_lt_trans lt.
+  by rewrite ler_pmul2l.
+apply: lt_le_trans (@rational_bernoulli (c / p') k m _ _); last by rewrite m0.
+  rewrite ltr_expn2r -?lt0n ?addr_ge0 ?divr_ge0 ?ler01 ?(ltW c0) ?(ltW p0) // ltr_add2l ltr_pdivl_mulr // mulrAC ltr_pdivr_mulr //.
+  have -> : k%:R * (c / p') * p = c * (k%:R * p) / p' by ring.
+  by rewrite ltr_pdivl_mulr // -mulrA ltr_pmul2l.
+apply: (@lt_le_trans _ _ 0); first by rewrite oppr_lt0.
+by rewrite mulr_ge0 ?ler0n // divr_ge0 ?(ltW c0) ?(ltW p'0).
+Qed.
+
+Lemma log_at_most_smaller p E0 E1 p' E0' : 0 <= E0 <= E1 -> log_at_most p E1 p' E0' -> log_at_most p E0 p' E0'.
+Proof.
+move=> /andP[e0 e1] h k m m0 le; apply: h => //; apply: le_trans le _.
+by apply: ler_expn2r; rewrite ?nnegrE // (le_trans e0).
+Qed.
+
+(* So of all pairs that are allowed, for real p, p = 1 - 1/E and E0 = 1 + E have the largest p eps0. *)
+Theorem best_calibration_real E p E0 : 1 < E -> 0 < p -> 0 <= E0 -> allowed E p E0 -> log_at_most p E0 (1 - E^-1) (1 + E).
+Proof.
+move=> E1 p0 e0 /andP[pE pp]; have En : 0 < E by rewrite (lt_trans _ E1) ?ltr01.
+have c0 : 0 < E - 1 by rewrite subr_gt0.
+have -> : 1 + E = 1 + (E - 1) / (1 - E^-1).
+  have u0 : 1 - E^-1 != 0 by rewrite gt_eqF // subr_gt0 invf_lt1.
+  congr (_ + _); apply: (mulIf u0); rewrite divfK // mulrBr mulr1 mulfV // gt_eqF //.
+apply: (@log_at_most_smaller p E0 (1 + (E - 1) / p)); last by apply: compound_rises => //; rewrite p0.
+rewrite e0 -ler_subl_addl ler_pdivl_mulr // mulrC ler_subr_addl //.
 Qed.
 
 End Calibration.

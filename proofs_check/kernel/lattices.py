@@ -132,8 +132,9 @@ class Lattice:
         require(n <= MOST_CELLS and n * width <= _MOST_BITS, "the grid is too large")
         limbs, small = n * width // _WORD, 1 + isqrt(min(len(cells), len(others)) * width // _WORD)
         self.meter.spend(limbs * small // (12 * _CELLS) + n // _CELLS)
-        even, odd = ([_pack(numbers[k::2], width) for numbers in ([cells] if x is y else [cells, others])] for k in range(2))
-        plus, minus = ((even[0] + sign * (odd[0] << width)) * (even[-1] + sign * (odd[-1] << width)) for sign in (1, -1))
+        halves = [[_pack(numbers[k::2], width) for k in (0, 1)] for numbers in ([cells] if x is y else [cells, others])]
+        # a square of one object takes little more than half of a product
+        plus, minus = (both[0] * both[-1] for both in ([even + sign * (odd << width) for even, odd in halves] for sign in (1, -1)))
         found = [0] * n
         for k, twice in enumerate((plus + minus, (plus - minus) >> width)):
             found[k::2] = _unpack(twice << (width - self.bits - 1), (n + 1 - k) // 2, width, up=up)

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from accountant import check
+from accountant import check, data
+from accountant.applications.kmeans import rows as rows_module
 from accountant.applications.kmeans.certificate import to_certificate
 from accountant.applications.kmeans.fitting import Settings, fit_rows
 from accountant.applications.kmeans.lloyd import Lloyd
@@ -162,3 +163,20 @@ def test_forged_certificates_of_normal_noise_are_rejected() -> None:
         forged = copy.deepcopy(made)
         forge(forged)
         assert not check(forged).accepted
+
+
+def test_a_small_file_is_read_once_and_a_large_one_in_every_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = np.random.default_rng(3).normal(size=(40_000, 3))
+    np.save(tmp_path / "data.npy", points)
+    read = []
+    opened = data.open_dataset
+    monkeypatch.setattr(data, "open_dataset", lambda path, **more: read.append(path) or opened(path, **more))
+    for most, passes in ((points.size, 1), (points.size - 1, 3)):
+        monkeypatch.setattr(rows_module, "MOST_KEPT", most)
+        seen: list[int] = []
+        rows = open_rows(tmp_path / "data.npy", report=seen.append)
+        read.clear()
+        for _ in range(3):
+            assert np.array_equal(np.concatenate(list(rows.blocks())), points)
+            assert seen[-1] == len(points)
+        assert len(read) == passes

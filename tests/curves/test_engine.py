@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from accountant.curves.engine import bound_delta, bound_epsilon, make_certificate
+from accountant.curves.engine import bound_delta, bound_epsilon, make_certificate, write_events
 from accountant.curves.events import Composition, Direction, make_event
+from accountant.curves.grids import Side, count_points, find_shape, plan
 from profiles import InvalidArgument
-from proofs_check.kernel import check
+from proofs_check.kernel import check, compositions
 
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
 
@@ -304,6 +305,21 @@ def test_atoms_and_narrow_bulks_beside_long_tails(event, direction):
     found = bound_epsilon(whole, Fraction("1e-15"), direction)
     assert 0 < found.lower <= found.upper <= found.lower * Fraction(1002, 1000)
     holds(found, whole)
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_the_grid_of_a_narrow_law_ends_where_the_law_does(direction):
+    """The edge of a sampled law, log(1 - q), may lie far from where its losses are: no points lead there."""
+    whole = composed(gaussian(1000, 10**6, Fraction(1, 10)))
+    events = compositions.read_events(write_events(whole))
+    side = Side(direction, True, Fraction(1, 10**5), (Fraction(1, 10**5), Fraction(1, 10**10)))
+    assert count_points(plan(find_shape(whole, events, side), side, gap=Fraction(1, 1000))) < 300
+
+
+def test_floating_point_errors_that_a_user_wants_raised_do_not_stop_the_search():
+    with np.errstate(all="raise"):
+        found = bound_epsilon(composed(gaussian(1, 50, Fraction(1, 100))), Fraction(1, 10**6), REMOVE, gap=Fraction(1, 100))
+    assert found.upper - found.lower <= found.upper / 100
 
 
 @pytest.mark.slow

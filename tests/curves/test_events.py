@@ -6,8 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from accountant.curves import account, curve_of_file
 from accountant.curves.events import MOST_EVENTS, Composition, Event, MechanismKind, make_event
 from accountant.curves.reading import read_composition, read_composition_file
+from accountant.guarantees import Unit
 from profiles import InvalidArgument, InvalidNumber, PDPError, UnreadableFile
 
 HEAD = 'name = "n"\n[[event]]\n'
@@ -88,6 +90,8 @@ def test_what_is_no_event_is_refused_in_one_sentence(lines, error, said):
         ('name = "n"\n[event]\nmechanism = "gaussian"\n', "[[event]]"),
         ('name = "n"\nevents = 3\n', "did you mean 'event'?"),
         ("name = 3\n", "as text"),
+        ('name = "n"\nunit = "event"\n[[event]]\nmechanism = "pure"\nepsilon = 1\n', "for whom"),
+        ('name = "n"\nunit = "user"\n[[event]]\nmechanism = "pure"\nepsilon = 1\n', "curve_of_file"),
         ("name = ", "TOML"),
         ("x" * 200_000, "shorten"),
     ],
@@ -96,6 +100,25 @@ def test_what_is_no_composition_is_refused(text, said):
     with pytest.raises(UnreadableFile) as found:
         read_composition(text)
     assert said in str(found.value)
+
+
+def test_a_file_says_whom_it_protects(tmp_path):
+    path = tmp_path / "c.toml"
+    text = 'name = "n"\nunit = "user"\n[[event]]\nmechanism = "zcdp"\nrho = 1\n'
+    path.write_text(text)
+    found = account(curve_of_file(path), delta="1e-6")
+    assert found.guarantee.unit is Unit.USER
+    assert found.to_json()["unit"] == "user"
+    shown = found.render()
+    assert "add/remove of one user" in shown
+    assert "remove (a user goes)" in shown
+    assert "of one record" not in shown
+    for event in ('mechanism = "gaussian"\nnoise_multiplier = 2', 'mechanism = "pure"\nepsilon = 1\nsampling_probability = "1/2"'):
+        path.write_text(f"{text}[[event]]\n{event}\n")
+        with pytest.raises(InvalidArgument, match="about single records"):
+            curve_of_file(path)
+    path.write_text(text.replace("user", "record"))
+    assert curve_of_file(path).guarantee.unit is Unit.RECORD
 
 
 def test_too_many_different_events_and_too_many_uses_are_refused():

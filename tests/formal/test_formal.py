@@ -10,6 +10,7 @@ import pytest
 
 from accountant.guarantees.statements import RULES
 from tests.formal import compile as formal
+from tests.formal import evaluate
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formal.md"
 
@@ -40,6 +41,21 @@ def test_the_page_says_what_the_table_says() -> None:
     for name, basis in RULES.items():
         assert f"| {name} | {', '.join(f'`{item}`' for item in basis.theorems) or 'none'} |" in page
         assert all(item in basis.mark for item in basis.theorems)
+
+
+def test_the_page_names_every_theorem() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    listed = page.split("## Every theorem")[1].split("##")[0]
+    for file in formal.FILES:
+        stated = [name for name, place in formal.theorems().items() if place == file]
+        assert f"| `{file}.v` | {', '.join(f'`{name}`' for name in stated)} |" in listed
+
+
+def test_evaluated_instances_are_of_both_directions() -> None:
+    names = [name for name, _, _ in evaluate.instances()]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if "plus" in name] == [name.replace("minus", "plus") for name in names if "minus" in name]
+    assert {name.split()[0] for name in names} == {"importance", "psi", "delta", "moment", "filter"}
 
 
 def test_wrong_definitions_are_of_text_that_is_there() -> None:

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from accountant.applications import CoverageInstance, PrivateGreedy, PrivateMatroidGreedy, PrivateMetricClustering, PrivateSetCover
+from accountant.applications import (
+    CoverageInstance,
+    HeavyHitterMonitor,
+    PrivateGreedy,
+    PrivateMatroidGreedy,
+    PrivateMetricClustering,
+    PrivateSetCover,
+)
 from accountant.applications.clustering import Multiplicities, read_distances
 from accountant.applications.repeated import subsampled_exponential
 from accountant.applications.submodular.greedy import OneSidedGreedy
@@ -120,7 +127,7 @@ def test_the_answer_has_the_guarantee_of_the_ledger(tmp_path):
         assert {ONLY_RELEASE.id, RUN_ON_ACTIVE.id, "one-analysis", "not-redrawn", "fresh-samples"} & left == set()
         assert ONE_USER in first.guarantee.hypotheses
         assert ledger.account("u")["spent"] == "0.5"
-        assert first.charged.to_json().keys() == {"name", "sequence", "hash", "cost", "served"}
+        assert first.charged.to_json().keys() == {"name", "sequence", "hash", "cost", "records", "served"}
         for bits in (3, 4):
             again = mechanism.run(instance, 5, bits=bits, ledger=ledger.analysis("a", ids))
             assert (again.selected, again.charged.served, again.charged.hash) == (first.selected, True, first.charged.hash)
@@ -227,15 +234,27 @@ def test_hostile_arguments_are_refused_before_a_charge(tmp_path):
         for found in (ledger, "a", 7, {"name": "a"}):
             with pytest.raises(InvalidArgument, match="takes one analysis"):
                 mechanism.run(instance, ledger=found)
-        for bad in (ids[:-1], [*ids, "x"], [None] * len(ids), [1.5] * len(ids), [[1]] * len(ids), 7):
+        sizes = [[None], [1.5], [[1]], [object()], [b"x"], [True]]
+        for bad in (
+            ids[:-1],
+            [*ids, "x"],
+            *(item * len(ids) for item in sizes),
+            7,
+            "x" * len(ids),
+            dict.fromkeys(ids),
+            (item for item in ids[1:]),
+        ):
             with pytest.raises((InvalidData, InvalidArgument)):
                 mechanism.run(instance, ledger=ledger.analysis("a", bad))
         for name in ("", " ", "a\nb", 7, "x" * 101):
             with pytest.raises(InvalidArgument, match="needs a name"):
                 ledger.analysis(name, ids)
-        for words in ({}, {"ids": ids, "data": "people.csv"}):
-            with pytest.raises(InvalidArgument, match="one of the two"):
-                ledger.analysis("a", **words)
+        with pytest.raises(InvalidArgument, match="one of the two"):
+            ledger.analysis("a", ids, data="people.csv")
+        with pytest.raises(InvalidArgument, match="by its path"):
+            ledger.analysis("a", data=3)
+        with pytest.raises(InvalidArgument, match="no ids were given"):
+            mechanism.run(instance, ledger=ledger.analysis("a"))
         with pytest.raises(InvalidArgument, match="told by 1 columns"):
             ledger.analysis("a", data="people.csv", key="id,month")
         space = read_distances([[0, 1], [1, 0]])
@@ -312,3 +331,29 @@ def test_every_application_charges_the_units_of_its_rows(tmp_path):
             if number < 4:
                 assert abs(Fraction(ledger.account("u3")["spent"]) - Fraction(number, 4)) < Fraction(1, 10**6)
         assert float(ledger.account("u3")["spent"]) < 0.76  # the fourth found no room, and was run on nobody
+
+
+@pytest.mark.thorough
+def test_a_stream_that_is_over_is_charged_by_its_users(tmp_path):
+    stream = [(user, 0, "a") for user in range(40)] + [(user, 1, "b") for user in range(20, 80)]
+    monitor = HeavyHitterMonitor(k=1, epsilon=1, threshold=8, domain=["a", "b"], times=range(2))
+    with open_ledger(tmp_path, list(range(80)), budget="1") as ledger:
+        alone, first = monitor.run(stream, bits=7), monitor.run(stream, bits=7, ledger=ledger.analysis("a"))
+        assert first.reports == alone.reports
+        assert {first.reports[0].items, first.reports[1].items} == {("a",), ("b",)}
+        again = monitor.run([], bits=8, ledger=ledger.analysis("a"))
+        assert (again.reports, again.charged.served) == (first.reports, True)
+        assert [ledger.account(user)["spent"] for user in (0, 79)] == ["1", "1"]
+        nobody = monitor.run(stream, bits=7, ledger=ledger.analysis("b"))
+        assert [report.items for report in nobody.reports] == [(), ()]
+        half = [*stream, *((user, 1, "a") for user in range(80, 160))]
+        fresh = monitor.run(half, bits=7, ledger=ledger.analysis("c"))
+        assert [report.items for report in fresh.reports] == [(), ("a",)]
+        with pytest.raises(InvalidArgument, match="leave them out"):
+            monitor.run(stream, ledger=ledger.analysis("d", list(range(80))))
+        with pytest.raises(InvalidData, match="told apart"):
+            monitor.run([(1, 0, "a"), ("x", 0, "a")], ledger=ledger.analysis("d"))
+        with pytest.raises(InvalidData, match="missing one"):
+            monitor.run([(None, 0, "a"), (1, 0, "a")], ledger=ledger.analysis("d"))
+        assert [report.items for report in monitor.run([], bits=7, ledger=ledger.analysis("e")).reports] == [(), ()]
+        assert len(ledger.journal.charges) == 4

@@ -236,3 +236,29 @@ def test_commits_wait_for_the_disk_whatever_the_database_says(server, where, mak
         assert ledger.journal.store.database.find_row("SELECT current_setting('synchronous_commit')") == ("on",)
     finally:
         ask(server, "ALTER DATABASE postgres RESET synchronous_commit")
+
+
+@pytest.mark.slow
+def test_the_command_line_takes_an_address_and_tells_no_password(pdp, server, where, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("id,income\nada,1.25\nben,0.5\ncleo,2\n")
+    (tmp_path / "sum.toml").write_text('name = "sum"\nepsilon = "w*z/8"\n[record]\nz = [0, 4]\n')
+    address, schema_ = where("cli").split("#")
+    address = f"{address}&password=hunter2#{schema_}"
+    told = [
+        pdp("ledger", "init", address, "--data", "people.csv", "--key", "id", "--budget", "1", "--anchor", "a", "--secret", "s"),
+        pdp("ledger", "charge", address, "sum.toml", "--statistic", "z=income", "--name", "one", "--active", "rows.csv"),
+        pdp("ledger", "release", address, "two", "--mechanism", "profiles.mechanisms.weighted_count:default", "--out", "two.json"),
+        pdp("ledger", "raise", address, "--budget", "2"),
+        pdp("ledger", "report", address, "--public"),
+        pdp("ledger", "report", address, "--unit", "ada"),
+        pdp("ledger", "verify", address),
+        pdp("ledger", "backup", address, "--log", "log"),
+        pdp("ledger", "restore", "file.db", "--log", "log", "--anchor", "a", "--secret", "s"),
+        pdp("ledger", "migrate", address, "new.db", "--anchor", "b"),
+    ]
+    assert [(result.code, result.err) for result in told] == [(0, "")] * len(told)
+    assert not any("hunter2" in result.out for result in told)
+    again = pdp("ledger", "charge", address, "sum.toml", "--statistic", "z=income", "--name", "one", "--active", "rows.csv")
+    assert again.code == 2
+    assert "charged it before" in again.err

@@ -81,5 +81,5 @@ def test_the_program_runs_and_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
     assert program.main(["--quick", "--out", str(tmp_path), "--jobs", "1"]) == 0
     tables = (tmp_path / "tables.md").read_text(encoding="utf-8")
     assert "| cancer, k = 4 | ours | " in tables
-    assert all((tmp_path / f"{name}.png").stat().st_size > 1000 for name in ("costs", "costs-kept", "signal"))
+    assert all((tmp_path / f"{name}.png").stat().st_size > 1000 for name in ("costs", "costs-kept", "costs-raw", "signal"))
     assert program.main(["--quick", "--out", str(tmp_path), "--report"]) == 0

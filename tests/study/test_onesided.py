@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, laplace
 
 from accountant.applications.submodular import CoverageInstance, selection_value
 from accountant.onesided import calibrate_one_sided
 from benchmarks.onesided import __main__ as program
-from benchmarks.onesided import greedy, hitters, instances, matroids, plans
+from benchmarks.onesided import greedy, hitters, instances, laplace_monitor, matroids, plans
 from benchmarks.study import __main__ as other_program
 from benchmarks.study.store import PartStore, Task
 from profiles import InvalidArgument
@@ -84,6 +84,41 @@ def test_the_number_of_users_from_which_on_the_path_is_read() -> None:
     assert hitters.relate_hard([bound])[0]["error"] == 55.0
 
 
+@pytest.mark.parametrize(
+    ("k", "rate", "gaps"), [(1, 0.7, [0.5] * 8), (2, 0.5, [-1, 0, 1, 2, 3, 0.5]), (3, 0.3, [2.0] * 9), (2, 1.5, [3] * 8)]
+)
+def test_the_laplace_monitor_is_as_private_as_its_theorem_says(k: int, rate: float, gaps: list[float]) -> None:
+    """All answers of a user's decisions, whose other users are ``gaps`` below the threshold; the user is dropped after k reports."""
+
+    def chance(answers: tuple[bool, ...], *, present: bool) -> float:
+        product, left = 1.0, k
+        for answer, gap in zip(answers, gaps, strict=True):
+            tail = float(laplace.sf(gap - (present and left > 0), scale=1 / rate))
+            product *= tail if answer else 1 - tail
+            left -= answer
+        return product
+
+    laws = [[chance(answers, present=present) for answers in product((False, True), repeat=len(gaps))] for present in (True, False)]
+    assert all(sum(law) == pytest.approx(1) for law in laws)
+    for epsilon in (0.2, 0.5, 1.0, 2.0):
+        bounds = laplace_monitor.bound_delta(k, rate, epsilon)
+        for (one, other), bound in zip((laws, laws[::-1]), bounds, strict=True):
+            truth = sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(one, other, strict=True))
+            assert truth <= bound + 1e-12
+
+
+def test_the_laplace_monitor_meets_its_proved_error() -> None:
+    found = laplace_monitor.plan_laplace(2, 1.0, 6, 50, 0.05, half=True)
+    assert max(laplace_monitor.bound_delta(2, found.rate, 1.0)) <= laplace_monitor.DELTA
+    assert max(laplace_monitor.bound_delta(2, 1.01 * found.rate, 1.0)) > laplace_monitor.DELTA
+    right = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        users = math.ceil(found.error)
+        right += found.reads_right(hitters.draw_hard_instance(2, users=users, steps=6, domain_size=50, rng=rng), rng)
+    assert right >= 36
+
+
 def test_bursts_obey_the_premise() -> None:
     batches, counts = hitters.make_bursts(2, 400, 20, 50, 1)
     often = np.zeros(400, dtype=np.int64)
@@ -113,6 +148,7 @@ TINY = [
         | {"sweep": "k", "seeds": 1},
     ),
     Task("hard", {"k": 1, "epsilon": "1", "steps": 3, "items": 5, "sweep": "k", "seeds": 1}),
+    Task("many", {"k": 2, "epsilon": "1", "steps": 10, "items": 5, "sweep": "k", "seeds": 1}),
     Task("bursts", {"k": 1, "steps": 4, "items": 5, "users": 200, "epsilon": "1", "sweep": "epsilon", "seeds": 1}),
 ]
 

@@ -36,6 +36,32 @@ def bound_cost(model: PrivateMetricClustering, optimum: float, records: int, bet
     return min(best, float(records)) * scale * _OUTWARD
 
 
+def bound_free_cost(model: PrivateMetricClustering, optimum: float, records: int, beta: float) -> float:
+    """Return an upper bound of cost(centres; D) for points in the box of a grid, with probability at least 1 − ``beta``.
+
+    ``optimum``: the least cost of any k centres in ℝ^d, in the norm of the space and with its power; not of k candidates. Formula, with
+    ρ the radius of the grid, q the power and B of :func:`bound_cost`: (B((OPT^(1/q) + 2ρ n^(1/q))^q)^(1/q) + ρ n^(1/q))^q.
+    Source: docs/metric-clustering.md, Theorem 8. Raises :class:`InvalidArgument` where the space is no grid, and like :func:`bound_cost`.
+
+    >>> from accountant.applications.clustering import measure_grid
+    >>> space = measure_grid([(0, 1)], 100, norm=1)
+    >>> model = PrivateMetricClustering(space, k=2, epsilon=1, n_bound=10**6)
+    >>> bound_free_cost(model, 1000, 10**6, 0.05) > bound_cost(model, 1000, 10**6, 0.05)
+    True
+    """
+    grid = model.space.grid
+    if grid is None:
+        raise InvalidArgument("free centres are compared with those of a grid, but the space has none; make it with measure_grid")
+    if not (optimum >= 0 and records >= 0):
+        raise InvalidArgument("optimum >= 0 and records >= 0 are needed, but another number was found; correct it")
+    q = 1 / model.power
+    moved = grid.radius * float(records) ** q
+    moved_optimum = (optimum**q + 2 * moved) ** model.power
+    best = bound_cost(model, moved_optimum, records, beta)
+    whole = float(records) * model.space.diameter**model.power
+    return float(min((best**q + moved) ** model.power * _OUTWARD, whole))
+
+
 def ratio_of_solver(power: int, tolerance: float = TOLERANCE) -> float:
     """Return α_q(η) of docs/metric-clustering.md, Theorem 6: 5 and 81 for η = 0.
 

@@ -1,4 +1,4 @@
-"""Public places from files: points, a matrix of distances, or a network of roads; and where the records of a table are."""
+"""Public places: points, distances or a network of roads from files, or the cells of a box; and where the records of a table are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from accountant.applications.clustering.space import MetricSpace, measure_points, read_distances
+from accountant.applications.clustering.space import MetricSpace, measure_grid, measure_points, read_distances
 from accountant.applications.submodular.readers import load_columns
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 from profiles.arrays import Floats
@@ -62,6 +62,27 @@ def read_points(path: str, columns: list[str], diameter: float | None = None) ->
     points = np.column_stack([read_numbers(table.column(name), name, label) for name in columns])
     _require_few(len(points), "candidates")
     return Places(measure_points(points, diameter=diameter), tuple(columns))
+
+
+def parse_grid(box: str, cells: str, norm: str, columns: list[str], diameter: float | None = None) -> Places:
+    """Return the cells of a public box, such as ``"0:7,0:3"``, with ``cells`` such as ``"20"`` or ``"20,10"``, under the l_p norm.
+
+    Raises :class:`InvalidArgument`.
+    """
+    try:
+        sides = [(float(low), float(high)) for low, high in (side.split(":") for side in box.split(","))]
+        counts = [int(count) for count in cells.split(",")]
+        exponent = float(norm)
+    except ValueError:
+        raise InvalidArgument(
+            f"the box {box[:60]!r}, the grid {cells[:40]!r} and the norm {norm[:20]!r} must look like 0:7,0:3 and 20,10 and 3; correct"
+        ) from None
+    if len(sides) != len(columns) or len(counts) not in (1, len(sides)):
+        raise InvalidArgument(
+            f"{len(columns)} columns, {len(sides)} sides of the box and {len(counts)} counts of cells were given; give one of each an axis"
+        )
+    counts = counts if len(counts) > 1 else counts * len(sides)
+    return Places(measure_grid(sides, counts, norm=exponent, diameter=diameter), tuple(columns))
 
 
 def read_matrix(path: str, diameter: float | None = None) -> Places:
@@ -134,4 +155,4 @@ def _require_few(count: int, what: str) -> None:
         raise InvalidArgument(f"{count} {what} were found, but distances of at most {_MOST} are kept; choose fewer public {what}")
 
 
-__all__ = ["Places", "read_graph", "read_matrix", "read_points"]
+__all__ = ["Places", "parse_grid", "read_graph", "read_matrix", "read_points"]

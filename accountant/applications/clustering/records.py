@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from accountant.applications.clustering.space import Costs, MetricSpace
-from profiles import InvalidData
+from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Floats, Integers
 from profiles.private import hide_length, name_type
 from profiles.randomness.bernoulli import PoissonSampler
@@ -41,12 +41,18 @@ def measure_records(space: MetricSpace, points: ArrayLike) -> DistanceRows:
     """Return the distances of points, shape (n, d), to the candidates of a space that :func:`measure_points` made, in its norm.
 
     Claim: every bit of row x is a function of point x and the candidates. Operations are elementwise, column after column, each rounded by
-    itself; IEEE 754 fixes all of them. Raises :class:`InvalidData`.
+    itself; IEEE 754 fixes all of them. That it does not fix powers is why a norm other than 1, 2 and infinity is refused: give the points
+    themselves, which are moved to candidates. Raises :class:`InvalidData`, :class:`InvalidArgument`.
 
     >>> from accountant.applications.clustering import measure_points
     >>> measure_records(measure_points([[0.0, 0.0], [3.0, 4.0]]), [[3.0, 0.0]]).rows.tolist()
     [[3.0, 4.0]]
     """
+    if space.norm not in (1, 2, np.inf):
+        raise InvalidArgument(
+            f"distances of records in the l_p norm with p = {space.norm:g} take powers, which no standard rounds alike everywhere; give "
+            "the points themselves to run, which moves each to a candidate"
+        )
     found = space.read_points(_to_floats(np.asarray(points)))
     candidates = np.asarray(space.candidates)
     rows = np.zeros((len(found), space.size))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
+from accountant.applications.clustering.grid import Grid, read_grid
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats, Positions
 from profiles.private import hide_length
@@ -30,7 +32,7 @@ class MetricSpace:
     """Claim: ``distances`` are finite and not negative; symmetric and 0 on the diagonal where one of the two functions below made it.
 
     ``distances`` in the unit of the user, shape (m, m), entries at most ``diameter`` > 0; ``candidates``: the points of the candidates,
-    shape (m, d), and the tree that finds the nearest, where there are points. The triangle inequality matters for the error only.
+    shape (m, d), and the tree or the grid that finds the nearest, where there are points. The triangle inequality matters for the error.
     """
 
     distances: Floats
@@ -38,6 +40,7 @@ class MetricSpace:
     candidates: Floats | None = field(default=None)
     tree: KDTree | None = field(default=None, repr=False)
     norm: float = 2.0
+    grid: Grid | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         shape, entries = np.shape(self.distances), np.asarray(self.distances)
@@ -63,7 +66,7 @@ class MetricSpace:
 
     def read_points(self, points: Floats) -> Floats:
         """Return finite points, shape (n, d), each moved into reach by itself. Raises :class:`InvalidData`."""
-        if self.tree is None or self.candidates is None:
+        if self.candidates is None:
             raise InvalidData("points were given, but the space was made from distances; give indices, or make it with measure_points")
         if points.ndim != 2 or points.shape[1] != self.candidates.shape[1] or not bool(np.isfinite(points).all()):
             raise InvalidData(
@@ -76,6 +79,8 @@ class MetricSpace:
     def snap_points(self, points: Floats) -> Positions:
         """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
         found = self.read_points(points)
+        if self.grid is not None:
+            return self.grid.snap(found)
         if self.tree is None or not len(found):
             return np.empty(0, dtype=np.intp)
         return np.asarray(self.tree.query(found, p=self.norm)[1], dtype=np.intp)
@@ -138,6 +143,28 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
     for array in (matrix, found):
         array.setflags(write=False)
     return MetricSpace(matrix, bound, found, KDTree(found), float(norm))
+
+
+def measure_grid(
+    box: Sequence[tuple[float, float]], cells: int | Sequence[int], *, norm: float = 2, diameter: float | None = None
+) -> MetricSpace:
+    """Return the space of the cells of a public box in ℝ^d under the l_p norm, ``norm`` = p ≥ 1 or math.inf: clustering without candidates.
+
+    ``box``: (lower, upper) of each axis; ``cells``: how many cells an axis has, one number or one an axis, 10,000 cells in all at most. The
+    candidates are the centres of the cells. Records may be points: each is moved to the centre of its cell, those outside of the box
+    to a cell at its boundary. ``diameter`` as in :func:`read_distances`. Raises :class:`InvalidArgument`.
+
+    >>> space = measure_grid([(0, 1), (0, 1)], 4, norm=3)
+    >>> space.size, space.snap_points(np.array([[0.9, 0.1]])).tolist(), space.candidates[12].tolist()
+    (16, [12], [0.875, 0.125])
+    """
+    grid = read_grid(box, cells, norm)
+    matrix, candidates = grid.measure(), grid.list_candidates()
+    bound = _read_diameter(float(matrix.max()), diameter)
+    np.minimum(matrix, bound, out=matrix)
+    for array in (matrix, candidates):
+        array.setflags(write=False)
+    return MetricSpace(matrix, bound, candidates, None, grid.norm, grid)
 
 
 def _read_floats(given: ArrayLike, what: str) -> Floats:

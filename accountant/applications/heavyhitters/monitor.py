@@ -7,21 +7,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from accountant.applications.charging import release_once
 from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
 from accountant.applications.heavyhitters.planning import ThresholdPlan, share_budget
 from accountant.applications.heavyhitters.state import KeptPass
-from accountant.applications.heavyhitters.streams import cut_records
+from accountant.applications.heavyhitters.streams import WholeStream, cut_records
 from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
 from accountant.applications.running import Answer
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument
+from profiles.arrays import Booleans
 from profiles.hypotheses import (
     ARRIVAL,
     BALLS_ENCLOSE,
@@ -37,6 +39,9 @@ from profiles.hypotheses import (
 from profiles.numbers import to_integer
 from profiles.randomness.bits import open_bits
 from proofs_check.enclosures import ball, upper_fraction, working_precision
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="k, the threshold, the domain of the items and the time steps are")
 SORTED = WELL_FORMED.about(what="the stream is well-formed (records sorted by time, one id for all records of a user, no missing values)")
@@ -196,12 +201,25 @@ class HeavyHitterMonitor:
             return
         yield from _iterate(self.start(bits=bits), stream)
 
-    def run(self, stream: Iterable[Any], *, bits: object = None) -> HeavyHitterAnswer:
-        """Return all reports of one pass with their guarantee. Raises like ``Watch.push``."""
+    def run(self, stream: Iterable[Any], *, bits: object = None, ledger: Analysis | None = None) -> HeavyHitterAnswer:
+        """Return all reports of one pass with their guarantee. Raises like ``Watch.push``.
+
+        ``ledger``: an analysis without ids, ``ledger.analysis(name)``: the users of the stream are its units. The stream, which is then
+        kept in memory, has to be over: who takes part is decided before the first report.
+        """
         watch = self.start(bits=bits)
-        reports = tuple(_iterate(watch, stream))
-        evidence = "run returns all reports together, after the last of them"
-        return HeavyHitterAnswer(reports, discharge(watch.guarantee, UNSEEN_MOMENT, evidence))
+        promised = discharge(watch.guarantee, UNSEEN_MOMENT, "run returns all reports together, after the last of them")
+        whole = None if ledger is None else WholeStream.read(stream)
+
+        def report(active: Booleans | None) -> list[list[Any]]:
+            part = stream if whole is None or active is None else whole.keep(active)
+            return [[found.time, list(found.items)] for found in _iterate(watch, part)]
+
+        users = None if whole is None else whole.users
+        released, guarantee, charged = release_once(
+            ledger, promised, None if users is None else len(users), report, arguments=(self,), ids=users
+        )
+        return HeavyHitterAnswer(tuple(StepReport(time, tuple(items)) for time, items in released), guarantee, charged=charged)
 
     def _derive(self, bits: Hypothesis | str) -> AnyGuarantee:
         refused = (REFUSED,) if self.outside == "refuse" else ()

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from accountant.data import Source, open_dataset
 from accountant.data.frames import missing_column
@@ -106,6 +107,42 @@ def cut_records(stream: Iterable[Any]) -> Iterator[StreamBatch]:
         items.append(item)
     if users:
         yield StreamBatch(users, current, items)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeStream:
+    """A stream that is over, in memory: its batches, the ``users`` in the order in which they first came, and who each record is of."""
+
+    users: Any = field(repr=False)
+    _batches: tuple[StreamBatch, ...] = field(repr=False)
+    _places: tuple[NDArray[np.int64], ...] = field(repr=False)
+
+    @classmethod
+    def read(cls, stream: Iterable[Any]) -> WholeStream:
+        """Return a stream that was read to its end. Raises :class:`InvalidData`."""
+        batches = tuple(cut_records(stream))
+        try:
+            columns = [pa.array(batch.users) for batch in batches]
+            encoded = pa.chunked_array(columns, None if columns else pa.string()).combine_chunks().dictionary_encode()
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            raise InvalidData(
+                "users are told apart by texts or integers, in one way, but others were found; write all of them alike"
+            ) from None
+        if encoded.indices.null_count:
+            raise InvalidData("every record of a stream has a user, but a missing one was found; drop such records")
+        places = np.asarray(pc.cast(encoded.indices, pa.int64()))
+        ends = np.cumsum([len(batch.users) for batch in batches], dtype=np.int64)
+        return cls(encoded.dictionary, batches, tuple(np.split(places, ends[:-1])) if batches else ())
+
+    def keep(self, active: NDArray[np.bool_]) -> Iterator[StreamBatch]:
+        """Yield the batches with the records of the users that are ``active``, shape (users,)."""
+        for batch, places in zip(self._batches, self._places, strict=True):
+            rows = np.flatnonzero(active[places])
+            users, items = (
+                part[rows] if isinstance(part, np.ndarray) else [part[row] for row in rows.tolist()] for part in (batch.users, batch.items)
+            )
+            times = batch.times if np.ndim(batch.times) == 0 else np.asarray(batch.times)[rows]
+            yield StreamBatch(users, times, items)
 
 
 def _column(table: Any, name: str, label: str) -> Any:

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.applications.kmeans.access import Clustering, Method, Statistics
+from accountant.applications.kmeans.method import find_centres
 from accountant.applications.kmeans.path import CertifiedPath, certify_path
 from accountant.applications.kmeans.records import Domain, PrivateRecords, as_vector
 from accountant.applications.kmeans.rows import Rows
@@ -117,7 +118,8 @@ def fit_rows(
         radius = Fraction(max(find_largest_norm(rows, center), 2.0**-900))
     spending = Spending(settings.law)
     records = PrivateRecords(rows, Domain(center, radius), spending, bits)
-    statistics = release_statistics(records, rows, settings.clusters, settings.public)
+    alone = method is find_centres and settings.sample is None
+    statistics = release_statistics(records, rows, settings.clusters, settings.public, alone=alone)
     sampled: SampledRecords | None = None
     run, part = Run(noise=source, known=known), None
     if settings.sample is not None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
-from accountant.applications.kmeans.rows import Blocks
+from accountant.applications.kmeans.rows import Blocks, KeptBlocks
 from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part, Spending, to_share
 from profiles import InvalidArgument
 from profiles.arrays import Floats, ignore_flags
@@ -62,7 +62,7 @@ class PrivateRecords:
         self._rows, self._domain, self._spending, self._bits = rows, domain, spending, bits
         self._statistics: Statistics | None = None
         self._clip = domain.radius
-        self._kept: list[Floats] | None = None
+        self._centred = KeptBlocks()
 
     @property
     def statistics(self) -> Statistics:
@@ -131,14 +131,14 @@ class PrivateRecords:
         self._clip = Fraction(
             math.nextafter(float(self._domain.radius) + float(np.linalg.norm(statistics.mean - statistics.center)), math.inf)
         )
-        self._kept = None
+        self._centred.forget()
 
     def clip(self, radius: float) -> None:
         """Move rows into the ball of ``radius`` about the mean from now on."""
         if not LEAST_RADIUS <= radius <= _LARGEST_RADIUS:
             raise InvalidArgument(f"records were to be clipped to the radius {radius:g}; give a positive one within the range of floats")
         self._clip = Fraction(float(radius))
-        self._kept = None
+        self._centred.forget()
 
     def release(self, assign: Assign, share: Fraction | float, cells: int, *, sums: bool = True, count_share: float | None = None) -> Cells:
         """Return noisy counts and sums of cells: see :class:`DataAccess`."""
@@ -205,7 +205,7 @@ class PrivateRecords:
         one = quantise(np.ones((1, 1)), None, counted.unit)[0, 0]
         for block in self.centred():
             labels = check_labels(assign(block), len(block), cells)
-            units = np.empty((len(block), columns))
+            units = np.empty((columns, len(block))).T  # a column after the other, as they are added up
             most = max(1.0, float(one))
             if summed is not None:
                 units[:, :-1] = quantise(block, None, summed.unit)
@@ -215,9 +215,11 @@ class PrivateRecords:
         return totals
 
     def centred(self) -> Iterator[Floats]:
-        """Yield blocks of rows in centred coordinates: private, and not to be released."""
-        statistics = self.statistics
-        shift = statistics.mean - self._domain.center
+        """Yield blocks of rows in centred coordinates: private, not to be released, and not to be changed."""
+        return self._centred.keep(self._centre_blocks())
+
+    def _centre_blocks(self) -> Iterator[Floats]:
+        shift = self.statistics.mean - self._domain.center
         for block in self._rows.blocks():
             yield project_records(self._domain.enter(block) - shift, 2, self._clip)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,10 @@ from profiles.arrays import Booleans, Floats
 
 #: Rows of a block: its arrays stay in the cache of a core, or near it.
 BLOCK_ROWS = 2**14
+#: Numbers that are kept in memory (256 MB) from one pass to the next; a data set with more is read, or computed, again in each pass.
+MOST_KEPT = 2**25
+#: Rows that are copied from columns at once.
+_COPIED_ROWS = 2**11
 _CHANGED = "the file of the records changed while it was read, so that it is not known which rows take part; nothing is handed out"
 
 
@@ -56,9 +60,36 @@ class ArrayRows:
         return ArrayRows(self.points[active])
 
 
+@dataclass(slots=True, eq=False)
+class KeptBlocks:
+    """What a pass yields, kept for the next ones as long as it has at most :data:`MOST_KEPT` numbers."""
+
+    blocks: list[Floats] | None = None
+
+    def keep(self, made: Iterator[Floats]) -> Iterator[Floats]:
+        """Yield the blocks that are kept, or those of ``made``, which are kept once all of them were yielded."""
+        if self.blocks is not None:
+            yield from self.blocks
+            return
+        kept: list[Floats] | None = []
+        numbers = 0
+        for block in made:
+            numbers += block.size
+            if numbers > MOST_KEPT:
+                kept = None
+            if kept is not None:
+                kept.append(block)
+            yield block
+        self.blocks = kept
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        self.blocks = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FileRows:
-    """The numeric columns ``names`` of a CSV, Parquet or NPY file (or all of them but those in ``without``), one batch in memory at a time.
+    """The numeric columns ``names`` of a CSV, Parquet or NPY file, one batch in memory at a time, or all of a small file.
 
     Made by :func:`open_rows`. ``report``: told how many rows of a pass were read. ``active``: which rows take part, None for all.
     """
@@ -67,6 +98,8 @@ class FileRows:
     names: tuple[str, ...]
     report: Callable[[int], None] | None = None
     active: Booleans | None = None
+    #: Made anew where ``active`` is replaced: other rows are other blocks.
+    _kept: KeptBlocks = field(default_factory=KeptBlocks, init=False, repr=False)
 
     @property
     def dimension(self) -> int:
@@ -75,20 +108,30 @@ class FileRows:
 
     def blocks(self) -> Iterator[Floats]:
         """Yield the rows of one pass over the file. Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
+        rows = 0
+        for block in self._kept.keep(self._read()):
+            yield block
+            rows += len(block)
+            if self.report is not None:
+                self.report(rows)
+
+    def _read(self) -> Iterator[Floats]:
         from accountant.data import StatisticSpec, open_dataset  # noqa: PLC0415 - Arrow is slow to load
 
         specs, done = [StatisticSpec(f"c{number}", column=name, from_data=True) for number, name in enumerate(self.names)], 0
         for batch in open_dataset(self.path).batches(specs):
+            columns = [batch.statistics[spec.name] for spec in specs]
+            values = [column if isinstance(column, np.ndarray) else column.values for column in columns]
             rows = np.empty((batch.size, len(specs)))
-            for number, spec in enumerate(specs):
-                column = batch.statistics[spec.name]
-                rows[:, number] = column if isinstance(column, np.ndarray) else column.values
+            # few rows at a time, which stay in the cache while one column after the other is written into them
+            for start in range(0, batch.size, _COPIED_ROWS):
+                part = slice(start, start + _COPIED_ROWS)
+                for number, column in enumerate(values):
+                    rows[part, number] = column[part]
             done += batch.size
             rows = self._choose(rows, done)
             for start in range(0, len(rows), BLOCK_ROWS):
                 yield rows[start : start + BLOCK_ROWS]
-            if self.report is not None:
-                self.report(batch.first_row + batch.size)
         if self.active is not None and done != len(self.active):
             raise InvalidData(_CHANGED)
 

@@ -37,6 +37,8 @@ SHARE_COUNT, SHARE_SQUARES = Fraction(2, 100), Fraction(4, 100)
 _SHARES_MEAN = (Fraction(5, 100), Fraction(10, 100), Fraction(60, 100))
 #: Below this many noises of a centre in a cluster the mean gets the second share, above this noise of the mean the third.
 _FEW, _NOISY = 40, 0.08
+#: Where the mean is that noisy and there are fewer noises of a centre in a cluster than this, no clusters are looked for.
+_HOPELESS = 4.0
 _LEAST_PART = 2.0**-20  # of the radius: rms is positive, whatever the noise is
 
 
@@ -80,8 +82,22 @@ def share_of_mean(count: float, clusters: int, sum_noise: float) -> Fraction:
     return _SHARES_MEAN[1] if count / (sum_noise * clusters) < _FEW else _SHARES_MEAN[0]
 
 
-def release_statistics(records: PrivateRecords, rows: Rows, clusters: int, public: Public) -> Statistics:
-    """Return the statistics of the records, and let these be seen around their mean. Raises what releasing raises."""
+def is_hopeless(count: float, clusters: int, sum_noise: float) -> bool:
+    """Tell whether one private mean is the better use of the whole budget: of released and public numbers.
+
+    Q = ñ·rms/(k·r·b) of a method is below ñ/(k·b), because its r is at least rms: it is known to be small before rms is released.
+
+    >>> is_hopeless(569, 4, 30 / 0.3), is_hopeless(569, 4, 30.0)
+    (True, False)
+    """
+    return sum_noise / count > _NOISY and count / (sum_noise * clusters) < _HOPELESS
+
+
+def release_statistics(records: PrivateRecords, rows: Rows, clusters: int, public: Public, *, alone: bool = False) -> Statistics:
+    """Return the statistics of the records, and let these be seen around their mean. Raises what releasing raises.
+
+    ``alone``: the mean may get all that is left, where :func:`is_hopeless` says so; a method then finds nothing to spend.
+    """
     domain = records.domain
     whole = records.budget
     radius, reach = float_at_most(domain.radius), float(domain.reach)
@@ -89,7 +105,10 @@ def release_statistics(records: PrivateRecords, rows: Rows, clusters: int, publi
     if "mean" in public:
         moved = _mean_of(rows, records)
     else:
-        total, charge = records.add_up(share_of_mean(count, clusters, records.sum_noise) * whole)
+        share = share_of_mean(count, clusters, records.sum_noise) * whole
+        if alone and is_hopeless(count, clusters, records.sum_noise):
+            share = records.unspent - (0 if "rms" in public else SHARE_SQUARES * whole)
+        total, charge = records.add_up(share)
         moved = shrink_mean(total / count, records.energy_of(charge, len(total)) / count**2, domain.radius)
     mean = domain.center + moved
     shift = math.sqrt(float(moved @ moved))

@@ -118,14 +118,27 @@ def _choose(data: Any, names: list[str], label: str) -> Any:
     return data.read(columns=names) if isinstance(data, pq.ParquetFile) else data.select(names)
 
 
+def list_users(data: Any, user: str) -> Any:
+    """Return the ids of users as an Arrow array, in the order in which :func:`read_coverage` numbers them: what a ledger charges.
+
+    Raises as that function.
+    """
+    table, label = load_columns(data, [user])
+    return _encode_users(table.column(user), user, label).dictionary
+
+
 def _number_users(column: Any, name: str, label: str) -> NDArray[Any]:
+    indices: NDArray[Any] = np.asarray(pc.cast(_encode_users(column, name, label).indices, pa.int64()))
+    return indices
+
+
+def _encode_users(column: Any, name: str, label: str) -> Any:
     column = _decode(column)
     if not (_is_text(column.type) or pa.types.is_integer(column.type)):
         raise InvalidData(
             f"users are told apart by text or integers, but the column {name!r} of {label} is {name_kind(column.type)}; convert it"
         )
-    indices: NDArray[Any] = np.asarray(pc.cast(column.combine_chunks().dictionary_encode().indices, pa.int64()))
-    return indices
+    return column.combine_chunks().dictionary_encode()
 
 
 def _number_items(column: Any, name: str, label: str, candidates: int | Labels, count: int) -> NDArray[Any]:

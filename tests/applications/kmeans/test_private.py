@@ -271,3 +271,27 @@ def test_shares_of_the_mean_and_its_shrinking() -> None:
     assert shrink_mean(np.array([0.1, 0.0]), 1.0, Fraction(1)).tolist() == [0.0, 0.0]
     assert shrink_mean(np.zeros(2), 1.0, Fraction(1)).tolist() == [0.0, 0.0]
     assert np.linalg.norm(shrink_mean(np.array([1e9, 0.0]), 0.0, Fraction(2))) == 2.0
+
+
+# --- where Q promises nothing --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", [None, "1e-6"])
+def test_a_mean_that_is_mostly_noise_gets_all_there_is(delta: str | None) -> None:
+    rows = np.random.default_rng(4).normal(size=(60, 30)) / 6
+    model = DPKMeans(4, epsilon="0.3", delta=delta, radius=2, random_state=0)
+    with pytest.warns(UtilityWarning, match="promises nothing"):
+        model.fit(rows)
+    assert [charge.part for charge in model.releases_] == [Part.RECORDS, Part.SUM, Part.SQUARES]
+    assert (model.cluster_centers_ == model.cluster_centers_[0]).all()
+    assert model.choices_["method"] == "one private mean"
+
+
+def test_one_mean_is_not_taken_where_a_sample_or_lloyd_was_asked_for() -> None:
+    rows = np.random.default_rng(4).normal(size=(60, 30)) / 6
+    for more in ({"sample": "uniform", "sample_size": 30}, {"method": "lloyd"}):
+        model = DPKMeans(4, epsilon="0.3", radius=2, random_state=0, **more)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UtilityWarning)
+            model.fit(rows)
+        assert Part.CELL_SUMS in {charge.part for charge in model.releases_}

@@ -43,10 +43,7 @@ def assign_nearest(centres: Floats, radius: float) -> Assign:
 
     @ignore_flags
     def assign(rows: Floats) -> Positions:
-        labels = np.empty(len(rows), dtype=np.intp)
-        for start in range(0, len(rows), search.block):
-            labels[start : start + search.block] = search.kept[search.label(rows[start : start + search.block])]
-        return labels
+        return search.kept[search.label(rows)]
 
     return assign
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from fractions import Fraction
 
 import numpy as np
 
@@ -14,15 +15,24 @@ from profiles import InvalidArgument
 
 #: Below this Q the centres of clusters promise nothing.
 _LEAST_SIGNAL = 4.0
+#: Less than this part of the budget is what rounding left over.
+_NOTHING = Fraction(1, 10**12)
 
 
 def find_centres(access: DataAccess, clusters: int, rng: np.random.Generator) -> Clustering:
     """Choose a method for the records behind ``access`` and run it: the method of :class:`accountant.applications.kmeans.access.Method`.
 
-    The choice looks at released and public numbers alone. Raises what ``access`` raises.
+    The choice looks at released and public numbers alone. Where the mean got all there was, all centres are at the mean. Raises what
+    ``access`` raises.
     """
-    signal = measure_signal(access.statistics, clusters=clusters, radius=access.radius, sum_noise=access.sum_noise)
-    plan = choose_method(signal, clusters=clusters, dimension=access.statistics.dimension, left=float(access.left))
+    statistics = access.statistics
+    signal = measure_signal(statistics, clusters=clusters, radius=access.radius, sum_noise=access.sum_noise)
+    if access.left < _NOTHING:
+        counts = np.zeros(clusters)
+        counts[0] = statistics.count
+        choices = {"signal": signal, "method": "one private mean"}
+        return Clustering(np.zeros((clusters, statistics.dimension)), counts, choices, _doubt(signal, clusters))
+    plan = choose_method(signal, clusters=clusters, dimension=statistics.dimension, left=float(access.left))
     found = run_method(access, plan, rng)
     return Clustering(found.centres, found.counts, {"signal": signal, **found.choices}, (*_doubt(signal, clusters), *found.warnings))
 

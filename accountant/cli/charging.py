@@ -1,0 +1,89 @@
+"""What the commands share that charge their release to a ledger: four options, and the analysis that they stand for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import typer
+
+from accountant.files import check_not_input
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis, Ledger
+
+LedgerOption = Annotated[
+    str | None,
+    typer.Option("--ledger", metavar="L", help="charge the release to this ledger first (a file, or a server), and run it on who has room"),
+]
+NameOption = Annotated[str | None, typer.Option("--name", metavar="N", help="with --ledger: the name of the release")]
+KeyOption = Annotated[
+    str | None, typer.Option("--key", metavar="COLUMN", help="with --ledger: the column of ids, or several with commas; by default its own")
+]
+AnchorOption = Annotated[Path | None, typer.Option("--anchor", metavar="A", help="with --ledger: its anchor; where it was last by default")]
+
+
+class LedgerOptions(Protocol):
+    """What the command line says of a ledger, in the ``Options`` of each command."""
+
+    @property
+    def ledger(self) -> str | None:
+        """The ledger: a file, or a schema on a server."""
+
+    @property
+    def name(self) -> str | None:
+        """The name of the release."""
+
+    @property
+    def anchor(self) -> Path | None:
+        """Its anchor."""
+
+
+def check_ledger(options: LedgerOptions, *outputs: Path | None) -> None:
+    """Refuse a ledger without a name, what belongs to a ledger without one, and outputs that are the ledger, before any work.
+
+    Raises :class:`InvalidArgument`.
+    """
+    if (options.ledger is None) != (options.name is None):
+        raise InvalidArgument("--ledger and --name go together: a release is charged under a name; give both, or neither")
+    for word, given in (("--key", getattr(options, "key", None)), ("--anchor", options.anchor)):
+        if given is not None and options.ledger is None:
+            raise InvalidArgument(f"{word} was given, but it belongs to a ledger; add --ledger and --name, or leave it out")
+    for path in (path for path in outputs if path is not None):
+        check_not_input(path, options.ledger, "ledger")
+        check_not_input(path, options.anchor, "anchor")
+
+
+@contextlib.contextmanager
+def open_ledger(options: LedgerOptions) -> Iterator[Ledger | None]:
+    """Open the ledger of the options for a block; None where there is none. Raises as ``Ledger.open`` does."""
+    if options.ledger is None:
+        yield None
+        return
+    from accountant.ledger import Ledger
+
+    with Ledger.open(options.ledger, anchor=options.anchor) as ledger:
+        yield ledger
+
+
+def make_analysis(ledger: Ledger | None, options: LedgerOptions, **units: Any) -> Analysis | None:
+    """Return the analysis that the options stand for: ``units`` are those of ``Ledger.analysis``. None without a ledger."""
+    return None if ledger is None else ledger.analysis(str(options.name), **units)
+
+
+def require_one_key(ledger: Ledger | None, column: str) -> None:
+    """Refuse a ledger whose units have several columns, where one ``column`` tells users apart. Raises :class:`InvalidArgument`."""
+    if ledger is not None and len(ledger.settings.key) > 1:
+        raise InvalidArgument(
+            f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but the users here by {column[:40]!r} alone, so that "
+            "a unit is a part of a user; charge a ledger whose units are users"
+        )
+
+
+__all__ = [
+    "AnchorOption", "KeyOption", "LedgerOption", "LedgerOptions", "NameOption", "check_ledger", "make_analysis", "open_ledger",
+    "require_one_key",
+]  # fmt: skip
