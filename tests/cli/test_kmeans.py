@@ -180,3 +180,5 @@ def test_a_small_file_is_read_once_and_a_large_one_in_every_pass(tmp_path: Path,
             assert np.array_equal(np.concatenate(list(rows.blocks())), points)
             assert seen[-1] == len(points)
         assert len(read) == passes
+        active = np.arange(len(points)) % 3 == 0
+        assert np.array_equal(np.concatenate(list(rows.keep(active).blocks())), points[active])

@@ -37,8 +37,10 @@ SHARE_COUNT, SHARE_SQUARES = Fraction(2, 100), Fraction(4, 100)
 _SHARES_MEAN = (Fraction(5, 100), Fraction(10, 100), Fraction(60, 100))
 #: Below this many noises of a centre in a cluster the mean gets the second share, above this noise of the mean the third.
 _FEW, _NOISY = 40, 0.08
-#: Where the mean is that noisy and there are fewer noises of a centre in a cluster than this, no clusters are looked for.
+#: Where the mean is that noisy and there are fewer noises of a centre in a cluster than this, no clusters are looked for, and the spread,
+#: which nothing but a warning needs then, gets little.
 _HOPELESS = 4.0
+_SHARE_SPREAD_ALONE = Fraction(1, 100)
 _LEAST_PART = 2.0**-20  # of the radius: rms is positive, whatever the noise is
 
 
@@ -102,12 +104,14 @@ def release_statistics(records: PrivateRecords, rows: Rows, clusters: int, publi
     whole = records.budget
     radius, reach = float_at_most(domain.radius), float(domain.reach)
     count = float(max(1, records.measure_rows())) if "n" in public else max(1.0, records.count(SHARE_COUNT * whole))
+    squares = SHARE_SQUARES * whole
     if "mean" in public:
         moved = _mean_of(rows, records)
     else:
         share = share_of_mean(count, clusters, records.sum_noise) * whole
         if alone and is_hopeless(count, clusters, records.sum_noise):
-            share = records.unspent - (0 if "rms" in public else SHARE_SQUARES * whole)
+            squares = _SHARE_SPREAD_ALONE * whole
+            share = records.unspent - (0 if "rms" in public else squares)
         total, charge = records.add_up(share)
         moved = shrink_mean(total / count, records.energy_of(charge, len(total)) / count**2, domain.radius)
     mean = domain.center + moved
@@ -115,7 +119,7 @@ def release_statistics(records: PrivateRecords, rows: Rows, clusters: int, publi
     if "rms" in public:
         floor, square = 0.0, _spread_of(rows, records, moved)
     else:
-        noisy, charge = records.add_squares(SHARE_SQUARES * whole)
+        noisy, charge = records.add_squares(squares)
         floor = math.sqrt(records.energy_of(charge, 1)) / count
         square = noisy / count - shift**2
     least = max(min(floor, radius**2), (radius * _LEAST_PART) ** 2)
