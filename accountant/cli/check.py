@@ -245,6 +245,8 @@ def run(options: Options) -> int:
     from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, axioms_behind, mark_rule
 
     if options.export is not None:
+        if options.second is not None:
+            raise InvalidArgument("--export and --with were given, but the checker is written without checking; give one of the two")
         return _export(options, options.export)
     if options.file is None:
         raise InvalidArgument("a certificate file was expected, but none was named; name one, or --export FILE.pyz")

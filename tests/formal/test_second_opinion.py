@@ -166,7 +166,13 @@ def test_without_coq_one_sentence_says_what_to_install(pdp, monkeypatch, tmp_pat
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--with", "isabelle"], ["--out", "goals.v"], ["--with", "coq", "--seconds", "0"], ["--with", "coq", "--seconds", "99999"]],
+    [
+        ["--with", "isabelle"],
+        ["--out", "goals.v"],
+        ["--with", "coq", "--seconds", "0"],
+        ["--with", "coq", "--seconds", "99999"],
+        ["--with", "coq", "--export", "c.pyz"],
+    ],
 )
 def test_what_makes_no_sense_is_refused(arguments, pdp, tmp_path):
     (tmp_path / "c.json").write_text(certificate(), encoding="utf-8")
