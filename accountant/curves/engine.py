@@ -221,7 +221,7 @@ def _find_curves(
             shapes[0] = find_shape(composition, events, sides[0])
     except Rejected as problem:
         raise _refuse(composition, problem) from problem
-    lower, upper, far, share = _NOTHING, None, 0.0, 0.0
+    lower, upper, far, alone = _NOTHING, None, 0.0, False
     fineness, found = [1.0, 1.0], list[_Curve | None]([None, None])
     for _ in range(_ROUNDS):
         try:
@@ -244,15 +244,16 @@ def _find_curves(
         before, now = far, miss(below, above)
         if upper is None or now < far:
             lower, upper, far = below, above, now
-        if now <= 1 or not 1 <= fineness[0] < _FINEST or (before and now > 0.9 * before and fineness[0] > 1):
+        if now <= 1 or not 1 <= fineness[0] < _FINEST or (before and now > 0.9 * before and not alone):
             break  # enough; or finer grids are too large; or only bounds on some mechanism are known
-        share = share or now / 2  # the lower side's
-        if share <= _MOST_SHARE:  # the upper side alone makes up for it, in a third of the time
-            fineness[1] *= ((now - share) / (_AIM - share)) ** 0.5
+        share = now / 2  # about that of the lower side
+        alone = share <= _MOST_SHARE and not alone
+        if alone:  # the upper side makes up for it, in a third of the time
+            fineness[1] *= (share / (_AIM - share)) ** 0.5
             found[1] = None
         else:  # errors fall like the square of a cell
             more = min(max(1.1 * now**0.5, 1.2), 6.0)
-            fineness, found, share = [x * more for x in fineness], [None, None], 0.0
+            fineness, found = [x * more for x in fineness], [None, None]
     return lower, upper or _EVERYTHING
 
 

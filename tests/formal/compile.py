@@ -27,6 +27,7 @@ FILES = (
     "telling",
     "approximate",
     "dominating",
+    "losses",
     "renyi",
     "renyi_sampling",
     "renyi_filter",
@@ -51,6 +52,7 @@ MUTANTS = (
     ("telling", "if tell D (taking_part D before) == ov.2", "if tell set0 (taking_part set0 before) == ov.2"),  # tells nothing
     ("calibration_rounds", "(E^-1 <= 1 - p * (1 - E0 ^- L)).", "(E^-1 <= 1 - p * (1 - E0^-1))."),  # one round for L
     ("lists", "q x * list_importance q (fun r => M ((x, (q x)^-1) :: r)) s' o", "q x * list_importance q (fun r => M ((x, 1) :: r)) s' o"),
+    ("losses", "(ml.1 * kr.1, ml.2 * kr.2)", "(ml.1 * kr.1, ml.2 + kr.2)"),  # factors add up
     ("executable", "(qmul (qsub q1 (q x)) (list_", "(qmul (qsub q1 (qmul (q x) (q x))) (list_"),
     ("executable", "if Qle_bool s' B then s' else s", "if Qle_bool s' B then s' else q1"),
 )
