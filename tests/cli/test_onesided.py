@@ -113,6 +113,7 @@ def test_parts_of_a_network_need_a_diameter(pdp, tmp_path):
     assert len(found["answer"]["place"]) == 2
 
 
+@pytest.mark.thorough
 def test_monitor_reads_files_and_standard_input(pdp, tmp_path):
     shown = pdp("monitor", EXAMPLES / "lines.csv", *STREAM, "--seed", "1", "--out", tmp_path / "reports.csv", "--json").json()
     assert shown["steps"] == list(range(8))

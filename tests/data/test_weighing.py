@@ -226,6 +226,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str) -> None:
     assert peaks[1] - peaks[0] < 24_000
 
 
+@pytest.mark.thorough
 @pytest.mark.shared_data
 @pytest.mark.skipif(shared_data() is None, reason="the data set ijcnn1 is not here")
 def test_ijcnn1_from_end_to_end(tmp_path: Path) -> None:

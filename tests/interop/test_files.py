@@ -723,6 +723,7 @@ def test_a_certificate_is_for_its_own_profile_and_rule_only() -> None:
         recheck_epsilon(SUM, make_rule("privacy-constrained", SUM, {}, 1), found.certificate)
 
 
+@pytest.mark.thorough
 def test_every_recorded_call_can_be_repeated_or_is_known_not_to_be() -> None:
     declared = {
         node.args[0].value

@@ -226,6 +226,7 @@ def curve_of(laws, lattice, epsilon):
     return laws[0].beyond + mpmath.fsum(max(p - mpmath.exp(epsilon - loss) * q, 0) for loss, p, q in outcomes(laws, lattice))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("up", [True, False])
 def test_each_operation_moves_the_curve_to_its_side(up):
     rng = random.Random(up)

@@ -89,6 +89,7 @@ def test_theorem_a_and_a_prime_on_random_scores(data, rounds: int, epsilon: Frac
     assert spread <= rounds * 3
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.data(), st.integers(1, 4), st.fractions(min_value=Fraction(1, 4), max_value=3, max_denominator=8))
 def test_theorem_b_on_random_values(data, rounds: int, epsilon: Fraction) -> None:

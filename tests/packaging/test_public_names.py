@@ -97,6 +97,7 @@ def test_importing_is_light() -> None:
         assert not {"sympy", "numpy", "scipy", "flint", "mpmath", "pyarrow", "matplotlib", "typer"} & set(loaded), name
 
 
+@pytest.mark.thorough
 def test_scipy_is_loaded_by_what_runs_a_mechanism_or_an_audit() -> None:
     loaded = run(
         "import accountant.report.evidence, profiles.mechanisms.lloyd, accountant.interop.releases, sys; print(*sys.modules)"

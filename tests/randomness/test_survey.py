@@ -12,6 +12,7 @@ from tests.randomness.survey import BEGIN, END, INNOCENT, PAGE, SURVEY, Kind, re
 LISTED = [(line.file, name) for line in SURVEY for name in line.names]
 
 
+@pytest.mark.thorough
 def test_every_place_that_draws_has_one_line_and_every_line_its_place() -> None:
     found = set(find_places())
     assert sorted(found - set(LISTED) - set(INNOCENT)) == []

@@ -66,6 +66,7 @@ def test_a_missing_runtime_says_where_it_comes_from(tmp_path, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_report_from_python_checks_itself_where_a_runtime_is_given(tmp_path, monkeypatch):
     profile, out = declare("sum", "w*z", record={"z": [0, 4]}), tmp_path / "report.html"
     for name, data in PARTS.items():

@@ -84,6 +84,7 @@ def test_the_number_of_users_from_which_on_the_path_is_read() -> None:
     assert hitters.relate_hard([bound])[0]["error"] == 55.0
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("k", "rate", "gaps"), [(1, 0.7, [0.5] * 8), (2, 0.5, [-1, 0, 1, 2, 3, 0.5]), (3, 0.3, [2.0] * 9), (2, 1.5, [3] * 8)]
 )

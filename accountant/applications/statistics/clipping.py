@@ -109,7 +109,8 @@ def clip_rows(source: Table, profile: Profile, specs: Sequence[StatisticSpec]) -
         most = ranges[spec.name].hi
         if most <= 0:
             raise InvalidArgument(
-                f"rows were to be moved into the range of {spec.name!r}, but it ends at or below 0; declare another range"
+                f"rows were to be moved into the range of {spec.name!r}, but it ends at or below 0; declare a range of norms, "
+                "without looking at the data"
             )
         radius = _root_below(most) if spec.norm == "l2^2" else most
         check_radius(radius)

@@ -89,6 +89,7 @@ WITH_A_SCORE_OF_ONES_OWN = {
 }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", WITH_A_SCORE_OF_ONES_OWN)
 def test_a_search_with_a_score_of_ones_own_fits_nothing(name: str, runs: list[int]) -> None:
     with pytest.raises((NotPrivate, ValueError), match="every fit there is a release"):

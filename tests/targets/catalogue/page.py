@@ -108,7 +108,7 @@ audits find nothing, and a theorem says why.
 `pipeline.py` runs the pipeline of [private k-means](private-kmeans.md) with the noise and the samples that ship, and shows an audit all
 that it releases: the statistics, and every noisy count and sum. It is not refuted, with every record and on one sample. Refuted are: n used
 exactly, the radius from the data, centring and the spread not paid for, the same noise twice, and cells that are chosen with exact counts.
-A sample that is reused takes more fits than an audit can have: enumeration refutes it, and the standard suite has the mistake by itself.
+A sample that is reused is not audited here: enumeration refutes it, and the standard suite has the mistake by itself.
 
 ## How to read a result
 

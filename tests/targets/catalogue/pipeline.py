@@ -1,7 +1,7 @@
 """Audits of private k-means as a whole, with the noise and the samples that ship, and twins with one mistake each.
 
 An output is everything that a run releases: the statistics, and every noisy count and sum before anything is made of it. The certificate is
-left out: it is a function of arguments. A sample that is reused takes more fits than an audit can have; the standard suite has that mistake
+left out: it is a function of arguments. A sample that is reused is not audited here; the standard suite has that mistake
 (`same-sample-twice`), and enumeration refutes it here. tests/targets/private_kmeans.py has the methods, and enumerates the same pipeline
 under discrete noise; here the noise is the real one.
 """
