@@ -209,7 +209,7 @@ bench-peers: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	$(BIN)/python -m benchmarks.deciders
 
-# Accountants of other libraries beside ours, each in an environment of its own (Opacus' accountants need no PyTorch): about a quarter of an hour.
+# Accountants of other libraries beside ours, each in an environment of its own (Opacus' accountants need no PyTorch): about half an hour.
 ACCOUNTANTS := $(VENV)/accountants
 $(ACCOUNTANTS)/.installed: $(STAMP)
 	for name in dp-accounting prv-accountant opendp autodp opacus; do $(PYTHON) -m venv $(ACCOUNTANTS)/$$name; done
@@ -221,6 +221,7 @@ $(ACCOUNTANTS)/.installed: $(STAMP)
 
 bench-accountants: $(ACCOUNTANTS)/.installed
 	$(BIN)/python -m benchmarks.accountants --peers $(ACCOUNTANTS)
+	$(BIN)/python -m benchmarks.accountants.speed --peers $(ACCOUNTANTS)
 
 # The experiments of the paper again (docs/study.md): about half an hour on 2 cores; FULL=1 takes a day or more. It resumes where it stopped.
 # Compares with the authors' code where AUTHORS=DIR (and AUTHORS_PYTHON=FILE) name a checkout of it that runs.

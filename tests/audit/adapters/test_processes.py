@@ -243,11 +243,14 @@ def test_no_process_stays_when_the_parent_ends(tmp_path, number):
     seconds = str(unique_seconds())
     command = [sys.executable, script, seconds]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as parent:
-        workers = [int(pid) for pid in parent.stdout.readline().split()]
-        assert len(workers) == 2
-        wait_for(lambda: running("sleep", seconds))  # the script has the number among its own arguments
-        parent.send_signal(number)
-        _, err = parent.communicate(timeout=60)
+        try:
+            workers = [int(pid) for pid in parent.stdout.readline().split()]
+            assert len(workers) == 2
+            wait_for(lambda: running("sleep", seconds))  # the script has the number among its own arguments
+            parent.send_signal(number)
+            _, err = parent.communicate(timeout=60)
+        finally:
+            parent.kill()
     wait_for(lambda: not running(seconds) and not any(Path(f"/proc/{pid}").exists() for pid in workers))
     assert err.count("Traceback") == (number == signal.SIGINT)  # the script's own; none of a worker
 

@@ -175,15 +175,22 @@ def test_ctrl_c_leaves_one_line_and_no_file(tmp_path):
     command = [sys.executable, "-m", "accountant.cli", "audit", MECHANISMS + "hangs", "--dataset", "[1]", "--neighbor", "[]"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     plot = tmp_path / "p.png"
-    with subprocess.Popen(
-        [*command, "--claimed", "1", "--processes", "1", "--plot", str(plot)], stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has its children ignore interrupts
+    try:
+        process = subprocess.Popen(
+            [*command, "--claimed", "1", "--processes", "1", "--plot", str(plot)], stderr=subprocess.PIPE, text=True, env=environment
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    try:
         deadline = time.monotonic() + 60
         while not _children(process.pid) and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, err) == (130, "pdp: interrupted; nothing was left half-written\n")
     assert not list(tmp_path.iterdir())
 

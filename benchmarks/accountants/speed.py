@@ -1,0 +1,110 @@
+"""Processor time of certified ends of ε beside dp_accounting's at the same gap: ``python -m benchmarks.accountants.speed --peers FOLDER``.
+
+The settings are those by hand of ``tests/soundness/account_sweep.py``. Ours are four ends: upper and lower, in both directions. The peer
+is asked twice: for its pessimistic estimate alone, on the coarsest grid 2^(−k/2) where it is at most the gap above the truth; and for both
+of its estimates, on the coarsest grid where they are at most the gap apart. The truth is taken to be the lower end of ours at a quarter of
+the gap, which is not timed: so the peer is asked for at most a quarter of the gap too much. It is right where its estimate is not below
+that lower end. FOLDER: see ``benchmarks.accountants``. Interpreters are warm; each time is the least of two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from accountant.curves import Composition, Direction, make_event
+from accountant.curves.engine import bound_epsilon
+from proofs_check.kernel import curves
+from tests.soundness.account_sweep import BY_HAND
+
+_WORKER = Path(__file__).parent / "workers" / "time_dp_accounting.py"
+
+
+def enclose(composition: Composition, delta: Fraction, gap: Fraction) -> tuple[Fraction | None, Fraction | None, float]:
+    """Return both ends of ε over both directions, None where there is none, and the processor time."""
+    curves._mills.cache_clear()  # noqa: SLF001 - a run of the command has no answers of the one before
+    started = time.process_time()
+    found = [bound_epsilon(composition, delta, direction, gap=gap) for direction in Direction]
+    seconds = time.process_time() - started
+    lower, upper = [bound.lower for bound in found], [bound.upper for bound in found]
+    return (
+        max(end for end in lower if end is not None) if None not in lower else None,
+        max(end for end in upper if end is not None) if None not in upper else None,
+        seconds,
+    )
+
+
+def compare(peer: subprocess.Popen[str], setting: tuple[str, ...], gap: Fraction, limit: float) -> dict[str, Any] | None:
+    """Return times of both for one setting; None where ε is not enclosed."""
+    scale, rate, count, delta = setting
+    event = make_event("gaussian", {"noise_multiplier": scale}, sampling_probability=rate, count=int(count))
+    composition = Composition("one setting", (event,))
+    truth = enclose(composition, Fraction(delta), gap / 4)[0]
+    runs = [enclose(composition, Fraction(delta), gap) for _ in range(2)]
+    if truth is None or not truth:
+        return None
+    task = {"scale": float(scale), "rate": float(Fraction(rate)), "count": int(count), "delta": float(delta)}
+    if peer.stdin is None or peer.stdout is None:
+        raise BrokenPipeError
+    peer.stdin.write(json.dumps({**task, "truth": float(truth), "gap": float(gap), "limit": limit}) + "\n")
+    peer.stdin.flush()
+    answer = json.loads(peer.stdout.readline())
+    return {"setting": setting, "truth": float(truth), "ours": min(seconds for _, _, seconds in runs), **answer}
+
+
+def _tell(answer: dict[str, Any]) -> str:
+    return f"{answer['seconds']:.3g} s{'' if answer['close'] else ' and not close'}" if "seconds" in answer else "none"
+
+
+def summarise(results: list[dict[str, Any]]) -> list[str]:
+    """Return the ratios of our time to the peer's where it is right and close enough."""
+    lines = []
+    for way in ("upper", "both"):
+        close = [result for result in results if result[way]["close"]]
+        right = [result for result in close if result[way]["answers"][0] >= result["truth"] * (1 - 1e-6)]
+        ratios = sorted(result["ours"] / result[way]["seconds"] for result in right)
+        if ratios:
+            lines.append(
+                f"dp_accounting, {way}: close enough in {len(close)} of {len(results)} settings, right in {len(right)} of these; "
+                f"our four ends take {statistics.median(ratios):.2g} times as long in the median ({ratios[0]:.2g} to {ratios[-1]:.2g}), "
+                f"at most 3 times in {sum(ratio <= 3 for ratio in ratios)}"
+            )
+    return lines
+
+
+def main(arguments: list[str]) -> int:
+    """Compare all settings, print a line for each and the medians."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peers", type=Path, required=True)
+    parser.add_argument("--gap", type=Fraction, default=Fraction(1, 1000))
+    parser.add_argument(
+        "--limit", type=float, default=5.0, help="seconds of a look of the peer, after which it is not asked for a finer grid"
+    )
+    parser.add_argument("--every", type=int, default=1, help="every so many settings only")
+    chosen = parser.parse_args(arguments)
+    command = [str(chosen.peers / "dp-accounting" / "bin" / "python"), str(_WORKER)]
+    results = []
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
+        for setting in BY_HAND[:: chosen.every]:
+            found = compare(peer, setting, chosen.gap, chosen.limit)
+            if found is None:
+                print(f"{' '.join(setting)}: not enclosed, or 0", flush=True)
+                continue
+            results.append(found)
+            times = ", ".join(f"{way} {_tell(found[way])}" for way in ("upper", "both"))
+            print(f"{' '.join(setting)}: ours {found['ours']:.3g} s; dp_accounting {times}", flush=True)
+        if peer.stdin is not None:
+            peer.stdin.close()
+    print("\n".join(summarise(results)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
