@@ -221,7 +221,7 @@ def describe_whole(profile: Profile, request: SampleRequest, q: Term) -> Profile
     >>> base = declare("sum", "w*z", record={"z": (0, 2)})
     >>> request = SampleRequest.of(base, 5, "1/2", "uniform", {"m": 10})
     >>> describe_whole(base, request, number(Fraction(1, 4))).text
-    'w*(c_n + log(1 + 1/4*(exp(z/(1/4)) - 1)))'
+    'w*(c_n + log(1 + 0.25*(exp(1/0.25*z) - 1)))'
     """
     inner = to_text(substitute(profile.numeric_epsilon(), {WEIGHT: ("div", number(1), q)}))
     cost, parameters = _write_costs(profile, request)
@@ -263,10 +263,12 @@ def _free(name: str, taken: set[str]) -> str:
 def make_constants(request: SampleRequest, count: Fraction, total: Fraction | None, raised: Fraction) -> dict[str, Fraction]:
     """Return the constants of a rule with a size: ``rate``, or ``base`` and ``slope``; positive, whatever was released.
 
+    The sum of z^e is taken to be at least 2^−20 of what it can be; here (1 − 1/2)·10/(400·2^−20).
+
     >>> base = declare("sum", "w*z", record={"z": (0, 2)})
     >>> request = SampleRequest.of(base, 5, "1/2", "coreset-l2", {"m": 10, "lam": "1/2"})
     >>> {name: str(value) for name, value in make_constants(request, Fraction(100), Fraction(-3), Fraction(1)).items()}
-    {'base': '1/20', 'slope': '8192/625'}
+    {'base': '1/20', 'slope': '65536/5'}
     """
     rows = max(Fraction(1), count)
     whole = Fraction(request.size or 1) * raised
