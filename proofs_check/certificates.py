@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from profiles.errors import PDPError
 from profiles.notions import ProfileNotion
 from profiles.numbers import exact_text
 from profiles.profile import Parameter, Profile
@@ -85,3 +86,27 @@ def report_on(profile: Profile, claims: Sequence[Tree], *, target: Fraction | No
 def checks(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> bool:
     """Tell whether the kernel accepts the claims."""
     return report_on(profile, claims, target=target, q=q).accepted
+
+
+class Fault(Exception):
+    """The step at which a file around certificates fails, and why."""
+
+
+def require(condition: object, step: str, reason: str) -> None:
+    """Raise :class:`Fault` unless the condition holds."""
+    if not condition:
+        raise Fault(step, reason)
+
+
+def judge_file(step: str, find: Callable[[], Report]) -> Report:
+    """Return what ``find`` reports on a file around certificates: rejected at its :class:`Fault`, malformed where it cannot be read.
+
+    >>> judge_file("sample", lambda: {}["epsilon"]).reason
+    "malformed (KeyError: 'epsilon')"
+    """
+    try:
+        return find()
+    except Fault as problem:
+        return Report(accepted=False, step=f"{step}.{problem.args[0]}", reason=str(problem.args[1]))
+    except (PDPError, LookupError, TypeError, ValueError, AttributeError, RecursionError, ArithmeticError) as problem:
+        return Report(accepted=False, step=step, reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")

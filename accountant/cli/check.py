@@ -30,9 +30,11 @@ Examples:
 _LONG = 2_000  # of an expression that is printed
 
 
-def _find_statement(text: str) -> dict[str, Any]:
-    """Return what an accepted certificate is about: profile, sampling and target ε*; for a bound also what is not checked."""
-    whole = json_text.loads(text, parse_int=str, parse_float=str)  # as they are written
+def _find_statement(text: str, whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an accepted certificate is about: profile, sampling and target ε*; for a bound also what is not checked.
+
+    ``whole``: the certificate, with numbers as they are written.
+    """
     if "composition" in whole:
         return _find_composition(json_text.loads(text))
     from accountant.checking import COVER, KMEANS, SAMPLE, STATISTICS, TABLE
@@ -257,16 +259,16 @@ def run(options: Options) -> int:
     text = read_text(options.file, LARGEST)
     with show_progress("checking"):
         report = check_text(text)
-    opinion = None
+    opinion, whole = None, json_text.loads(text, parse_int=str, parse_float=str) if report.accepted else {}
     if options.second is not None and report.accepted:
         from accountant.cli.second_opinion import ask_coq
 
-        opinion = ask_coq(text, json_text.loads(text), seconds=options.seconds, out=options.out)
+        opinion = ask_coq(text, whole, seconds=options.seconds, out=options.out)
     if options.json:
         print_json(
             {
                 "accepted": report.accepted,
-                "about": _find_statement(text) if report.accepted else None,
+                "about": _find_statement(text, whole) if report.accepted else None,
                 "claims": [
                     {
                         "claim": claim.claim,
@@ -287,7 +289,7 @@ def run(options: Options) -> int:
         )
     elif report.accepted:
         print_line(f"accepted: {options.file}")
-        for line in _describe(_find_statement(text)):
+        for line in _describe(_find_statement(text, whole)):
             print_line(f"    {line}")
         for claim in report.claims:
             bound = "" if claim.bound is None else f" {_shorten(claim.bound)}"
@@ -296,7 +298,7 @@ def run(options: Options) -> int:
         if options.axioms:
             for name, axiom in axioms_behind(report.claims).items():
                 print_line(f"    {name}: {axiom} [{mark_rule(name)}]")
-            if "composition" in json_text.loads(text):
+            if "composition" in whole:
                 print_line(f"    computed from the events: {MARK_OF_COMPOSITIONS}")
             print_line(f"    checked by the kernel whose checker.pyz has the SHA-256 {checker_digest()}")
         if opinion is not None:

@@ -17,7 +17,7 @@ from accountant.selection.select import CERTIFIED, CHECKED, DOMINATED, METHODS, 
 from accountant.weights.gaussian.covers import check_cover
 from accountant.weights.gaussian.stored import check_table
 from accountant.weights.gaussian.stored import declare_stated as declare_gaussian
-from profiles import InvalidSampling, PDPError, Profile, declare, exact_text, to_exact
+from profiles import InvalidSampling, Profile, declare, exact_text, to_exact
 from profiles.hypotheses import (
     ARITHMETIC,
     CONDITION,
@@ -48,6 +48,7 @@ from profiles.profile import MAX_NAME
 from profiles.randomness.bits import GeneratorBits, SecureBits
 from profiles.strict_json import find_document
 from profiles.terms import to_text
+from proofs_check.certificates import Fault, judge_file, require
 from proofs_check.kernel import Report, check
 
 _FIRST_KEYS = frozenset(
@@ -81,10 +82,6 @@ _FIRST = frozenset(
 )
 
 
-class _Rejected(Exception):
-    """The step that fails, and why."""
-
-
 def read_certificate(text: str) -> Mapping[str, Any] | None:
     """Return the object of a sample certificate, None where the text is something else (which is the kernel's to judge).
 
@@ -101,36 +98,26 @@ def check_certificate(certificate: Mapping[str, Any]) -> Report:
     mechanism, sampler and randomness leave open is listed; and nothing is stated that this version does not write. Hypotheses stay
     hypotheses. Not checked: ``derivation`` and the evidence of ``discharged``, which explain; where the profile comes from.
     """
-    try:
-        return _check(certificate)
-    except _Rejected as problem:
-        return Report(accepted=False, step=f"sample-certificate.{problem.args[0]}", reason=str(problem.args[1]))
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError, PDPError) as problem:
-        return Report(accepted=False, step="sample-certificate", reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
-
-
-def _require(condition: object, step: str, reason: str) -> None:
-    if not condition:
-        raise _Rejected(step, reason)
+    return judge_file("sample-certificate", lambda: _check(certificate))
 
 
 def _check(found: Mapping[str, Any]) -> Report:
-    _require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
+    require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
     weighted = isinstance(found.get("profile"), dict) and "notion" in found["profile"]
-    _require((found["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of Gaussian noise, and no other is")
+    require((found["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of Gaussian noise, and no other is")
     keys = _KEYS[found["version"]]
     unknown = [key for key in found if key not in keys and key != "private"]
-    _require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
+    require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
     for key in sorted(keys - {"proof"}):
-        _require(key in found, key, "it is missing")
+        require(key in found, key, "it is missing")
     proof, rule = found["proof"], found["rule"]
-    _require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
-    _require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
+    require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
+    require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
     stated = read_premises(found)
     report = _check_proof(proof, weighted=found["version"] == WEIGHTED, tabulated=rule["q"] is None)
     if not report.accepted:
         return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
-    _require(
+    require(
         set(rule) == {"name", "q", "constants", "target_epsilon"}, "rule", "it has other fields than name, q, constants, target_epsilon"
     )
     claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
@@ -143,7 +130,7 @@ def _check(found: Mapping[str, Any]) -> Report:
     else:
         needed += _name_columns(declared, stated)
     forgotten = [item for item in needed if not _is_stated(item, stated)]
-    _require(
+    require(
         not forgotten,
         "hypotheses",
         f"the hypothesis {''.join(item.sentence for item in forgotten[:1])[:60]} is missing, which nothing in the file discharges",
@@ -153,7 +140,7 @@ def _check(found: Mapping[str, Any]) -> Report:
     if found["version"] > 1:
         told = {*stated, *(as_hypothesis(item["hypothesis"]) for item in found["discharged"])}
         lost = [item.sentence for item in _list_premises(found, made, declared) if item in _closable(declared) and item not in told]
-        _require(not lost, "discharged", f"the premise {''.join(lost[:1])[:60]} is neither open nor discharged")
+        require(not lost, "discharged", f"the premise {''.join(lost[:1])[:60]} is neither open nor discharged")
     return report
 
 
@@ -166,7 +153,7 @@ def _check_proof(proof: Mapping[str, Any], *, weighted: bool, tabulated: bool) -
 def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
     """Return the hypotheses that a certificate names. For certificates that are checked."""
     listed = found["hypotheses"]
-    _require(isinstance(listed, list) and all(isinstance(text, str) for text in listed), "hypotheses", "a list of texts was expected")
+    require(isinstance(listed, list) and all(isinstance(text, str) for text in listed), "hypotheses", "a list of texts was expected")
     if found["version"] == 1:
         return [as_hypothesis(text) for text in listed]
     premises = [
@@ -174,7 +161,7 @@ def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
     ]
     listed_now = [as_hypothesis(text).sentence for text in listed]
     same = [item.sentence for item in premises if item is not None] == listed_now and len(premises) == len(found["premises"])
-    _require(same, "premises", "they do not say what the hypotheses say, or one is unknown")
+    require(same, "premises", "they do not say what the hypotheses say, or one is unknown")
     return [item for item in premises if item is not None]
 
 
@@ -222,22 +209,22 @@ def _rebuild(declared: Profile, rule: Mapping[str, Any], proof: Mapping[str, Any
         stated = make_gaussian_rule(
             to_exact(_text(rule["target_epsilon"])), numbers["target_delta"], int(numbers["steps"]), numbers.get("scale")
         )
-        _require((name, q, tuple(sorted(numbers.items()))) == (stated.name, None, stated.constants), "rule", "it is not that of a table")
+        require((name, q, tuple(sorted(numbers.items()))) == (stated.name, None, stated.constants), "rule", "it is not that of a table")
         about = [to_exact(_text(proof["target"][key])) for key in ("epsilon", "delta")]
         told = [stated.target_epsilon, numbers["target_delta"]]
-        _require(about == told and proof["target"]["steps"] == numbers["steps"], "rule", "the proof is about another target")
+        require(about == told and proof["target"]["steps"] == numbers["steps"], "rule", "the proof is about another target")
         return stated
     if q is None:
         target = to_exact(_text(rule["target_epsilon"]))
-        _require(target == to_exact(proof["target_epsilon"]), "rule", "the proof is about another target epsilon")
-        _require((name, constants) == (_CONSTRAINED.name, {}), "rule", f"without q it is {_CONSTRAINED.name}, which has no constants")
+        require(target == to_exact(proof["target_epsilon"]), "rule", "the proof is about another target epsilon")
+        require((name, constants) == (_CONSTRAINED.name, {}), "rule", f"without q it is {_CONSTRAINED.name}, which has no constants")
         return make_rule(name, declared, None, target)
-    _require(rule["target_epsilon"] is None, "rule", "a rule with a q has no target epsilon")
-    _require(proof["sampling"]["q"] == q, "rule", "the proof is about another sampling rule")
+    require(rule["target_epsilon"] is None, "rule", "a rule with a q has no target epsilon")
+    require(proof["sampling"]["q"] == q, "rule", "the proof is about another sampling rule")
     for made in _candidates(name, declared, q, constants):
         if made.q is not None and to_text(made.q) == q:
             return made
-    raise _Rejected("rule", f"q is not that of the rule {str(name)[:60]!r} with the stated constants")
+    raise Fault("rule", f"q is not that of the rule {str(name)[:60]!r} with the stated constants")
 
 
 def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str]) -> Iterator[SamplingRule]:
@@ -274,7 +261,7 @@ def _list_premises(found: Mapping[str, Any], rule: SamplingRule, declared: Profi
         every.pop(RECORD_STATISTICS)
         every[name_statistics(declared)] = None
     randomness = found["sampler"]["randomness"]
-    _require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")
+    require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")
     every.update(dict.fromkeys((*Unit.RECORD.hypotheses, EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])))
     if len(found["runs"]) > 1:
         every[SAME_STATISTICS] = None
@@ -291,7 +278,7 @@ def _count_steps(found: Mapping[str, Any]) -> int:
 def _name_parts(found: Mapping[str, Any]) -> Iterator[Hypothesis]:
     """Yield what running the mechanisms in order supposes: each has its declared profile, or runs the parts that it was composed from."""
     runs, parts = found["runs"], found["parts"]
-    _require([part["name"] for part in parts] == runs, "parts", "they are not those of the runs")
+    require([part["name"] for part in parts] == runs, "parts", "they are not those of the runs")
     if len(runs) > 1:
         yield PARTS_RUN.about(name=_text(found["profile"]["name"]))
     for part in parts:
@@ -302,7 +289,7 @@ def _name_part(part: Mapping[str, Any]) -> Iterator[Hypothesis]:
     if set(part) == {"name", "source"}:
         yield DECLARED_PROFILE.about(name=_text(part["name"]), source=attribute(_text(part["source"])))
         return
-    _require(set(part) == {"name", "parts"} and part["parts"], "parts", "each has a source, or parts")
+    require(set(part) == {"name", "parts"} and part["parts"], "parts", "each has a source, or parts")
     yield PARTS_RUN.about(name=_text(part["name"]))
     for below in part["parts"]:
         yield from _name_part(below)
@@ -314,34 +301,34 @@ def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], dec
     method = methods.get(found["sampler"]["pairs"])
     if found["version"] == WEIGHTED:
         tabulated = found["rule"]["q"] is None
-        _require(method == (TABULATED if tabulated else DOMINATED), "sampler", "the pairs are not chosen in a known way")
+        require(method == (TABULATED if tabulated else DOMINATED), "sampler", "the pairs are not chosen in a known way")
         main = "weight-table" if tabulated else "epsilon-upper"
-        _require(main in claims and "homogeneous" in claims, "proof", f"the claim {main} or homogeneous is missing")
+        require(main in claims and "homogeneous" in claims, "proof", f"the claim {main} or homogeneous is missing")
         _check_losses(found)
         return
     constrained = found["rule"]["q"] is None
-    _require(method in ((CERTIFIED,) if constrained else (ROUNDED, CHECKED)), "sampler", "the pairs are not chosen in a known way")
+    require(method in ((CERTIFIED,) if constrained else (ROUNDED, CHECKED)), "sampler", "the pairs are not chosen in a known way")
     needed = ("well-defined", "assumption-8") if constrained else ("well-defined", "epsilon-upper")
     missing = [name for name in (*needed, *(("proposition-17",) if method == ROUNDED else ())) if name not in claims]
-    _require(not missing, "proof", f"the claim {str(missing[:1])[2:-2]} is missing")
+    require(not missing, "proof", f"the claim {str(missing[:1])[2:-2]} is missing")
     if constrained:
         upper = to_exact(found["rule"]["target_epsilon"])
         bounded = "assumption-9" in claims or "assumption-9-nonzero" in claims
         lower = upper if bounded and find_loss_record(declared) is not None else Fraction(0)
     else:
         upper, lower = to_exact(claims["epsilon-upper"]), to_exact(claims.get("epsilon-lower") or "0")
-    _require(set(found["epsilon"]) == {"lower", "upper"}, "epsilon", "it has other fields than lower and upper")
+    require(set(found["epsilon"]) == {"lower", "upper"}, "epsilon", "it has other fields than lower and upper")
     stated = {side: to_exact(_text(found["epsilon"][side])) for side in ("lower", "upper")}
-    _require(stated["upper"] >= upper, "epsilon", f"{found['epsilon']['upper']} is stated, but only {exact_text(upper)} is proved")
-    _require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {found['epsilon']['lower']} is not proved")
+    require(stated["upper"] >= upper, "epsilon", f"{found['epsilon']['upper']} is stated, but only {exact_text(upper)} is proved")
+    require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {found['epsilon']['lower']} is not proved")
 
 
 def _check_losses(found: Mapping[str, Any]) -> None:
     target = found["proof"]["target"] if found["rule"]["q"] is None else found["proof"]
     proved = {**dict.fromkeys(("upper", "plus", "minus"), to_exact(target["epsilon"])), "delta": to_exact(target["delta"])}
-    _require(set(found["epsilon"]) == set(proved), "epsilon", "it has other fields than upper, plus, minus and delta")
+    require(set(found["epsilon"]) == set(proved), "epsilon", "it has other fields than upper, plus, minus and delta")
     for name, value in proved.items():
-        _require(to_exact(_text(found["epsilon"][name])) >= value, "epsilon", f"{name} is stated below what is proved")
+        require(to_exact(_text(found["epsilon"][name])) >= value, "epsilon", f"{name} is stated below what is proved")
 
 
 def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated: list[Hypothesis]) -> None:
@@ -354,25 +341,25 @@ def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated
         "checked_by_kernel": True,
     }
     for name, value in fixed.items():
-        _require(found[name] == value and type(found[name]) is type(value), name, "it is not what a sample's certificate says")
+        require(found[name] == value and type(found[name]) is type(value), name, "it is not what a sample's certificate says")
     sampler = found["sampler"]
-    _require(set(sampler) == {"draws", "pairs", "randomness"} and sampler["draws"] == DRAWS, "sampler", "the draws are not the exact ones")
+    require(set(sampler) == {"draws", "pairs", "randomness"} and sampler["draws"] == DRAWS, "sampler", "the draws are not the exact ones")
     fields = {"hypothesis", "evidence", "subject", *(() if found["version"] == 1 else ("id",))}
     closed = {as_hypothesis(item["hypothesis"]) for item in found["discharged"] if set(item) == fields}
     known = all(item in _CLOSED or item.id in _CLOSABLE for item in closed)
     known = known and all("id" not in item or as_hypothesis(item["hypothesis"]).id == item["id"] for item in found["discharged"])
     all_known = len(found["discharged"]) == len(closed) and known and not any(item in needed for item in closed)
-    _require(all_known, "discharged", "it has a hypothesis that nothing here discharges")
+    require(all_known, "discharged", "it has a hypothesis that nothing here discharges")
     runs, name = found["runs"], found["profile"]["name"]
     joined = ", then ".join(map(_text, runs))
-    _require(
+    require(
         runs and name == (joined if len(joined) <= MAX_NAME else f"{len(runs)} mechanisms"), "runs", "they are not those of the profile"
     )
-    _require(isinstance(found["publishable"], bool), "publishable", "true or false was expected")
-    _require(found.get("unit", "record") == "record", "unit", "a sample protects one record")
+    require(isinstance(found["publishable"], bool), "publishable", "true or false was expected")
+    require(found.get("unit", "record") == "record", "unit", "a sample protects one record")
     secret = "private" in found or TARGET_FROM_DATA in stated or SCALE_FROM_DATA in stated
-    _require(not (secret and found["publishable"]), "publishable", "it depends on the data set, but is said to be publishable")
-    _require("private" not in found or set(found["private"]) == _FIGURES, "private", "it has other figures than a sample's certificate")
+    require(not (secret and found["publishable"]), "publishable", "it depends on the data set, but is said to be publishable")
+    require("private" not in found or set(found["private"]) == _FIGURES, "private", "it has other figures than a sample's certificate")
 
 
 def _text(value: object) -> str:

@@ -18,11 +18,11 @@ from accountant.applications.kmeans.path import describe_path
 from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, round_down
 from accountant.guarantees import premises_json
 from accountant.guarantees.stored import read_hypotheses
-from profiles import InvalidArgument, PDPError, Profile, UnreadableFile, exact_text, to_exact
+from profiles import InvalidArgument, Profile, UnreadableFile, exact_text, to_exact
 from profiles.hypotheses import ONLY_OUTPUT, ONLY_RELEASE
 from profiles.mechanisms.interface import EXACT_MODE
 from profiles.strict_json import find_document, read_exact, read_fields, read_list, read_string, write_exact
-from proofs_check.certificates import check_text, profile_json, to_file_text
+from proofs_check.certificates import check_text, judge_file, profile_json, require, to_file_text
 from proofs_check.kernel import Report
 
 FORMAT, VERSION = "pdp-kmeans-certificate", 1
@@ -114,13 +114,10 @@ def _curve_proof(mu: Fraction, epsilon: Fraction, delta: Fraction) -> dict[str, 
     """Return a certificate that one Gaussian release of noise multiplier 1/μ has at most δ at ε, in both directions."""
     from accountant.curves.engine import make_certificate  # noqa: PLC0415 - pure noise does not need it
     from accountant.curves.events import Composition, Direction, MechanismKind, make_event  # noqa: PLC0415
+    from accountant.weights.gaussian.weight import state_claims  # noqa: PLC0415
 
     event = make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": 1 / mu})
-    claims = tuple(
-        {"claim": "delta-upper", "verdict": "proved", "direction": item.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
-        for item in Direction
-    )
-    return make_certificate(Composition("all releases together", (event,)), claims)
+    return make_certificate(Composition("all releases together", (event,)), state_claims(epsilon, dict.fromkeys(Direction, delta)))
 
 
 def read_certificate(text: str) -> Mapping[str, Any] | None:
@@ -128,46 +125,32 @@ def read_certificate(text: str) -> Mapping[str, Any] | None:
     return find_document(text, FORMAT)
 
 
-class _Rejected(Exception):
-    """The step that fails, and why."""
-
-
 def check_certificate(found: Mapping[str, Any]) -> Report:
     """Return the report on a certificate; see the page above for what accepted means."""
-    try:
-        return _check(found)
-    except _Rejected as problem:
-        return Report(accepted=False, step=f"{_STEP}.{problem.args[0]}", reason=str(problem.args[1]))
-    except (PDPError, KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as problem:
-        return Report(accepted=False, step=_STEP, reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
-
-
-def _require(condition: object, step: str, reason: str) -> None:
-    if not condition:
-        raise _Rejected(step, reason)
+    return judge_file(_STEP, lambda: _check(found))
 
 
 def _check(given: Mapping[str, Any]) -> Report:
     found = read_fields(given, "a certificate of private k-means", _KEYS, frozenset({"curve"}))
-    _require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
+    require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
     arguments = read_fields(found["arguments"], "the arguments", _ARGUMENTS)
     bound = read_fields(found["epsilon"], "the bound", {"upper", "delta"})
     epsilon = read_exact(bound["upper"], "epsilon")
     delta = None if bound["delta"] is None else read_exact(bound["delta"], "delta")
-    _require(epsilon > 0 and (delta is None or 0 < delta < 1), "epsilon", "epsilon is positive, and delta between 0 and 1")
-    _require(
+    require(epsilon > 0 and (delta is None or 0 < delta < 1), "epsilon", "epsilon is positive, and delta between 0 and 1")
+    require(
         arguments["epsilon"] == bound["upper"] and arguments["delta"] == bound["delta"],
         "arguments",
         "they are about another epsilon or delta",
     )
-    _require((delta is None) == ("curve" not in found), "curve", "it goes with a delta")
+    require((delta is None) == ("curve" not in found), "curve", "it goes with a delta")
     law: NoiseLaw = PureNoise(epsilon)
     if delta is not None:
         law = NormalNoise(_check_curve(found["curve"], epsilon, delta))
     charges = [_read_release(item, place, law) for place, item in enumerate(read_list(found["releases"], "the releases"))]
     budget = read_exact(found["budget"], "the budget")
-    _require(budget == law.budget, "budget", "it is not what epsilon (or mu) leaves after the margin of the proof")
-    _require(sum((charge.cost for charge in charges), Fraction(0)) <= budget, "releases", "they cost more than the budget")
+    require(budget == law.budget, "budget", "it is not what epsilon (or mu) leaves after the margin of the proof")
+    require(sum((charge.cost for charge in charges), Fraction(0)) <= budget, "releases", "they cost more than the budget")
     report = _check_proof(found, describe_path(charges, law, _name_of(found["profile"])), law, epsilon)
     if report.accepted:
         _check_hypotheses(found, arguments)
@@ -185,53 +168,53 @@ def _read_release(value: object, place: int, law: NoiseLaw) -> Charge:
     cost, reach, scale = (read_exact(found[name], name) for name in ("cost", "reach", "scale"))
     step = f"releases[{place}]"
     parts = {item.value: item for item in Part}
-    _require(found["what"] in parts, step, "what is released is not known")
-    _require(cost > 0 and reach > 0, step, "a cost and a reach are positive")
-    _require(round_down(cost) == cost, step, "a cost has at most 24 decimal places")
+    require(found["what"] in parts, step, "what is released is not known")
+    require(cost > 0 and reach > 0, step, "a cost and a reach are positive")
+    require(round_down(cost) == cost, step, "a cost has at most 24 decimal places")
     part = parts[found["what"]]
     if part in (Part.RECORDS, Part.CELL_COUNTS):
-        _require(reach == 1, step, "a record adds 1 to a count")
+        require(reach == 1, step, "a record adds 1 to a count")
     charge = Charge(part, cost, reach)
     enough = scale * cost >= reach if isinstance(law, PureNoise) else scale > 0 and scale**2 * cost >= reach**2
-    _require(enough, step, "its noise is smaller than its cost buys")
+    require(enough, step, "its noise is smaller than its cost buys")
     return charge
 
 
 def _check_curve(value: object, epsilon: Fraction, delta: Fraction) -> Fraction:
     found = read_fields(value, "the curve", {"mu", "proof"})
     mu = read_exact(found["mu"], "mu")
-    _require(mu > 0, "curve", "mu is positive")
-    _require(found["proof"] == _curve_proof(mu, epsilon, delta), "curve", "its proof is about something else")
+    require(mu > 0, "curve", "mu is positive")
+    require(found["proof"] == _curve_proof(mu, epsilon, delta), "curve", "its proof is about something else")
     report = check_text(json.dumps(found["proof"]))
-    _require(report.accepted, f"curve.{report.step}", str(report.reason))
+    require(report.accepted, f"curve.{report.step}", str(report.reason))
     return mu
 
 
 def _check_proof(found: Mapping[str, Any], profile: Profile, law: NoiseLaw, epsilon: Fraction) -> Report:
     """Put the proof of the worst case to the kernel, and compare what it is about with ``profile``, which was made of the releases."""
-    _require(found["profile"] == profile_json(profile), "profile", "it is not that of the releases")
+    require(found["profile"] == profile_json(profile), "profile", "it is not that of the releases")
     proof = found["proof"]
-    _require(isinstance(proof, dict), "proof", "it is no object")
+    require(isinstance(proof, dict), "proof", "it is no object")
     about = profile_json(profile.stand_in() if isinstance(law, NormalNoise) else profile)
-    _require(proof.get("profile") == about and proof.get("sampling") == {"q": "1"}, "proof", "it is about another profile or sample")
+    require(proof.get("profile") == about and proof.get("sampling") == {"q": "1"}, "proof", "it is about another profile or sample")
     report = check_text(json.dumps(proof))
     if not report.accepted:
         return Report(accepted=False, step=f"{_STEP}.proof.{report.step}", reason=report.reason)
     proved = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
-    _require("well-defined" in proved and proved.get("epsilon-upper") is not None, "proof", "it has no bound of the worst case")
+    require("well-defined" in proved and proved.get("epsilon-upper") is not None, "proof", "it has no bound of the worst case")
     largest = epsilon if isinstance(law, PureNoise) else law.mu if isinstance(law, NormalNoise) else Fraction(0)
-    _require(to_exact(str(proved["epsilon-upper"])) <= largest, "proof", "the worst case is larger than what is stated")
+    require(to_exact(str(proved["epsilon-upper"])) <= largest, "proof", "the worst case is larger than what is stated")
     return report
 
 
 def _check_hypotheses(found: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
     premises = read_hypotheses(found["premises"], "the premises")
-    _require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
+    require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
     known = {item.id for item in premises}
-    _require(known >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
-    _require(known & _BITS, "hypotheses", "they do not say where the random bits come from")
+    require(known >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
+    require(known & _BITS, "hypotheses", "they do not say where the random bits come from")
     public = read_list(arguments["public"], "the public names")
-    _require(bool(public) == ("public-constants" in known), "hypotheses", "they do not say what is taken to be public")
+    require(bool(public) == ("public-constants" in known), "hypotheses", "they do not say what is taken to be public")
 
 
 __all__ = ["FORMAT", "check_certificate", "read_certificate", "to_certificate", "to_text"]

@@ -34,7 +34,7 @@ from accountant.samples import checking
 from accountant.samples.certificate import VERSION as SAMPLE_VERSION
 from accountant.samples.certificate import to_certificate as to_sample_certificate
 from accountant.selection.select import METHODS, ROUNDED
-from profiles import PDPError, Profile, exact_text, to_exact
+from profiles import Profile, exact_text, to_exact
 from profiles.grammar import parse_expression
 from profiles.hypotheses import IN_RANGE, ONLY_OUTPUT, ONLY_RELEASE, RECORD_STATISTICS, Hypothesis
 from profiles.mechanisms.ball import widen
@@ -42,7 +42,7 @@ from profiles.mechanisms.interface import EXACT_MODE
 from profiles.randomness.bits import BitSource
 from profiles.strict_json import find_document, read_exact, read_fields, read_list, write_exact
 from profiles.terms import to_text
-from proofs_check.certificates import check_text, profile_json, to_file_text
+from proofs_check.certificates import check_text, judge_file, profile_json, require, to_file_text
 from proofs_check.kernel import Report
 
 FORMAT, VERSION = "pdp-statistics-certificate", 1
@@ -112,45 +112,31 @@ def read_certificate(text: str) -> Mapping[str, Any] | None:
     return find_document(text, FORMAT, floats=True)
 
 
-class _Rejected(Exception):
-    """The step that fails, and why."""
-
-
 def check_certificate(found: Mapping[str, Any]) -> Report:
     """Return the report on a certificate; see the page above for what accepted means."""
-    try:
-        return _check(found)
-    except _Rejected as problem:
-        return Report(accepted=False, step=f"{_STEP}.{problem.args[0]}", reason=str(problem.args[1]))
-    except (PDPError, KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError, OverflowError) as problem:
-        return Report(accepted=False, step=_STEP, reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
-
-
-def _require(condition: object, step: str, reason: str) -> None:
-    if not condition:
-        raise _Rejected(step, reason)
+    return judge_file(_STEP, lambda: _check(found))
 
 
 def _check(given: Mapping[str, Any]) -> Report:
     found = read_fields(given, "a certificate of statistics and a sample", _KEYS)
-    _require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
+    require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
     sample = found["sample"]
-    _require(isinstance(sample, dict), "sample", "it is no object")
+    require(isinstance(sample, dict), "sample", "it is no object")
     report = checking.check_certificate(sample)
     if not report.accepted:
         return Report(accepted=False, step=f"{_STEP}.sample.{report.step}", reason=report.reason)
-    _require("private" not in sample, "sample", "it has private figures")
-    _require(sample["version"] == SAMPLE_VERSION, "sample", "it is not one under pure epsilon")
+    require("private" not in sample, "sample", "it has private figures")
+    require(sample["version"] == SAMPLE_VERSION, "sample", "it is not one under pure epsilon")
     base = checking.declare_stated(sample["profile"])
     request = _read_request(found["arguments"], base)
-    _require(read_fields(found["epsilon"], "the bound", {"upper"})["upper"] == exact_text(request.epsilon), "epsilon", "it is another one")
+    require(read_fields(found["epsilon"], "the bound", {"upper"})["upper"] == exact_text(request.epsilon), "epsilon", "it is another one")
     _check_releases(found["releases"], request)
     released = read_fields(found["released"], "the released numbers", {"records", "total"})
     count = read_exact(released["records"], "the number of records")
     total = None if released["total"] is None else read_exact(released["total"], "the total")
-    _require((total is None) == (request.moment is None), "released", "a total goes with a rule that reads one")
+    require((total is None) == (request.moment is None), "released", "a total goes with a rule that reads one")
     raised = read_exact(found["raised"], "the factor of the rates")
-    _require(raised >= 1, "raised", "the factor of the rates is at least 1")
+    require(raised >= 1, "raised", "the factor of the rates is at least 1")
     _check_rule(sample["rule"], base, request, make_constants(request, count, total, raised))
     whole = _check_whole(found, base, request, sample)
     if whole is not None and not whole.accepted:
@@ -173,10 +159,10 @@ def _read_request(value: object, base: Profile) -> SampleRequest:
     moment = request.moment
     told = (None, None) if moment is None else (moment.statistic.name, moment.exponent)
     same = (found["statistic"], found["exponent"]) == told and type(found["exponent"]) in (int, type(None))
-    _require(same, "arguments", "they are not those of one rule")
+    require(same, "arguments", "they are not those of one rule")
     numbers = {"epsilon": request.epsilon, "statistics": request.statistics, "size": request.size, "mixing": request.mixing}
     written = {name: None if value is None else exact_text(value) for name, value in numbers.items()}
-    _require({name: found[name] for name in written} == written, "arguments", "a number is not the one of the rule, as it is written")
+    require({name: found[name] for name in written} == written, "arguments", "a number is not the one of the rule, as it is written")
     return request
 
 
@@ -186,67 +172,67 @@ def _check_releases(value: object, request: SampleRequest) -> None:
     if request.moment is not None:
         wanted.insert(0, (Kind.SUM, request.costs.total, widen(request.moment.reach)))
     listed = read_list(value, "the releases")
-    _require(len(listed) == len(wanted), "releases", "they are not those of the rule")
+    require(len(listed) == len(wanted), "releases", "they are not those of the rule")
     for place, (item, (part, cost, reach)) in enumerate(zip(listed, wanted, strict=True)):
         found = read_fields(item, "a release", {"what", "cost", "reach", "scale"})
         step = f"releases[{place}]"
-        _require(found["what"] == _NAMES[part], step, "another statistic was expected")
-        _require(read_exact(found["cost"], "a cost") == cost, step, "its cost is not the one that the arguments give")
-        _require(read_exact(found["reach"], "a reach") == reach, step, "a record adds another number at most")
-        _require(read_exact(found["scale"], "a scale") * cost >= reach, step, "its noise is smaller than its cost buys")
+        require(found["what"] == _NAMES[part], step, "another statistic was expected")
+        require(read_exact(found["cost"], "a cost") == cost, step, "its cost is not the one that the arguments give")
+        require(read_exact(found["reach"], "a reach") == reach, step, "a record adds another number at most")
+        require(read_exact(found["scale"], "a scale") * cost >= reach, step, "its noise is smaller than its cost buys")
 
 
 def _check_rule(rule: Mapping[str, Any], base: Profile, request: SampleRequest, constants: Mapping[str, Fraction]) -> None:
     if request.rule == CONSTRAINED:
         target = request.epsilon - request.statistics
         within = rule["q"] is None and to_exact(str(rule["target_epsilon"])) <= target
-        _require(within, "sample.rule", "its weights are for a larger epsilon")
+        require(within, "sample.rule", "its weights are for a larger epsilon")
         return
     name, q = write_rule(request, constants)
     made = rule_from_expression(q, base, constants) if q is not None else make_rule(str(name), base, dict(constants))
     same = made.q is not None and rule["q"] == to_text(made.q)
-    _require(same, "sample.rule", "it is not the one that the arguments and the released numbers make")
+    require(same, "sample.rule", "it is not the one that the arguments and the released numbers make")
 
 
 def _check_whole(found: Mapping[str, Any], base: Profile, request: SampleRequest, sample: Mapping[str, Any]) -> Report | None:
     """Check the one supremum of statistics and sample, or that the sum of the two is within ε; return the kernel's report of the first."""
     if found["proof"] is None:
-        _require(found["profile"] is None, "profile", "it goes with a proof")
+        require(found["profile"] is None, "profile", "it goes with a proof")
         sum_of_both = to_exact(str(sample["epsilon"]["upper"])) + request.costs.whole
-        _require(sum_of_both <= request.epsilon, "epsilon", "statistics and sample are not proved to be within it")
+        require(sum_of_both <= request.epsilon, "epsilon", "statistics and sample are not proved to be within it")
         return None
-    _require(sample["rule"]["q"] is not None, "proof", "weights of this sample need no proof about one supremum")
-    _require(sample["sampler"]["pairs"] == METHODS[ROUNDED], "sample", "epsilon may fall in w")  # its check asks for the claim
+    require(sample["rule"]["q"] is not None, "proof", "weights of this sample need no proof about one supremum")
+    require(sample["sampler"]["pairs"] == METHODS[ROUNDED], "sample", "epsilon may fall in w")  # its check asks for the claim
     stated = profile_json(describe_whole(base, request, parse_expression(sample["rule"]["q"], "q")))
-    _require(found["profile"] == stated, "profile", "it is not that of the statistics and the sample")
+    require(found["profile"] == stated, "profile", "it is not that of the statistics and the sample")
     proof = found["proof"]
-    _require(isinstance(proof, dict) and proof.get("profile") == stated, "proof", "it is about another profile")
-    _require(proof.get("sampling") == {"q": "1"}, "proof", "it is about a sample")
+    require(isinstance(proof, dict) and proof.get("profile") == stated, "proof", "it is about another profile")
+    require(proof.get("sampling") == {"q": "1"}, "proof", "it is about a sample")
     report = check_text(json.dumps(proof))
     if not report.accepted:
         return report
     proved = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
-    _require("well-defined" in proved and proved.get("epsilon-upper") is not None, "proof", "it has no bound of the worst case")
-    _require(to_exact(str(proved["epsilon-upper"])) <= request.epsilon, "proof", "the worst case is larger than what is stated")
+    require("well-defined" in proved and proved.get("epsilon-upper") is not None, "proof", "it has no bound of the worst case")
+    require(to_exact(str(proved["epsilon-upper"])) <= request.epsilon, "proof", "the worst case is larger than what is stated")
     return report
 
 
 def _check_hypotheses(found: Mapping[str, Any], sample: Mapping[str, Any], base: Profile) -> None:
     premises = read_hypotheses(found["premises"], "the premises")
-    _require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
-    _require(found["unit"] == Unit.RECORD.value, "unit", "a sample protects one record")
-    _require(type(found["clipped"]) is bool, "clipped", "true or false was expected")
+    require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
+    require(found["unit"] == Unit.RECORD.value, "unit", "a sample protects one record")
+    require(type(found["clipped"]) is bool, "clipped", "true or false was expected")
     stated = set(premises)
-    _require({item.id for item in premises} >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
+    require({item.id for item in premises} >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
     released = {PUBLIC_RATE, *constants_are_public(sorted(sample["rule"]["constants"]))}
     open_before = [item for item in checking.read_premises(sample) if item not in released and not _is_moved(item, found)]
     forgotten = [item for item in open_before if item not in stated]
     lost = "".join(item.sentence for item in forgotten[:1])[:60]
-    _require(not forgotten, "hypotheses", f"{lost!r} is left out, which is open in the certificate of the sample")
+    require(not forgotten, "hypotheses", f"{lost!r} is left out, which is open in the certificate of the sample")
     if found["clipped"]:
         read = [item for item in open_before if item.id == RECORD_STATISTICS.id]
         norms = all("norm of" in item.sentence for item in read) and all(item.lo <= 0 for item in base.record)
-        _require(read and norms, "clipped", "only rows whose statistics are norms can be moved into their range")
+        require(read and norms, "clipped", "only rows whose statistics are norms can be moved into their range")
 
 
 def _is_moved(item: Hypothesis, found: Mapping[str, Any]) -> bool:

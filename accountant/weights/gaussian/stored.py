@@ -16,7 +16,7 @@ from accountant.weights.gaussian.table import MOST_ROWS, TableRow, WeightTable
 from profiles import PDPError, UnreadableFile, declare, exact_text, to_exact
 from profiles.profile import Profile
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string
-from proofs_check.certificates import profile_json
+from proofs_check.certificates import judge_file, profile_json, require
 from proofs_check.kernel import Report, check
 from proofs_check.kernel.checker import CheckedClaim
 
@@ -121,14 +121,14 @@ def find_fault(found: TabulatedWeights) -> str | None:
 
 def report_on(step: str, read: Callable[[], Found], find_fault: Callable[[Found], str | None], claims: Claims[Found]) -> Report:
     """Return the report on a file of several certificates: malformed where ``read`` fails, else rejected at the fault, or its claims."""
-    try:
+
+    def find() -> Report:
         found = read()
         fault = find_fault(found)
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, PDPError) as problem:
-        return Report(accepted=False, step=step, reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
-    if fault is not None:
-        return Report(accepted=False, step=f"{step}.{fault}", reason="the kernel does not accept its certificate")
-    return Report(accepted=True, claims=tuple(claims(found)))
+        require(fault is None, str(fault), "the kernel does not accept its certificate")
+        return Report(accepted=True, claims=tuple(claims(found)))
+
+    return judge_file(step, find)
 
 
 def check_table(value: Mapping[str, Any]) -> Report:

@@ -15,7 +15,7 @@ from typing import Any
 
 from accountant.curves.engine import make_certificate
 from accountant.curves.events import MOST_EPSILON, Composition, Direction
-from accountant.weights.gaussian.many_steps import compose_pair, find_weight
+from accountant.weights.gaussian.many_steps import StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from accountant.weights.precise import INFINITY, specialise
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
@@ -193,10 +193,7 @@ def compose_record(weight: Fraction, zeta: Fraction, steps: int, name: str) -> C
 
 def state_claims(epsilon: Fraction, reached: Mapping[Direction, Fraction]) -> tuple[dict[str, object], ...]:
     """Return the claims of a certificate that δ at ε is at most these numbers, of one step."""
-    return tuple(
-        {"claim": "delta-upper", "verdict": "proved", "direction": d.value, "epsilon": exact_text(epsilon), "bound": exact_text(bound)}
-        for d, bound in reached.items()
-    )
+    return tuple(StepBound(direction, bound, None).claim(epsilon, bound) for direction, bound in reached.items())
 
 
 def _one_step(name: str, step: OneStep, zeta: tuple[Fraction, Fraction], digits: int) -> GaussianWeight:
