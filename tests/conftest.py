@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,14 @@ def pdp(capsys):
         return Result(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def heeding_interrupts():
+    """Let processes that a test starts heed an interrupt: a shell in the background has its children, and theirs, ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -134,22 +134,22 @@ def run(options: Options) -> int:
 def _run_within(options: Options) -> int:
     """Draw a sample by a rule that is made of released statistics."""
     from accountant.applications.statistics import sample_file_within
-    from accountant.cli.statistics import print_within, tell_within
+    from accountant.cli.statistics import print_within, refuse_beside, tell_within
     from accountant.data import parse_statistic
     from accountant.guarantees import render_premises
 
-    for name, given in (
-        ("--q", options.q),
-        ("--target-size", options.target_size),
-        ("--target-delta", options.target_delta),
-        ("--delta", options.delta),
-        ("--steps", options.steps),
-        ("--ledger", options.ledger),
-        ("--name", options.name),
-        ("--include-private", options.include_private or None),
-    ):
-        if given is not None:
-            raise InvalidArgument(f"{name} was given, but it does not go with --private-statistics; leave it out")
+    refuse_beside(
+        {
+            "--q": options.q,
+            "--target-size": options.target_size,
+            "--target-delta": options.target_delta,
+            "--delta": options.delta,
+            "--steps": options.steps,
+            "--ledger": options.ledger,
+            "--name": options.name,
+            "--include-private": options.include_private or None,
+        }
+    )
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
         found = sample_file_within(
             options.profile,

@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from accountant.cli.output import print_line
+from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.applications.statistics import BudgetedPlan
     from accountant.guarantees import AnyGuarantee
+
+
+def refuse_beside(given: Mapping[str, object]) -> None:
+    """Refuse options that do not go with --private-statistics; None stands for one that was not given. Raises :class:`InvalidArgument`."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidArgument(f"{name} was given, but it does not go with --private-statistics; leave it out")
 
 
 def tell_within(plan: BudgetedPlan, guarantee: AnyGuarantee, *, clipped: bool) -> dict[str, Any]:

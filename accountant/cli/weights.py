@@ -129,18 +129,18 @@ def run(options: Options) -> int:
 def _run_within(options: Options) -> int:
     """Weigh a data set, and release how many records it has."""
     from accountant.applications.statistics import weigh_file_within
-    from accountant.cli.statistics import print_within, tell_within
+    from accountant.cli.statistics import print_within, refuse_beside, tell_within
     from accountant.data import parse_statistic
     from accountant.guarantees import render_premises
 
-    for name, given in (
-        ("--target-size", options.target_size),
-        ("--target-delta", options.target_delta),
-        ("--steps", options.steps),
-        ("--certificate", options.certificate),
-    ):
-        if given is not None:
-            raise InvalidArgument(f"{name} was given, but it does not go with --private-statistics; leave it out")
+    refuse_beside(
+        {
+            "--target-size": options.target_size,
+            "--target-delta": options.target_delta,
+            "--steps": options.steps,
+            "--certificate": options.certificate,
+        }
+    )
     declaration = load_quietly(options.profile)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         found = weigh_file_within(

@@ -28,7 +28,7 @@ LONG = 1_500_000
 
 
 @pytest.fixture
-def folder(tmp_path, lloyd):
+def folder(tmp_path, lloyd, heeding_interrupts):
     """A data set that takes a while to be written as text, an old output, and a mechanism that does not come back."""
     np.save(tmp_path / "data.npy", np.linspace(0, 4, LONG))
     (tmp_path / "out.csv").write_text("old")
@@ -38,13 +38,9 @@ def folder(tmp_path, lloyd):
 
 def interrupt(folder: Path, arguments: list[str], ready: Callable[[], bool], number: signal.Signals) -> tuple[int, str]:
     """Start the command, send the signal when ``ready`` says so, and return the exit code and standard error."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background of a shell ignore it, and so do children
-    try:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "accountant.cli", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-    finally:
-        signal.signal(signal.SIGINT, before)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "accountant.cli", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     try:
         end = time.monotonic() + 200
         while not ready() and process.poll() is None and time.monotonic() < end:

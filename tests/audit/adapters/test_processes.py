@@ -222,11 +222,10 @@ def test_chunks_depend_on_the_size_alone():
 
 
 INTERRUPTED = f"""
-    import signal, sys
+    import sys
     import numpy as np
     from proofs_check.audit.adapters import in_processes
     if __name__ == "__main__":
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has its children ignore interrupts
         pool = in_processes({FILE + "hangs_with_a_child"!r}, workers=2)
         pool._start()
         print(*(worker.process.pid for worker in pool._workers), flush=True)
@@ -235,6 +234,7 @@ INTERRUPTED = f"""
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("heeding_interrupts")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_stays_when_the_parent_ends(tmp_path, number):
     script = tmp_path / "script.py"

@@ -171,17 +171,14 @@ def test_pairs_that_are_no_neighbors_of_a_profile(audit):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("heeding_interrupts")
 def test_ctrl_c_leaves_one_line_and_no_file(tmp_path):
     command = [sys.executable, "-m", "accountant.cli", "audit", MECHANISMS + "hangs", "--dataset", "[1]", "--neighbor", "[]"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     plot = tmp_path / "p.png"
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has its children ignore interrupts
-    try:
-        process = subprocess.Popen(
-            [*command, "--claimed", "1", "--processes", "1", "--plot", str(plot)], stderr=subprocess.PIPE, text=True, env=environment
-        )
-    finally:
-        signal.signal(signal.SIGINT, before)
+    process = subprocess.Popen(
+        [*command, "--claimed", "1", "--processes", "1", "--plot", str(plot)], stderr=subprocess.PIPE, text=True, env=environment
+    )
     try:
         deadline = time.monotonic() + 60
         while not _children(process.pid) and time.monotonic() < deadline:
