@@ -36,7 +36,7 @@ def read_coverage(data: Any, *, user: str, item: str, candidates: int | Labels, 
     >>> read_coverage(table, user="user", item="item", candidates=["jam", "tea"]).track().gains.tolist()
     [1, 2]
     """
-    users, items, _ = _read(data, user, item, None, candidates, drop_unknown=drop_unknown)
+    users, items, _, _ = _read(data, user, item, None, candidates, drop_unknown=drop_unknown)
     return CoverageInstance.from_pairs(users, items, candidates=_count(candidates))
 
 
@@ -47,7 +47,7 @@ def read_weighted_coverage(
 
     As :func:`read_coverage`, but a user may name an item once only. Raises like it.
     """
-    users, items, values = _read(data, user, item, value, candidates, drop_unknown=drop_unknown)
+    users, items, values, _ = _read(data, user, item, value, candidates, drop_unknown=drop_unknown)
     return WeightedCoverage.from_pairs(users, items, values, candidates=_count(candidates), combine=combine)
 
 
@@ -63,7 +63,8 @@ def _count(candidates: int | Labels) -> int:
 
 def _read(
     data: Any, user: str, item: str, value: str | None, candidates: int | Labels, *, drop_unknown: bool
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Any]:
+    """Return users, items and values of the rows that count, and the ids of all users of the table, in the order of their numbers."""
     count = _count(candidates)
     table, label = load_columns(data, [name for name in (user, item, value) if name is not None])
     for name in table.schema.names:
@@ -74,9 +75,12 @@ def _read(
     if not isinstance(candidates, (int, np.integer)) and (numbers[known] < 0).any():
         row = int(np.flatnonzero(numbers < 0)[0])
         raise InvalidData(f"the item in row {row} of {label} (from 0) is no candidate; list all candidates, or drop other items")
-    users = _number_users(table.column(user), user, label)
-    values = np.ones(len(numbers)) if value is None else _read_numbers(table.column(value), value, label)
-    return users[known], numbers[known], values[known]
+    encoded = _encode_users(table.column(user), user, label)
+    users = np.asarray(pc.cast(encoded.indices, pa.int64()))
+    values = np.ones(len(numbers), dtype=np.bool_) if value is None else _read_numbers(table.column(value), value, label)
+    if not known.all():
+        users, numbers, values = users[known], numbers[known], values[known]
+    return users, numbers, values, encoded.dictionary
 
 
 def load_columns(data: Any, names: list[str]) -> tuple[Any, str]:
@@ -118,18 +122,14 @@ def _choose(data: Any, names: list[str], label: str) -> Any:
     return data.read(columns=names) if isinstance(data, pq.ParquetFile) else data.select(names)
 
 
-def list_users(data: Any, user: str) -> Any:
-    """Return the ids of users as an Arrow array, in the order in which :func:`read_coverage` numbers them: what a ledger charges.
+def list_users(data: Any, *, user: str, item: str, candidates: int | Labels, drop_unknown: bool = False) -> Any:
+    """Return the ids of the users that :func:`read_coverage` finds, as an Arrow array in the order of their numbers: what a ledger charges.
 
-    Raises as that function.
+    Whoever has only rows that are left out is not among them. Raises as that function.
     """
-    table, label = load_columns(data, [user])
-    return _encode_users(table.column(user), user, label).dictionary
-
-
-def _number_users(column: Any, name: str, label: str) -> NDArray[Any]:
-    indices: NDArray[Any] = np.asarray(pc.cast(_encode_users(column, name, label).indices, pa.int64()))
-    return indices
+    users, _, _, ids = _read(data, user, item, None, candidates, drop_unknown=drop_unknown)
+    present = np.unique(users)
+    return ids if len(present) == len(ids) else ids.take(pa.array(present))
 
 
 def _encode_users(column: Any, name: str, label: str) -> Any:
