@@ -165,6 +165,27 @@ def test_lines_come_whole():
     os.close(read)
 
 
+def test_parts_are_put_together_where_each_one_costs_a_write(monkeypatch):
+    read, write = os.pipe()
+    waits = []
+
+    def has_more(_descriptor, wait) -> bool:
+        waits.append(wait)
+        if len(waits) == 1:
+            os.write(write, b"c,d\n")
+        return len(waits) == 1
+
+    monkeypatch.setattr("accountant.cli.monitor._has_more", has_more)
+    os.write(write, b"a,b\n")
+    assert next(read_lines(read, lambda: 10_000.0)) == b"a,b\nc,d\n"
+    assert min(waits) > 1_000
+    os.write(write, b"e,f\n")
+    assert next(read_lines(read)) == b"e,f\n"
+    assert waits[-1] == 0
+    for end in (read, write):
+        os.close(end)
+
+
 REFUSED = [
     (("select", "pixels.csv", *SELECT, "--combine", "sum"), "--combine was given"),
     (("select", "pixels.csv", *SELECT, "--seed", "-1"), "a seed must be"),
