@@ -198,15 +198,7 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
                 "choice": None
                 if answer.choice is None
                 else {"method": answer.choice.method, "reason": answer.choice.reason, "errors": dict(answer.choice.errors)},
-                "utility": None
-                if utility is None
-                else {
-                    "void": utility.void,
-                    "ratio": utility.ratio,
-                    "error": utility.error,
-                    "failure": None if utility.failure is None else str(utility.failure),
-                    "reason": utility.reason,
-                },
+                "utility": None if utility is None else utility.to_json(),
                 "guarantee": to_json(answer.guarantee),
                 **({} if answer.charged is None else {"ledger": answer.charged.to_json()}),
                 "out": None if options.out is None else str(options.out),

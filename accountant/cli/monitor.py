@@ -138,7 +138,7 @@ def run(options: Options) -> int:
 
     pairs = [(report.time, item) for report in reports for item in report.items]
     return tell_answer(
-        Answer(tuple(reports), guarantee, charged=charged),
+        Answer(tuple(reports), guarantee, utility=monitor.utility, choice=monitor.choice, charged=charged),
         {"time": [time for time, _ in pairs], "item": [item for _, item in pairs]},
         options,
         public={"steps": [report.time for report in reports], "threshold": monitor.threshold, **plan},

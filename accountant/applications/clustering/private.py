@@ -15,6 +15,8 @@ from accountant.applications.clustering.records import Data, MetricRecords, Tall
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
+from accountant.applications.clustering.stating import state_cost
+from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw
 from accountant.calibration.one_sided import to_target
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
@@ -198,6 +200,11 @@ class PrivateMetricClustering:
         """The guarantee of :meth:`run` before it is known where the random bits come from."""
         return derive_guarantee(self.budget, self, rounds=self.public_rounds)
 
+    @property
+    def utility(self) -> CostBound:
+        """What the centres cost at most, for all data sets of at most ``n_bound`` records, or why nothing is proved."""
+        return state_cost(self)
+
     def run(self, data: Data, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> MetricClustering:
         """Return private centres for ``data``: candidate numbers (n,), points (n, d), :class:`Multiplicities` or :class:`DistanceRows`.
 
@@ -216,7 +223,7 @@ class PrivateMetricClustering:
         size = None if ledger is None else records.size
         found, guarantee, charged = release_once(ledger, promised, size, cluster, arguments=(self,))
         parts = (tuple(found["centres"]), guarantee, tuple(found["selected"]), tuple(found["weights"]))
-        return MetricClustering(*parts, choice=self.choice, charged=charged)
+        return MetricClustering(*parts, utility=self.utility, choice=self.choice, charged=charged)
 
     def _cluster(self, records: MetricRecords, draw: Draw) -> dict[str, Any]:
         """Return what is released: centres, selected candidates and their weights."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from accountant.applications.running import UtilityBound
+from accountant.applications.quality import UtilityBound
 from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids.facility import FacilityLocation
 from accountant.applications.submodular.matroids.parameters import BITS, enclose_log, enclose_spread, end_above, read_open
