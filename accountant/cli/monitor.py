@@ -73,7 +73,7 @@ class Options:
     k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="to how many reports a user contributes at most")]
     epsilon: EpsilonOption
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="CSV or Parquet file, sorted by time; standard input if none is named")
+        str | None, typer.Argument(metavar="[DATA]", help="CSV, Parquet or JSON file, sorted by time; standard input if none is named")
     ] = None
     threshold: Annotated[
         int | None, typer.Option("--threshold", metavar="T", help="a count of users in the sample; or --beta, to have it planned")
@@ -222,9 +222,13 @@ def _has_integer_items(options: Options) -> bool:
 def _open_file(options: Options) -> StreamFile:
     """Return the stream of the file."""
     from accountant.applications.heavyhitters import open_stream
+    from accountant.applications.submodular.readers import load_columns
 
+    data = str(options.data)
+    if Path(data).suffix.lower() == ".json":  # a list of rows, read whole
+        data = load_columns(data, [options.user, options.time, options.item])[0]
     return open_stream(
-        options.data,
+        data,
         user=options.user,
         time=options.time,
         item=options.item,

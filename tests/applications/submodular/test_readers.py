@@ -117,7 +117,7 @@ def test_unusable_files(tmp_path):
     with pytest.raises(UnreadableFile, match="could not be read as csv"):
         read(tmp_path / "empty.csv")
     (tmp_path / "x.txt").write_text("u,i\n")
-    with pytest.raises(UnreadableFile, match="CSV or Parquet"):
+    with pytest.raises(UnreadableFile, match="CSV, Parquet or JSON"):
         read(tmp_path / "x.txt")
     with pytest.raises(InvalidArgument, match="path or an Arrow table"):
         read(3)
