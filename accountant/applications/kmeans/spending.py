@@ -69,6 +69,9 @@ class NoiseLaw(Protocol):
     def sum_noise(self, dimension: int) -> float:
         """Return about ‖ζ‖₂/reach for a sum that gets the whole budget."""
 
+    def share_for(self, part: float) -> float:
+        """Return the share of the budget for noise that is 1/``part`` times that of the whole budget, ``part`` in (0, 1]."""
+
     def count_share(self, dimension: int) -> Fraction:
         """Return the share of counts with the least first-order error of a centre."""
 
@@ -106,6 +109,10 @@ class PureNoise:
         """Return d/ε."""
         return dimension / float(self.budget)
 
+    def share_for(self, part: float) -> float:
+        """Return ``part``: noise falls with ε."""
+        return part
+
     def count_share(self, dimension: int) -> Fraction:
         """Return a/(a + b) of docs/dp-kmeans.md, section 4."""
         return pure_count_share(dimension, 2)
@@ -139,6 +146,10 @@ class NormalNoise:
     def sum_noise(self, dimension: int) -> float:
         """Return √d/μ."""
         return math.sqrt(dimension / float(self.budget))
+
+    def share_for(self, part: float) -> float:
+        """Return ``part``²: noise falls with μ."""
+        return part**2
 
     def count_share(self, dimension: int) -> Fraction:
         """Return ρ/(ρ + √d), as in accountant/applications/kmeans/gaussian.py."""

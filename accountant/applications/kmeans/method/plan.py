@@ -21,6 +21,8 @@ TREE_DIMENSIONS = 4
 _WIDEST = 2.0
 #: Below this signal of a centre with all that is left no two centres are told apart.
 _HOPELESS = 0.5
+#: Below this signal the spectrum of few cells shows more than a merge of many.
+_UNMERGED = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,9 @@ def choose_method(signal: float, *, clusters: int, dimension: int, left: float =
 def _choose_lloyd(signal: float, clusters: int, *, spectral: bool) -> LloydPlan:
     """Return the row of the table of docs/study-kmeans.md."""
     if signal < 4:
-        active = min(clusters, max(2, int((0.5 if spectral else 0.4) * signal * clusters)))
-        return LloydPlan(clusters, active, 2, 1, 0, Fraction(1), 1.0)
+        alone = spectral and signal < _UNMERGED
+        active = min(clusters, max(2, int((0.75 if alone else 0.5 if spectral else 0.4) * signal * clusters)))
+        return LloydPlan(clusters, active, 1 if alone else 2, 1, 0, Fraction(1), 1.0)
     if signal < (7 if spectral else 10):
         return LloydPlan(clusters, clusters, 4, 1, 0, Fraction(1), 1.0)
     if signal < 10:
