@@ -92,6 +92,10 @@ class ThresholdNoise:
     shared: dict[str, int] | None = None
 
     @property
+    def normal(self) -> bool:
+        return False
+
+    @property
     def budget(self) -> Fraction:
         return self.pure.budget
 

@@ -87,6 +87,11 @@ class PrivateRecords:
         return self._spending.law.sum_noise(self._rows.dimension)
 
     @property
+    def normal(self) -> bool:
+        """Whether the noise is normal."""
+        return self._spending.law.normal
+
+    @property
     def law(self) -> NoiseLaw:
         """The law of the noise."""
         return self._spending.law

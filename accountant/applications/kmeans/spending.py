@@ -54,6 +54,10 @@ class NoiseLaw(Protocol):
     """A law of noise: what a budget buys."""
 
     @property
+    def normal(self) -> bool:
+        """Whether costs add up as squares, so that T releases of one budget have √T times the noise of one, and not T times."""
+
+    @property
     def budget(self) -> Fraction:
         """What may be spent, strictly below what was asked for: the rest is room for the proof of the worst case."""
 
@@ -86,6 +90,11 @@ class PureNoise:
     """Laplace noise on numbers, density ∝ exp(−‖ζ‖₂/β) on vectors; a cost is an ε, and β = reach/cost."""
 
     epsilon: Fraction
+
+    @property
+    def normal(self) -> bool:
+        """No."""
+        return False
 
     @property
     def budget(self) -> Fraction:
@@ -123,6 +132,11 @@ class NormalNoise:
     """Normal noise on every number; a cost is a μ², and σ = reach/√cost. ``mu`` is certified for the target (ε, δ)."""
 
     mu: Fraction
+
+    @property
+    def normal(self) -> bool:
+        """Yes."""
+        return True
 
     @property
     def budget(self) -> Fraction:
