@@ -251,7 +251,8 @@ class Ledger:
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
         rows = open_rows(self.find_data(data), self.settings.key, (*specs, *self.budget.specs), ids)
         read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
-        own = [item for item in charge.hypotheses if item.id != RECORD_STATISTICS.id]
+        # how statistics are read is told anew where they are read here; a guarantee says it of what is run
+        own = [item for item in charge.hypotheses if not specs or item.id != RECORD_STATISTICS.id]
         supposed = (*own, *read, *((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
         return self.charge_rows(name, charge, rows, supposed)
 
