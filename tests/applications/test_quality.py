@@ -128,3 +128,13 @@ def test_no_run_costs_more_than_is_stated(power, options):
         assert stated.error == pytest.approx(((alpha + 1) * noise + (alpha + 1) * 2 * 200_000 / 2**24) * space.diameter, rel=1e-3)
         rows = model.run(DistanceRows(space.distances[:3]), 1, bits=2)
         assert rows.utility == stated
+
+
+@pytest.mark.parametrize(
+    "options", [{"n_bound": 2**62}, {"n_bound": 1}, {"n_bound": 50, "histogram": "full"}, {"method": "everything"}], ids=str
+)
+def test_the_largest_and_the_least_budgets_have_a_statement(options):
+    for epsilon in ("1e-200", "1e-9", 1000, 5000):
+        told = PrivateMetricClustering(LINE, 2, epsilon, power=2, **options).utility
+        assert json.loads(json.dumps(told.to_json(), allow_nan=False))["side"] == "upper"
+        assert str(told)

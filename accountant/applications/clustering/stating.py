@@ -70,7 +70,7 @@ def _bound(model: PrivateMetricClustering, rounds: int, records: int, share: flo
         above = below = bound_noise(rounds, rate, each)
     else:
         above = (rounds + math.sqrt(2 * rounds * each) + each) / rate
-        below = rounds / math.expm1(rate)
+        below = rounds * math.exp(-rate) / -math.expm1(-rate)  # rounds/(e^rate − 1), which would overflow for large rates
     if budget.plan is None:
         best = _Line(1.0, 0.0)
         return _solve(best, best + rounding, above, below, model.power)
