@@ -23,8 +23,8 @@ from accountant.weights.fast.columns import Column
 from profiles import InvalidData
 from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.mechanisms.datasets import float_at_most
-from profiles.profile import Statistic
 from profiles.randomness.bits import BitSource
+from profiles.variables import Statistic
 
 #: How what is spent on statistics is divided, as in private k-means (2 % and 4 % of all there).
 SHARE_COUNT = Fraction(1, 3)
