@@ -28,10 +28,11 @@ test: $(STAMP)
 test-all: test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "thorough and not slow"
 
-# The rules of guarantees, proved in Coq: compiled from scratch, every theorem closed, wrong definitions refused (docs/formal.md).
+# The rules of guarantees and the checker of pdp check --verified, proved in Coq: compiled from scratch, wrong ones refused (docs/formal.md).
 formal: $(STAMP)
 	$(BIN)/python -m tests.formal.compile
 	$(BIN)/python -m tests.formal.reals
+	$(BIN)/python -m tests.formal.verified
 
 # The share of the goals of certificates that Coq confirms, of each EVERY-th profile of the range suite: docs/second-opinion.md.
 EVERY ?= 6
