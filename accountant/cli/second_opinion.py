@@ -77,7 +77,7 @@ class SecondOpinion:
             yield f"    {item.statement}"
         yield f"verified checker: {self.confirmed} of {len(self.opinions)} goals verified, each a theorem about Coq's real numbers"
         if self.confirmed < len(self.opinions):
-            yield "what is not covered is not refuted: the kernel has proved it, and the verified checker was given no proof that it accepts"
+            yield "what is not covered is not refuted: the kernel has proved it, but the verified checker accepts no proof of it"
 
 
 def ask_coq(text: str, whole: Mapping[str, Any], *, seconds: int, out: Path | None, verified: bool = False) -> SecondOpinion:
