@@ -31,8 +31,8 @@ from accountant.selection.select import prepare_selection as prepare_selection
 from accountant.weights.fast import optimal_weights as optimal_weights
 from accountant.weights.precise import optimal_weight as optimal_weight
 from accountant.weights.premise import prove_premise as prove_premise
+from profiles.declaring import declare as declare
 from profiles.files import load as load
-from profiles.profile import declare as declare
 from proofs_check.admission import admit as admit
 from proofs_check.audit.api import audit as audit
 from proofs_check.audit.claims import Claim as Claim

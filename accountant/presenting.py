@@ -14,8 +14,8 @@ from profiles import InvalidArgument, Profile, decimal_text, exact_text
 from profiles.presenting import cards
 from profiles.presenting.elements import Child
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
-from profiles.profile import WEIGHT
 from profiles.terms import number, symbol
+from profiles.variables import WEIGHT
 from proofs_check.suprema.terms import sampled_term
 
 if TYPE_CHECKING:

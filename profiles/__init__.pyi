@@ -1,6 +1,7 @@
 """The public names of profiles, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
 from profiles.composition import compose_adaptively as compose_adaptively
+from profiles.declaring import declare as declare
 from profiles.errors import Infeasible as Infeasible
 from profiles.errors import InvalidArgument as InvalidArgument
 from profiles.errors import InvalidData as InvalidData
@@ -32,11 +33,10 @@ from profiles.notions import ProfileNotion as ProfileNotion
 from profiles.numbers import decimal_text as decimal_text
 from profiles.numbers import exact_text as exact_text
 from profiles.numbers import to_exact as to_exact
-from profiles.profile import Parameter as Parameter
 from profiles.profile import Part as Part
 from profiles.profile import Profile as Profile
-from profiles.profile import Statistic as Statistic
-from profiles.profile import Variable as Variable
-from profiles.profile import declare as declare
 from profiles.stored import read_profile as read_profile
 from profiles.stored import write_profile as write_profile
+from profiles.variables import Parameter as Parameter
+from profiles.variables import Statistic as Statistic
+from profiles.variables import Variable as Variable

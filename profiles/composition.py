@@ -13,9 +13,10 @@ from functools import reduce
 
 from profiles.errors import InvalidProfile
 from profiles.numbers import to_integer
-from profiles.profile import Parameter, Part, Profile, Statistic, make_parameter
+from profiles.profile import Part, Profile
 from profiles.ranges import Written, WrittenRange
 from profiles.terms import Term, number, symbol
+from profiles.variables import Parameter, Statistic, make_parameter
 
 
 def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1, times_value: object = None, source: str = "") -> Profile:

@@ -12,12 +12,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from profiles.declaring import declare
 from profiles.errors import InvalidArgument, InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.hypotheses import Hypothesis, as_hypotheses
 from profiles.notions import NUMBERS, ProfileNotion, to_notion
 from profiles.numbers import exact_text, to_exact
-from profiles.profile import Profile, declare
+from profiles.profile import Profile
 from profiles.stored import read_profile
 from profiles.suggestions import suggest, suggest_file, suggest_reference
 from profiles.tables import Table, make_table, read_points

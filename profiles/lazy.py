@@ -20,7 +20,7 @@ def offer_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
     >>> load, listed, names = offer_names("profiles")
     >>> load("declare").__module__, "declare" in listed(), "declare" in names
-    ('profiles.profile', True, True)
+    ('profiles.declaring', True, True)
     """
     made: Any = sys.modules[package]
     stub = made.__loader__.get_data(f"{made.__path__[0]}/__init__.pyi")  # from a zip file as well

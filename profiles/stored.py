@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from profiles.declaring import declare
 from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import MAX_NESTING, MAX_NODES, is_name, parse_expression
 from profiles.notions import ProfileNotion, to_notion
-from profiles.profile import Parameter, Part, Profile, declare, require_name
+from profiles.profile import Part, Profile
 from profiles.ranges import Written, WrittenRange, require_parameters
 from profiles.strict_json import read_document, read_exact, read_fields, read_list, read_string, write_document, write_exact
 from profiles.tables import Table, make_table
 from profiles.terms import COMPARISONS, FUNCTIONS, VARIADIC, Term, count_nodes, to_text
+from profiles.variables import Parameter, require_name
 
 FORMAT = "pdp-profile"
 VERSION = 1

@@ -16,8 +16,9 @@ from functools import lru_cache
 from profiles.errors import InvalidExpression, InvalidProfile, Undecided
 from profiles.notions import ABOVE_ONE, ORDER, ProfileNotion
 from profiles.numbers import exact_text
-from profiles.profile import Profile, Variable
+from profiles.profile import Profile
 from profiles.terms import Term, applications, free_symbols, number, to_text
+from profiles.variables import Variable
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations

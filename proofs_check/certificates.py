@@ -11,8 +11,9 @@ from typing import Any
 from profiles.errors import PDPError
 from profiles.notions import ProfileNotion
 from profiles.numbers import exact_text
-from profiles.profile import Parameter, Profile
+from profiles.profile import Profile
 from profiles.terms import Term, to_text
+from profiles.variables import Parameter
 from proofs_check.kernel import Report, check
 from proofs_check.prover.effort import spend
 from proofs_check.results import Tree

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
+from accountant.applications.quality import Utility
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, conclude_run, render, ships
-from profiles import decimal_text
 from profiles.arrays import Booleans
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 from profiles.randomness.bits import BitSource
@@ -21,44 +20,6 @@ if TYPE_CHECKING:
     from accountant.ledger import Charged
 
 Output = TypeVar("Output")
-
-
-@dataclass(frozen=True, slots=True)
-class UtilityBound:
-    """F(T) ≥ ``ratio``·OPT − ``error`` for the answer T, over all data sets, except with probability ``failure`` (None: in expectation).
-
-    OPT is the largest F of a set that the constraint allows. ``ratio`` is rounded down, ``error`` (in users) up. ``hypotheses``: what is
-    taken for granted of the constraint and the function. ``reason``: why the bound is void, where it is: it then says nothing at all.
-    """
-
-    ratio: float
-    error: float
-    failure: Fraction | None
-    hypotheses: tuple[Hypothesis, ...]
-    reason: str | None = None
-
-    @property
-    def beta(self) -> Fraction | None:
-        """The probability of failure."""
-        return self.failure
-
-    @property
-    def void(self) -> bool:
-        """Whether the bound says nothing, whatever the optimum is."""
-        return self.reason is not None or self.ratio <= 0
-
-    def value(self, optimum: float) -> float:
-        """Return the value that is guaranteed where OPT is at least ``optimum``; 0 where the bound is vacuous."""
-        return 0.0 if self.void else max(0.0, self.ratio * optimum - self.error)
-
-    def __str__(self) -> str:
-        """Say the bound in one line."""
-        if self.void:
-            return f"void: {self.reason or 'the ratio is 0'}"
-        ratio = decimal_text(Fraction(self.ratio), 4, round_up=False)
-        error = decimal_text(Fraction(self.error), 6, round_up=True)
-        chance = "in expectation" if self.failure is None else f"but for a probability of {decimal_text(self.failure, 3, round_up=True)}"
-        return f"value >= {ratio} of the optimum - {error} users, {chance}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +39,15 @@ class Answer(Generic[Output]):
     """What one run of an application released, ``output``, and what is promised about it. Nothing else here depends on the data.
 
     The answer of each application has the name of its output beside (``selected``, ``members``, ``permutation``, ``reports``, ...).
-    ``utility``: a proved bound of its quality for all data sets, where there is one; ``choice``: the way the application chose for itself.
+    ``utility``: a proved bound of its quality for all data sets, or one that is void, with the reason; ``choice``: the way the application
+    chose for itself, or was asked to go.
     ``charged``: where it was charged to a ledger, under which entry. ``guarantee`` is then that of the ledger, and ``utility`` speaks of
     the units that took part.
     """
 
     output: Output
     guarantee: AnyGuarantee
-    utility: UtilityBound | None = field(default=None, kw_only=True)
+    utility: Utility | None = field(default=None, kw_only=True)
     choice: Choice | None = field(default=None, kw_only=True)
     charged: Charged | None = field(default=None, kw_only=True)
 
@@ -96,6 +58,7 @@ class Answer(Generic[Output]):
             lines.append(f"method: {self.choice.method} ({self.choice.reason})")
         if self.utility is not None:
             lines.append(f"quality: {self.utility}")
+            lines += [f"  supposed: {hypothesis}" for hypothesis in self.utility.hypotheses]
         if self.charged is not None:
             lines.append(f"ledger: {self.charged}")
         return "\n".join([*lines, render(self.guarantee)])

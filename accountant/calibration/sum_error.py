@@ -18,8 +18,8 @@ from accountant.weights.fast.columns import Column
 from profiles import InvalidArgument, Profile, decimal_text
 from profiles.evaluation import exact_value
 from profiles.numbers import round_up
-from profiles.profile import Statistic
 from profiles.terms import number, symbol
+from profiles.variables import Statistic
 from proofs_check.enclosures import working_precision
 from proofs_check.suprema.branch import SearchedTerm, enclose_supremum
 from proofs_check.suprema.search import rounded_up

@@ -77,7 +77,10 @@ def read_candidates(given: str) -> int | list[str]:
     path = Path(given)
     text = read_text(path, _LARGEST)
     if path.suffix.lower() == ".json":
-        found = _load_json(text, path)
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            raise InvalidData(f"{path.name} is no JSON; correct it, or write one name a line") from None
         if not isinstance(found, list) or not all(isinstance(item, str) or type(item) is int for item in found):
             raise InvalidData(f'{path.name} must hold a list of names, but something else was found; write for example ["tea", "jam"]')
         return [str(item) for item in found]
@@ -85,50 +88,25 @@ def read_candidates(given: str) -> int | list[str]:
 
 
 def read_incidence(data: str, user: str, item: str, value: str | None = None, *, with_ids: bool = False) -> Any:
-    """Return what the readers take: the path of a CSV or Parquet file, or a table made of a JSON file.
+    """Return what the readers take: the path of a file, or a table made of it.
 
-    JSON: a list of rows ({"user": ..., "item": ..., "value": ...}), or a list with one list of items a user. ``with_ids``: a table in any
-    case, whose users have ids that a ledger can charge; a list of lists has none. Raises :class:`InvalidData`.
+    JSON may also be a list with one list of items a user. ``with_ids``: a table in any case, read once, whose users have ids that a ledger
+    can charge; a list of lists has none. Raises :class:`InvalidData`.
     """
+    from accountant.applications.submodular.readers import load_columns, load_json, read_rows
+
     path = Path(data)
-    if path.suffix.lower() != ".json":
-        return load_table(data, [name for name in (user, item, value) if name is not None]) if with_ids else data
-    import pyarrow as pa
-
-    from profiles.files import read_text
-
-    found = _load_json(read_text(path, _LARGEST), path)
     names = [name for name in (user, item, value) if name is not None]
-    if isinstance(found, list) and value is None and found and all(isinstance(row, list) for row in found) and with_ids:
-        raise InvalidData(f"{path.name} has a list of items a user and no ids, but a ledger asks who the users are; write rows with ids")
-    if isinstance(found, list) and value is None and all(isinstance(row, list) for row in found):
-        rows: list[dict[str, Any]] = [{user: number, item: name} for number, row in enumerate(found) for name in row]
-    elif isinstance(found, list) and all(isinstance(row, dict) and set(names) <= set(row) for row in found):
-        rows = found
-    else:
-        raise InvalidData(
-            f"{path.name} must hold a list of rows with {', '.join(map(repr, names))}, or one list of items a user; correct it"
-        )
-    columns = {name: [row[name] for row in rows] for name in names}
-    try:
-        made = {name: pa.array(column, type=None if column else pa.int64()) for name, column in columns.items()}
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        raise InvalidData(f"a column of {path.name} mixes texts and numbers, or holds something else; write each in one way") from None
-    return pa.table(made)
-
-
-def load_table(data: str, names: list[str]) -> Any:
-    """Return the named columns of a file as one table, read once. Raises as reading does."""
-    from accountant.applications.submodular.readers import load_columns
-
-    return load_columns(data, names)[0]
-
-
-def _load_json(text: str, path: Path) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidData(f"{path.name} is no JSON; correct it, or name a CSV or Parquet file") from None
+    if path.suffix.lower() != ".json":
+        return load_columns(data, names)[0] if with_ids else data
+    found = load_json(path)
+    if isinstance(found, list) and value is None and found and all(isinstance(row, list) for row in found):
+        if with_ids:
+            raise InvalidData(
+                f"{path.name} has a list of items a user and no ids, but a ledger asks who the users are; write rows with ids"
+            )
+        found = [{user: number, item: name} for number, row in enumerate(found) for name in row]
+    return read_rows(found, names, path.name)
 
 
 def label(candidates: int | Sequence[Any], chosen: Sequence[int]) -> list[Any]:
@@ -198,15 +176,7 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
                 "choice": None
                 if answer.choice is None
                 else {"method": answer.choice.method, "reason": answer.choice.reason, "errors": dict(answer.choice.errors)},
-                "utility": None
-                if utility is None
-                else {
-                    "void": utility.void,
-                    "ratio": utility.ratio,
-                    "error": utility.error,
-                    "failure": None if utility.failure is None else str(utility.failure),
-                    "reason": utility.reason,
-                },
+                "utility": None if utility is None else utility.to_json(),
                 "guarantee": to_json(answer.guarantee),
                 **({} if answer.charged is None else {"ledger": answer.charged.to_json()}),
                 "out": None if options.out is None else str(options.out),

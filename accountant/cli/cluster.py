@@ -43,21 +43,20 @@ Examples:
 class Options:
     """What the command line says."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV or Parquet file, a row a record")]
+    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file, a row a record")]
     k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="how many centres")]
     epsilon: EpsilonOption
     columns: Annotated[
         str,
         typer.Option("--columns", metavar="A,B", help="coordinates, as in --points; or the one column of places (numbers for --distances)"),
     ]
-    points: Annotated[str | None, typer.Option("--points", metavar="FILE", help="public candidates: CSV or Parquet with these columns")] = (
-        None
-    )
+    points: Annotated[str | None, typer.Option("--points", metavar="FILE", help="public candidates: a file with these columns")] = None
     distances: Annotated[
-        str | None, typer.Option("--distances", metavar="FILE", help="public distances: a square matrix, NPY or CSV without a header")
+        str | None,
+        typer.Option("--distances", metavar="FILE", help="public distances: a square matrix: NPY, JSON, CSV without header"),
     ] = None
     graph: Annotated[
-        str | None, typer.Option("--graph", metavar="FILE", help="a public network: CSV or Parquet with columns from, to and length")
+        str | None, typer.Option("--graph", metavar="FILE", help="a public network: a file with columns from, to and length")
     ] = None
     box: Annotated[
         str | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,8 +84,9 @@ def run(options: Options) -> int:
     with show_progress("covering"), open_ledger(options) as ledger:
         require_one_key(ledger, options.element)
         rows = read_incidence(options.data, options.element, options.set, with_ids=ledger is not None)
-        system = read_coverage(rows, user=options.element, item=options.set, candidates=sets, drop_unknown=options.drop_unknown)
-        units = {} if ledger is None else {"ids": list_users(rows, options.element)[: system.users]}
+        named: dict[str, Any] = {"user": options.element, "item": options.set, "candidates": sets, "drop_unknown": options.drop_unknown}
+        system = read_coverage(rows, **named)
+        units = {} if ledger is None else {"ids": list_users(rows, **named)}
         answer = mechanism.run(system, rng, bits=bits, ledger=make_analysis(ledger, options, **units))
     order = label(sets, answer.permutation.tolist())
     first = ", ".join(map(str, order[:_SHOWN])) + (f", ... ({len(order)} sets; --out has all)" if len(order) > _SHOWN else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -218,7 +219,7 @@ def _print(
     from accountant.guarantees import render, render_premises
     from profiles import decimal_text, to_exact
 
-    def short(value: float) -> str:
+    def short(value: float | Fraction) -> str:
         return decimal_text(to_exact(float(value)), 5, round_up=False)
 
     statistics, bound = found.statistics, told["epsilon"]
@@ -229,7 +230,8 @@ def _print(
     else:
         print_line(f"ledger                {charged}")
     print_line(f"records               about {short(statistics.count)}, root mean squared distance from their mean {short(statistics.rms)}")
-    print_line(f"method                {', '.join(f'{name} {value}' for name, value in told['released']['choices'].items())}")
+    chosen = (f"{name} {short(value) if isinstance(value, (float, Fraction)) else value}" for name, value in found.choices.items())
+    print_line(f"method                {', '.join(chosen)}")
     print_table(
         "what was released",
         ("release", "share of the budget"),

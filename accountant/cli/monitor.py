@@ -7,6 +7,7 @@ import io
 import os
 import select
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,8 @@ Examples:
     --threshold 80 --out reports.csv
 """
 _CHUNK = 1 << 22
+#: A state is written, and reports leave, when so many times the time of the last write are over: writing takes a tenth of the time.
+_WRITING = 9.0
 _MOST_STEPS = 10**7
 _LARGEST = 2**62
 
@@ -70,7 +73,7 @@ class Options:
     k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="to how many reports a user contributes at most")]
     epsilon: EpsilonOption
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="CSV or Parquet file, sorted by time; standard input if none is named")
+        str | None, typer.Argument(metavar="[DATA]", help="CSV, Parquet or JSON file, sorted by time; standard input if none is named")
     ] = None
     threshold: Annotated[
         int | None, typer.Option("--threshold", metavar="T", help="a count of users in the sample; or --beta, to have it planned")
@@ -135,7 +138,7 @@ def run(options: Options) -> int:
 
     pairs = [(report.time, item) for report in reports for item in report.items]
     return tell_answer(
-        Answer(tuple(reports), guarantee, charged=charged),
+        Answer(tuple(reports), guarantee, utility=monitor.utility, choice=monitor.choice, charged=charged),
         {"time": [time for time, _ in pairs], "item": [item for _, item in pairs]},
         options,
         public={"steps": [report.time for report in reports], "threshold": monitor.threshold, **plan},
@@ -190,7 +193,7 @@ def _follow(
         kept = None if options.state is None else stack.enter_context(monitor.start_kept(options.state))
         running: Any = monitor.start(bits=options.seed) if kept is None else kept
         done = 0
-        for users, times, items in _read(options):
+        for users, times, items in _read(options, None if kept is None else lambda: _WRITING * kept.spent):
             done += len(users)
             progress(done, None)
             tell(running.push(times, users, items))
@@ -219,9 +222,13 @@ def _has_integer_items(options: Options) -> bool:
 def _open_file(options: Options) -> StreamFile:
     """Return the stream of the file."""
     from accountant.applications.heavyhitters import open_stream
+    from accountant.applications.submodular.readers import load_columns
 
+    data = str(options.data)
+    if Path(data).suffix.lower() == ".json":  # a list of rows, read whole
+        data = load_columns(data, [options.user, options.time, options.item])[0]
     return open_stream(
-        options.data,
+        data,
         user=options.user,
         time=options.time,
         item=options.item,
@@ -230,8 +237,8 @@ def _open_file(options: Options) -> StreamFile:
     )
 
 
-def _read(options: Options) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield users, times and items of the stream, in parts."""
+def _read(options: Options, pause: Callable[[], float] | None) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield users, times and items of the stream, in parts; on standard input none before ``pause`` seconds are over or it is large."""
     if options.data is not None:
         for batch in _open_file(options):
             yield batch.users, batch.times, batch.items
@@ -244,7 +251,7 @@ def _read(options: Options) -> Iterator[tuple[Any, Any, Any]]:
         options.time: pa.int64(),
         options.item: pa.int64() if _has_integer_items(options) else pa.string(),
     }
-    for part in read_lines(sys.stdin.buffer.fileno()):
+    for part in read_lines(sys.stdin.buffer.fileno(), pause):
         lines = part
         if names_of is None:
             head, _, lines = part.lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")
@@ -275,16 +282,20 @@ def _parse(lines: bytes, names: list[str], kinds: dict[str, Any], options: Optio
     return users, times, items
 
 
-def read_lines(descriptor: int) -> Iterator[bytes]:
-    """Yield whole lines as they come: all that are there, up to 4 MB at a time; the last one also without its end."""
+def read_lines(descriptor: int, pause: Callable[[], float] | None = None) -> Iterator[bytes]:
+    """Yield whole lines as they come: all that are there, up to 4 MB at a time; the last one also without its end.
+
+    ``pause``: how many seconds to wait for more after what was yielded last, while there are less than 4 MB.
+    """
     rest = b""
     while True:
         parts, size = [rest], len(rest)
+        until = time.monotonic() + (0.0 if pause is None else pause())
         while True:
             part = os.read(descriptor, _CHUNK)
             parts.append(part)
             size += len(part)
-            if not part or size >= _CHUNK or not _has_more(descriptor):
+            if not part or size >= _CHUNK or not _has_more(descriptor, max(0.0, until - time.monotonic())):
                 break
         whole = b"".join(parts)
         if not part:
@@ -297,9 +308,9 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
             yield whole[:end]
 
 
-def _has_more(descriptor: int) -> bool:
-    """Whether a read would not wait."""
+def _has_more(descriptor: int, wait: float) -> bool:
+    """Whether a read would give something, at the latest after ``wait`` seconds."""
     try:
-        return bool(select.select([descriptor], [], [], 0)[0])
+        return bool(select.select([descriptor], [], [], wait)[0])
     except (OSError, ValueError):
         return False

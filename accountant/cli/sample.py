@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from accountant.cli.charging import AnchorOption, LedgerOption, NameOption, check_ledger
+from accountant.cli.charging import AnchorOption, LedgerOption, NameOption, check_ledger, open_ledger
 from accountant.cli.options import (
     AllOption,
     ConstantOption,
@@ -145,12 +145,11 @@ def _run_within(options: Options) -> int:
             "--target-delta": options.target_delta,
             "--delta": options.delta,
             "--steps": options.steps,
-            "--ledger": options.ledger,
-            "--name": options.name,
             "--include-private": options.include_private or None,
         }
     )
-    with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
+    check_ledger(options, options.out, options.certificate or Path(f"{options.out}.certificate.json"))
+    with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report, open_ledger(options) as ledger:
         found = sample_file_within(
             options.profile,
             options.data,
@@ -162,6 +161,8 @@ def _run_within(options: Options) -> int:
             certificate=options.certificate,
             specs=[parse_statistic(text) for text in options.statistic or []],
             source=options.seed,
+            ledger=ledger,
+            name=options.name,
             progress=lambda done: report(done, None),
         )
     private = found.private.to_json()

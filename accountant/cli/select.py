@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -98,13 +98,14 @@ def run(options: Options) -> int:
     with show_progress("selecting"), open_ledger(options) as ledger:
         require_one_key(ledger, options.user)
         rows = read_incidence(options.data, options.user, options.item, options.value, with_ids=ledger is not None)
-        named = {"user": options.user, "item": options.item, "candidates": candidates, "drop_unknown": options.drop_unknown}
+        named: dict[str, Any] = {"user": options.user, "item": options.item, "candidates": candidates}
+        named["drop_unknown"] = options.drop_unknown
         function: CoverageInstance | WeightedCoverage
         if options.value is None:
-            function = read_coverage(rows, **named)  # type: ignore[arg-type]
+            function = read_coverage(rows, **named)
         else:
             function = read_weighted_coverage(rows, value=options.value, combine=options.combine, **named)  # type: ignore[arg-type]
-        units = {} if ledger is None else {"ids": list_users(rows, options.user)[: function.users]}
+        units = {} if ledger is None else {"ids": list_users(rows, **named)}
         answer = mechanism.run(function, rng, bits=bits, ledger=make_analysis(ledger, options, **units))
     chosen = label(candidates, answer.selected)
     return tell_answer(

@@ -29,8 +29,8 @@ from profiles.hypotheses import (
 )
 from profiles.numbers import shorten
 from profiles.presenting.describing import describe_wholly
-from profiles.profile import MAX_NAME, WEIGHT
 from profiles.terms import Term, number, symbol, to_text
+from profiles.variables import MAX_NAME, WEIGHT
 from proofs_check.suprema.bound import EpsilonBound
 from proofs_check.suprema.terms import weighted_epsilon
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from accountant.files import replace_file
 from accountant.ledger.anchor import Anchor
+from accountant.ledger.book import Book
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
@@ -108,7 +109,7 @@ def _finish(ledger: Ledger, entries: list[Entry], key: Path) -> tuple[Ledger, st
     journal, anchor = ledger.journal, ledger.journal.anchor
     ledger.remember(key)
     with journal.store.database.transaction():
-        journal.book.repair(entries, write=True)
+        journal.accounts.repair(entries, write=True)
     with journal.turn():
         lost = anchor.read_lost(entries)
         if not lost and anchor.compare(entries):
@@ -223,7 +224,7 @@ def migrate(
             for segment in old.store.iter_segments(old.hasher):
                 store.write_segment(entry, segment, hasher)
                 digest.add_segment(segment)
-            for chunk, amounts, budgets in old.book.fold(old.entries):
+            for chunk, amounts, budgets in Book(old.store, old.hasher).fold(old.entries):
                 for kind, values in (("budget", budgets), ("cost", amounts)):
                     change = Change(kind, chunk, pack(values))
                     store.write_change(entry, change)
@@ -233,7 +234,7 @@ def migrate(
         try:
             made.journal.append(OPEN, "", work)
             with made.journal.store.database.transaction():
-                made.journal.book.repair(made.journal.entries, write=True)
+                made.journal.accounts.repair(made.journal.entries, write=True)
         except BaseException:
             made.discard()
             raise

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from accountant.ledger.accounts import Asked, Cost, Count, Spent
 from accountant.ledger.log import Change, Digest, Entry, Segment
+from accountant.ledger.matching import Matched, Pending, fill, join, shrink, spell
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
 from accountant.ledger.rows import RowBatch
 from accountant.ledger.store import Account, Store
@@ -16,47 +17,9 @@ from profiles import InvalidData
 from profiles.arrays import Booleans, Integers, Positions
 from profiles.errors import LedgerRejected
 
-#: Of a batch: the shifts of its rows in steps, and their budgets as amounts.
-Count = Callable[[RowBatch, int], Integers]
-
-
-@dataclass(slots=True)
-class Matched:
-    """The rows of a data set by account: the total shift of each account, whether it has a row, and the accounts of the rows.
-
-    ``budgets``: of the accounts from ``known`` on, which are new; ``segments`` are these.
-    """
-
-    known: int
-    totals: Integers = field(repr=False)
-    present: Booleans = field(repr=False)
-    places: list[slice | Positions] = field(repr=False)
-    segments: list[Segment] = field(repr=False)
-    budgets: Integers = field(repr=False)
-    most_rows: int = field(default=1, repr=False)
-
-    def rows_of(self, active: Booleans) -> Booleans:
-        """Return which rows belong to accounts that are ``active``."""
-        parts = [active[place] for place in self.places]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
-
-
-@dataclass(slots=True)
-class _Pending:
-    """Rows of accounts that are not known yet, until all rows were read. ``rows``: which ones of the batch, None for all of it, whose ids
-    have the ``fingerprint``.
-    """
-
-    batch: int
-    rows: Positions | None
-    hashes: bytes = field(repr=False)
-    steps: Integers = field(repr=False)
-    budgets: Integers = field(repr=False)
-    fingerprint: bytes = b""
-
 
 class Book:
-    """The accounts behind an open store."""
+    """The accounts as chunks of rows of an open store: :class:`~accountant.ledger.accounts.Accounts`."""
 
     __slots__ = ("_hasher", "_index", "_last", "_outlines", "_store")
 
@@ -66,10 +29,44 @@ class Book:
         self._outlines: list[tuple[int, int, bytes]] | None = None
         self._index: Index | None = None
 
-    def refresh(self, last: int | None = None) -> None:
+    def refresh(self, last: Entry | None = None) -> None:
         """Forget what was read: another process may have opened accounts. ``last``: the last entry that changed accounts."""
         self._outlines = self._index = None
-        self._last = self._last if last is None else last
+        self._last = self._last if last is None else last.sequence
+
+    def enroll(self, entry: int, asked: Asked, digest: Digest) -> None:
+        """Open an account for each unit that has none. Raises :class:`InvalidData`."""
+        self.open_accounts(entry, self._match(asked), digest)
+
+    def spend(self, entry: int, asked: Asked, cost: Cost, digest: Digest) -> Spent:
+        """Open accounts, charge those with a row that have room, and return who takes part."""
+        matched = self._match(asked)
+        self.open_accounts(entry, matched, digest)
+        active = self.charge(entry, matched, cost, digest)
+        return Spent(matched.rows_of(active), np.array_equal(active, matched.present))
+
+    def lift(self, entry: int, asked: Asked, least: int, digest: Digest) -> None:
+        """Raise budgets to those of the rows, or to ``least`` for units without one, where they are lower."""
+        budgets: list[Integers] = []
+
+        def count(batch: RowBatch, first_row: int) -> Integers:
+            budgets.append(asked.budgets(batch, first_row))
+            return np.zeros(batch.size, np.int64)
+
+        matched = self._match(Asked(asked.rows, asked.budgets, count, asked.records))
+        self.open_accounts(entry, matched, digest)
+        most = np.full(matched.totals.size, np.iinfo(np.int64).max)
+        for place, amounts in zip(matched.places, budgets, strict=True):
+            np.minimum.at(most, spell(place), amounts)
+        most[most == np.iinfo(np.int64).max] = least
+        matched.present[:] = True
+        self.raise_budgets(entry, matched, most, digest)
+
+    def _match(self, asked: Asked) -> Matched:
+        shifts = asked.shifts or (lambda batch, _: np.zeros(batch.size, np.int64))
+        matched = self.match(asked.rows, shifts, asked.budgets)
+        asked.require_records(matched.most_rows)
+        return matched
 
     @property
     def outlines(self) -> list[tuple[int, int, bytes]]:
@@ -89,10 +86,16 @@ class Book:
         """How many accounts there are."""
         return self.outlines[-1][0] + self.outlines[-1][1] if self.outlines else 0
 
-    def find(self, hashed: bytes) -> int | None:
-        """Return the account of the hash of an id."""
-        found = int(self._lookup().find(hashed)[0])
-        return None if found < 0 else found
+    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
+        """Return what the unit with this hash of its id spent, and its budget. Raises :class:`LedgerRejected`."""
+        number = int(self._lookup().find(hashed)[0])
+        if number < 0:
+            return None
+        found = self._store.read_account(number // CHUNK)
+        if found is None:
+            raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
+        self.require_whole(found, self._last)
+        return int(unpack(found.spent)[number % CHUNK]), int(unpack(found.budgets)[number % CHUNK])
 
     def _lookup(self) -> Index:
         if self._index is None:
@@ -106,7 +109,7 @@ class Book:
         """
         known = self.size
         found = Matched(known, np.zeros(known, np.int64), np.zeros(known, np.bool_), [], [], np.zeros(0, np.int64))
-        pending: list[_Pending] = []
+        pending: list[Pending] = []
         places, segment, first_row = found.places, 0, 0
         repeated = False
         for batch in batches:
@@ -155,30 +158,30 @@ class Book:
         return int(np.searchsorted(starts, last, side="right"))
 
     def _match_rows(
-        self, batch: RowBatch, steps: Integers, fingerprint: bytes, budget: Count, first_row: int, number: int, pending: list[_Pending]
+        self, batch: RowBatch, steps: Integers, fingerprint: bytes, budget: Count, first_row: int, number: int, pending: list[Pending]
     ) -> slice | Positions:
         """Return the accounts of the rows of a batch, −1 for those that are not known; an empty slice where none is."""
         hashes = self._hasher.hashes(batch.ids)
         place = self._lookup().find(hashes) if self.size else None
         rows = None if place is None else np.flatnonzero(place < 0)
         if place is None or rows is None or rows.size == batch.size:
-            pending.append(_Pending(number, None, hashes, _shrink(steps), _shrink(budget(batch, first_row)), fingerprint))
+            pending.append(Pending(number, None, hashes, shrink(steps), shrink(budget(batch, first_row)), fingerprint))
             return slice(0, 0)
         if rows.size:
             chosen = np.frombuffer(hashes, dtype=f"V{WIDTH}")[rows].tobytes()
-            pending.append(_Pending(number, rows, chosen, steps[rows], budget(batch, first_row)[rows]))
+            pending.append(Pending(number, rows, chosen, steps[rows], budget(batch, first_row)[rows]))
         return place
 
-    def _open_accounts(self, found: Matched, pending: Sequence[_Pending]) -> bool:
+    def _open_accounts(self, found: Matched, pending: Sequence[Pending]) -> bool:
         """Open accounts for rows without one, in the order of the rows, and tell whether two rows have the same."""
-        steps, budgets = _join([item.steps for item in pending]), _join([item.budgets for item in pending])
+        steps, budgets = join([item.steps for item in pending]), join([item.budgets for item in pending])
         apart = all_differ([item.hashes for item in pending])
         totals, least = (steps, budgets) if apart else self._open_groups(found, pending, steps, budgets)
         if apart:
             done = found.known
             for item in pending:
                 accounts = slice(done, done + len(item.hashes) // WIDTH)
-                found.places[item.batch] = _fill(found.places[item.batch], item.rows, accounts)
+                found.places[item.batch] = fill(found.places[item.batch], item.rows, accounts)
                 found.segments.append(Segment(done, item.hashes, item.fingerprint))
                 done = accounts.stop
         found.totals = np.concatenate([found.totals, totals]) if found.known else totals
@@ -187,7 +190,7 @@ class Book:
         return totals.size < steps.size
 
     @staticmethod
-    def _open_groups(found: Matched, pending: Sequence[_Pending], steps: Integers, budgets: Integers) -> tuple[Integers, Integers]:
+    def _open_groups(found: Matched, pending: Sequence[Pending], steps: Integers, budgets: Integers) -> tuple[Integers, Integers]:
         """Open one account for all rows with the same hash; return the total steps and the least budget of each account."""
         hashes = b"".join(item.hashes for item in pending)
         firsts, groups = group(hashes)
@@ -198,7 +201,7 @@ class Book:
         start = done = 0
         for item in pending:
             here = groups[start : start + len(item.hashes) // WIDTH]
-            found.places[item.batch] = _fill(found.places[item.batch], item.rows, here + found.known)
+            found.places[item.batch] = fill(found.places[item.batch], item.rows, here + found.known)
             fresh = int(here.max()) + 1 - done
             if fresh > 0:
                 opened = table[firsts[done : done + fresh]].tobytes()
@@ -207,7 +210,7 @@ class Book:
             start += here.size
         return totals, least
 
-    def charge(self, entry: int, matched: Matched, cost: Callable[[Integers], Integers], digest: Digest) -> Booleans:
+    def charge(self, entry: int, matched: Matched, cost: Cost, digest: Digest) -> Booleans:
         """Charge all present accounts that have room for the cost, write that down, and return which these are.
 
         ``cost``: the amounts for total shifts. An account takes part if what it spent and this cost are at most its budget; else it is
@@ -310,14 +313,6 @@ class Book:
         for chunk, part in enumerate(iter_chunks(size)):
             yield chunk, spent[part], budgets[part]
 
-    def read(self, number: int) -> tuple[int, int]:
-        """Return what one account spent, and its budget. Raises :class:`LedgerRejected`."""
-        found = self._store.read_account(number // CHUNK)
-        if found is None:
-            raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
-        self.require_whole(found, self._last)
-        return int(unpack(found.spent)[number % CHUNK]), int(unpack(found.budgets)[number % CHUNK])
-
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:
         """Return in how many chunks the accounts are not what follows from the log, and ``write`` them anew there."""
         last = find_last_change(entries, self._store)
@@ -339,30 +334,3 @@ def find_last_change(entries: Sequence[Entry], store: Store) -> dict[int, int]:
         for change in store.iter_changes(entry.sequence):
             found[change.chunk] = entry.sequence
     return found
-
-
-def spell(place: slice | Positions) -> Positions:
-    """Return the accounts of the rows of a batch one by one."""
-    return np.arange(place.start, place.stop) if isinstance(place, slice) else place
-
-
-def _fill(place: slice | Positions, rows: Positions | None, accounts: slice | Positions) -> slice | Positions:
-    """Return the accounts of all rows of a batch, from those of the ``rows`` that had none before."""
-    if rows is None or isinstance(place, slice):
-        if isinstance(accounts, slice) or bool((np.diff(accounts) != 1).any()):
-            return accounts
-        return slice(int(accounts[0]), int(accounts[-1]) + 1)
-    place[rows] = spell(accounts)
-    return place
-
-
-def _shrink(values: Integers) -> Integers:
-    """Return the same values, in no memory where all are equal."""
-    return np.broadcast_to(values[:1].copy(), values.shape) if values.size and bool((values == values[0]).all()) else values
-
-
-def _join(parts: Sequence[Integers]) -> Integers:
-    """Return parts one after another, in no memory where all their values are one."""
-    if all(part.strides == (0,) and part[0] == parts[0][0] for part in parts):
-        return np.broadcast_to(parts[0][:1].copy(), (sum(part.size for part in parts),))
-    return np.concatenate(parts)

@@ -32,9 +32,9 @@ from profiles.arrays import Floats, Integers
 from profiles.files import to_declaration
 from profiles.hypotheses import EXACT_REALS, OF_MECHANISMS, Hypothesis, name_declaration, name_range, name_statistics
 from profiles.notions import ProfileNotion
-from profiles.profile import MAX_NAME
 from profiles.stored import profile_object
 from profiles.strict_json import write_exact
+from profiles.variables import MAX_NAME
 from proofs_check.admission import admit
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from accountant.ledger.accounts import Accounts
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
 from accountant.ledger.database import Place
@@ -21,17 +22,18 @@ SECRET_BYTES = 32
 
 
 class Journal:
-    """An open ledger as a store and an anchor. ``entries``: what was read or written of its log so far; ``book``: its accounts.
+    """An open ledger as a store and an anchor. ``entries``: what was read or written of its log so far; ``accounts``: in its store,
+    where nothing else is given.
 
     ``previous``: the hash that the first entry goes on from.
     """
 
-    __slots__ = ("anchor", "book", "entries", "hasher", "previous", "store")
+    __slots__ = ("accounts", "anchor", "entries", "hasher", "previous", "store")
 
-    def __init__(self, store: Store, anchor: Anchor, hasher: Hasher, previous: bytes = START) -> None:
+    def __init__(self, store: Store, anchor: Anchor, hasher: Hasher, previous: bytes = START, accounts: Accounts | None = None) -> None:
         self.store, self.anchor, self.hasher, self.previous = store, anchor, hasher, previous
         self.entries: list[Entry] = []
-        self.book = Book(store, hasher)
+        self.accounts: Accounts = Book(store, hasher) if accounts is None else accounts
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -65,7 +67,7 @@ class Journal:
         self._refresh()
 
     def _refresh(self) -> None:
-        self.book.refresh(next((entry.sequence for entry in reversed(self.entries) if entry.kind != OUTPUT), 0))
+        self.accounts.refresh(next((entry for entry in reversed(self.entries) if entry.kind != OUTPUT), None))
 
     def append(self, kind: str, name: str, work: Callable[[int, Digest], Mapping[str, Any]]) -> Entry:
         """Append an entry: what ``work`` writes and the entry become durable together, then the anchor gets it; only then is it returned.

@@ -19,10 +19,10 @@ from accountant.guarantees import AnyGuarantee
 from accountant.guarantees.filters import filter_releases
 from accountant.guarantees.render import premises_json
 from accountant.guarantees.stored import read_hypotheses
+from accountant.ledger.accounts import Asked
 from accountant.ledger.amounts import amount_text, floor_text, to_nats
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
-from accountant.ledger.book import Matched, spell
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
@@ -116,9 +116,7 @@ class Ledger:
         ledger = cls.begin(path, anchor, secret, hidden, settings)
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            matched = ledger.journal.book.match(rows, lambda batch, _: np.zeros(batch.size, np.int64), rule.count)
-            ledger.require_records(matched)
-            ledger.journal.book.open_accounts(entry, matched, digest)
+            ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records), digest)
             return settings.to_body(tell_time())
 
         try:
@@ -253,7 +251,8 @@ class Ledger:
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
         rows = open_rows(self.find_data(data), self.settings.key, (*specs, *self.budget.specs), ids)
         read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
-        own = [item for item in charge.hypotheses if item.id != RECORD_STATISTICS.id]
+        # how statistics are read is told anew where they are read here; a guarantee says it of what is run
+        own = [item for item in charge.hypotheses if not specs or item.id != RECORD_STATISTICS.id]
         supposed = (*own, *read, *((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
         return self.charge_rows(name, charge, rows, supposed)
 
@@ -284,13 +283,11 @@ class Ledger:
             cost = charge.worst_cost(self.settings.records or 1)
             spent = (self.journal.charges[-1].body["spent"] if self.journal.charges else self.settings.spent) + cost
             self._require_room(cost, spent)
-            matched = self.journal.book.match(rows, count, budget.count)
-            self.require_records(matched)
-            self.journal.book.open_accounts(entry, matched, digest)
-            takes_part = self.journal.book.charge(entry, matched, charge.cost, digest)
-            if self.settings.mode is Mode.PUBLIC and not np.array_equal(takes_part, matched.present):
+            asked = Asked(rows, budget.count, count, self.settings.records)
+            found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
+            if self.settings.mode is Mode.PUBLIC and not found.everybody:
                 raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
-            active.append(matched.rows_of(takes_part))
+            active.append(found.active)
             return charge.describe() | {
                 "hypotheses": premises_json(dict.fromkeys(supposed)),
                 "cost": cost,
@@ -319,15 +316,6 @@ class Ledger:
             raise OverBudget(
                 f"a release that costs up to {amount_text(cost)} nats of {self.settings.notion.sign} was to be charged, but "
                 f"{floor_text(left)} are left of the smallest budget; nothing was charged: ask for less, or raise the budgets"
-            )
-
-    def require_records(self, matched: Matched) -> None:
-        """Refuse more records of one unit than were declared. Raises :class:`InvalidData`."""
-        limit = self.settings.records
-        if limit is not None and matched.most_rows > limit:
-            raise InvalidData(
-                f"at most {limit} record{'' if limit == 1 else 's'} of one unit were declared, but more were found; merge or drop some by "
-                "a rule that was fixed in advance, or open a ledger for more records"
             )
 
     def release(
@@ -399,21 +387,8 @@ class Ledger:
                 "large, for example with Max"
             )
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
-        budgets: list[Integers] = []
-
-        def count(batch: RowBatch, first_row: int) -> Integers:
-            budgets.append(rule.count(batch, first_row))
-            return np.zeros(batch.size, np.int64)
-
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            matched = self.journal.book.match(rows, count, rule.count)
-            self.journal.book.open_accounts(entry, matched, digest)
-            most = np.full(matched.totals.size, np.iinfo(np.int64).max)
-            for place, amounts in zip(matched.places, budgets, strict=True):
-                np.minimum.at(most, spell(place), amounts)
-            most[most == np.iinfo(np.int64).max] = rule.least  # those that are not in these data have at least the public least
-            matched.present[:] = True
-            self.journal.book.raise_budgets(entry, matched, most, digest)
+            self.journal.accounts.lift(entry, Asked(rows, rule.count), rule.least, digest)
             return {"budget": budget_body(rule), "time": self.tell_time()}
 
         return self.journal.append(BUDGET, "", work)
@@ -443,10 +418,10 @@ class Ledger:
         if len(parts) != len(self.settings.key):
             raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
         text = parts[0] if len(parts) == 1 else ";".join(f"{len(part.encode())}:{part}" for part in parts)
-        number = self.journal.book.find(self.journal.hasher.hash_text(text))
-        if number is None:
+        found = self.journal.accounts.look_up(self.journal.hasher.hash_text(text))
+        if found is None:
             raise InvalidData("a unit of this ledger was asked for, but it has no account for it; check the id")
-        spent, budget = self.journal.book.read(number)
+        spent, budget = found
         return {"spent": amount_text(spent), "budget": floor_text(budget), "left": floor_text(budget - spent)}
 
     def verify(self, *, repair: bool = False) -> int:
@@ -465,7 +440,7 @@ class Ledger:
                 self.output(entry.name)
             if journal.store.count_rows("outputs") != len(journal.select(OUTPUT)):
                 raise LedgerRejected("the ledger has outputs that no entry of its log stored; restore it from a backup")
-            repaired = journal.book.repair(journal.entries, write=repair)
+            repaired = journal.accounts.repair(journal.entries, write=repair)
         if repaired and not repair:
             raise LedgerRejected(
                 "accounts of the ledger are not what follows from its log, which is whole: write them anew with pdp ledger verify --repair"

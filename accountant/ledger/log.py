@@ -77,7 +77,10 @@ def read_body(text: object, sequence: int) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an entry does to a chunk of accounts: ``kind`` "cost" (amounts that are added to what was spent) or "budget" (new budgets)."""
+    """What an entry does to a chunk of accounts: ``kind`` "cost" (amounts that are added to what was spent) or "budget" (new budgets).
+
+    Where the accounts are a table beside the log, the one change of an entry is of the kind "table": the version that it wrote.
+    """
 
     kind: str
     chunk: int
@@ -94,7 +97,9 @@ class Segment:
 
 
 class Digest:
-    """The hash of what an entry does to the accounts, made while it is written or read: segments in order, then budgets, then costs."""
+    """The hash of what an entry does to the accounts, made while it is written or read: segments in order, then budgets, then costs,
+    then the version of a table, where there is one.
+    """
 
     __slots__ = ("_parts",)
 
@@ -107,8 +112,9 @@ class Digest:
 
     def add_change(self, change: Change) -> None:
         """Add what is done to a chunk; those of one kind in the order of the chunks. Raises :class:`LedgerRejected` for another kind."""
-        if change.kind not in ("budget", "cost"):
+        if change.kind not in ("budget", "cost", "table"):
             raise LedgerRejected("a cost or a budget was expected in the ledger, but another change was found; restore it from a backup")
+        self._parts.setdefault(change.kind, hashlib.sha256())
         self._parts[change.kind].update(_frame(change.chunk.to_bytes(8, "little"), change.packed))
 
     def finish(self) -> bytes:

@@ -14,9 +14,9 @@ from accountant.ledger.amounts import BITS, Grid
 from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.arrays import Integers
 from profiles.notions import ProfileNotion
-from profiles.profile import WEIGHT
 from profiles.suggestions import suggest
 from profiles.terms import Term, number, substitute
+from profiles.variables import WEIGHT
 
 if TYPE_CHECKING:
     from accountant.curves import Composition as Curve

@@ -27,10 +27,10 @@ from profiles import InvalidArgument, InvalidData, UnreadableFile, exact_text, p
 from profiles.arrays import Integers
 from profiles.numbers import to_integer
 from profiles.private import name_rows
-from profiles.profile import Statistic, make_statistic
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, read_strings, write_exact
 from profiles.suggestions import suggest
 from profiles.terms import Term, free_symbols
+from profiles.variables import Statistic, make_statistic
 from proofs_check.enclosures import Enclosure, interval, lower_fraction, upper_fraction, working_precision
 
 FORMAT = 1

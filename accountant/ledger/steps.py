@@ -21,8 +21,8 @@ from accountant.weights.fast.rounding import U
 from profiles import Undecided
 from profiles.arrays import Floats, Integers
 from profiles.evaluation import exact_value
-from profiles.profile import WEIGHT
 from profiles.terms import Term
+from profiles.variables import WEIGHT
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 from proofs_check.suprema.terms import sampled_ball
 

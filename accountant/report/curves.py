@@ -21,8 +21,8 @@ from accountant.weights.fast import prepare_solver
 from accountant.weights.fast.size import measure_size
 from accountant.weights.premise import prove_premise
 from profiles import Profile, Statistic
-from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute, symbol
+from profiles.variables import WEIGHT
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 from proofs_check.suprema.terms import sampled_term
 

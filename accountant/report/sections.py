@@ -17,8 +17,8 @@ from profiles.hypotheses import CONDITION, FEASIBLE_WEIGHTS, Hypothesis
 from profiles.presenting.describing import as_declared, describe_shares
 from profiles.presenting.elements import Child, Element, make
 from profiles.presenting.mathml import term_math
-from profiles.profile import Parameter
 from profiles.terms import Term, free_symbols, number, symbol, to_text
+from profiles.variables import Parameter
 from proofs_check.archive import checker_digest
 from proofs_check.audit.report import bound_texts, confidence_text
 from proofs_check.explain.trust import axioms_behind

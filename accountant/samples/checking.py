@@ -44,10 +44,10 @@ from profiles.hypotheses import (
     name_statistics,
     restore,
 )
-from profiles.profile import MAX_NAME
 from profiles.randomness.bits import GeneratorBits, SecureBits
 from profiles.strict_json import find_document
 from profiles.terms import to_text
+from profiles.variables import MAX_NAME
 from proofs_check.certificates import Fault, judge_file, require
 from proofs_check.kernel import Report, check
 

@@ -171,14 +171,22 @@ def draw_batch(
     selection = plan.selector.select(batch.statistics, first_row=batch.first_row)
     chosen = sampler.select(selection.probabilities)
     if active is not None:
-        if active.size < batch.first_row + batch.size:
-            raise InvalidData("the data set has more rows than were charged to the ledger: it changed meanwhile; take another name")
-        chosen &= active[batch.first_row : batch.first_row + batch.size]
+        chosen &= take_part(active, batch.first_row, batch.size)
     rows = np.flatnonzero(chosen)
     if figures is not None:
         figures.add(batch.size, rows.size, float(selection.probabilities.sum()))
     statistics = {name: np.asarray(column)[rows] for name, column in batch.statistics.items()}
     return Drawn(batch.table.take(pa.array(rows)), selection.weights[rows], selection.probabilities[rows], statistics)
+
+
+def take_part(active: Booleans, first_row: int, size: int) -> Booleans:
+    """Return which of ``size`` rows from ``first_row`` on take part, of all rows that were charged.
+
+    Raises :class:`InvalidData` where there are more rows than were charged.
+    """
+    if active.size < first_row + size:
+        raise InvalidData("the data set has more rows than were charged to the ledger: it changed meanwhile; take another name")
+    return active[first_row : first_row + size]
 
 
 class Figures:

@@ -13,9 +13,9 @@ from profiles import Declaration, InvalidArgument, Parameter, Part, Profile, com
 from profiles.hypotheses import SAME_STATISTICS, as_hypotheses
 from profiles.mechanisms.catalogue import describe_exactness
 from profiles.mechanisms.interface import EXACT_MODE
-from profiles.profile import MAX_NAME
 from profiles.ranges import Written
 from profiles.terms import Term, substitute, symbol
+from profiles.variables import MAX_NAME
 
 
 def amplify_once(profiles: object, **options: Any) -> DerivedEpsilon:

@@ -18,11 +18,11 @@ from accountant.weights.fast.compiled import CompiledTerm
 from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.catalogue import describe_proof
-from profiles.profile import WEIGHT
 from profiles.randomness.bits import BitSource, Uncopied, repeats
 from profiles.randomness.forks import mark_process
 from profiles.randomness.system import open_generator
 from profiles.terms import to_text
+from profiles.variables import WEIGHT
 
 #: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.
 _ROOM = 1e-10

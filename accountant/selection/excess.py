@@ -16,8 +16,8 @@ from accountant.weights.fast.compiled import CompiledTerm
 from profiles import InvalidProfile, Profile
 from profiles.arrays import Booleans, Floats
 from profiles.numbers import round_down
-from profiles.profile import WEIGHT
 from profiles.terms import Term
+from profiles.variables import WEIGHT
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
 
 _FIRST_BITS, _MOST_BITS = 256, 4_096

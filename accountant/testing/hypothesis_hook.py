@@ -16,8 +16,8 @@ from typing import Any
 
 #: Module → its types, each with the function that makes its strategy, which is not loaded before it is used.
 TYPES: dict[str, dict[str, str]] = {
-    "profiles.profile": {
-        "Profile": "accountant.testing.strategies:profiles",
+    "profiles.profile": {"Profile": "accountant.testing.strategies:profiles"},
+    "profiles.variables": {
         "Parameter": "accountant.testing.strategies:parameters",
         "Statistic": "accountant.testing.strategies:statistics",
     },

@@ -11,8 +11,8 @@ from accountant.calibration.one_sided import to_target
 from accountant.weights.precise import optimal_weight, specialise
 from profiles import Infeasible, Profile, Undecided, decimal_text, exact_text
 from profiles.numbers import bisect, shorten
-from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute, to_text
+from profiles.variables import WEIGHT
 from proofs_check.admission import admit
 from proofs_check.enclosures import Enclosure, ball, working_precision
 from proofs_check.statements.judge import decide

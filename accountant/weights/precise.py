@@ -21,9 +21,10 @@ from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_l
 from profiles.errors import Infeasible, InvalidData, InvalidProfile, Undecided
 from profiles.grammar import parse_expression
 from profiles.numbers import decimal_text, exact_text, to_exact, to_integer
-from profiles.profile import Parameter, Profile
+from profiles.profile import Profile
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy
+from profiles.variables import Parameter
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_9, assumption_11
 from proofs_check.conditions.context import Context, to_target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -51,14 +52,28 @@ def present(rows: Sequence[Row]) -> list[Case]:
     return [case for case in CASES if not np.isnan(sum(ends(rows, case)))]
 
 
+def _by_setting(rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row["method"], row["data"], row["k"], row["epsilon"]), []).append(row)
+    return found
+
+
 def make_table(rows: Sequence[Row]) -> str:
-    """Return normalised medians: a row a case and method, a column an ε."""
+    """Return normalised medians: a row a case and method, a column an ε; behind a median of fewer seeds than others, how many they are."""
+    most = max(map(len, _by_setting(rows).values()), default=0)
+    counts = {setting: len(found) for setting, found in _by_setting(rows).items()}
+
+    def tell(name: str, case: Case, epsilon: str) -> str:
+        seeds = counts.get((name, case.name, case.clusters, epsilon), 0)
+        return show(normalise(rows, name, case, epsilon)) + (f" ({seeds})" if 0 < seeds < most else "")
+
     lines = ["| data | method | " + " | ".join(f"ε = {epsilon}" for epsilon in EPSILONS) + " |", "| --- |" + " --- |" * (1 + len(EPSILONS))]
     for case in present(rows):
         for name in NOISY:
             values = [normalise(rows, name, case, epsilon) for epsilon in EPSILONS]
             if not all(np.isnan(values)):
-                lines.append(f"| {label(case)} | {name} | " + " | ".join(show(value) for value in values) + " |")
+                lines.append(f"| {label(case)} | {name} | " + " | ".join(tell(name, case, epsilon) for epsilon in EPSILONS) + " |")
     return "\n".join(lines)
 
 

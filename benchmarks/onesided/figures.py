@@ -251,6 +251,7 @@ def plot_clusters(rows: Sequence[Row], out: Path) -> None:
             Panel(f"images, k-{name}, n = 1,597, m = 200, k = 10", "epsilon", {"instance": "images", "power": power}),
             Panel(f"discs, k-{name}, n = 2,000, ε = 0.3, k = 8", "m", {"instance": "discs", "sweep": "m", "power": power}),
             Panel(f"discs, k-{name}, n = 20,000, m = 400, ε = 0.3", "k", {"instance": "discs", "sweep": "k", "power": power}),
+            Panel(f"roads, k-{name}, n = 2,000, m = 300, k = 5", "epsilon", {"instance": "roads", "power": power}),
         ]
         high = 2.2 if power == 1 else 3.5
         plot(rows, panels, without, out / f"clusters-{name}.png", label="cost / cost without privacy", ends=(0.97, high))

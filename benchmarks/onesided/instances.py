@@ -7,9 +7,11 @@ from functools import lru_cache
 import numpy as np
 import scipy.optimize
 import scipy.sparse
+import scipy.sparse.csgraph
+import scipy.spatial
 from numpy.typing import NDArray
 
-from accountant.applications.clustering import MetricSpace, measure_points
+from accountant.applications.clustering import MetricSpace, measure_points, read_distances
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.setcover import bound_optimum, cover_cost, greedy_cover
 from accountant.applications.submodular import CoverageInstance, lazy_greedy, selection_value
@@ -110,10 +112,13 @@ def points(name: str, n: int = 0, m: int = 0) -> tuple[MetricSpace, Counts]:
 
     ``discs``: ``make_data`` of ``benchmarks.metric_clustering`` with 8 discs. ``pixels``: the 273,280 colours of china.jpg at the
     points of a grid of m = g³ candidates in the cube. ``images``: every ninth image of the digits is a public candidate (200), the other
-    1,597 are records, each at its nearest candidate. Raises :class:`InvalidArgument`.
+    1,597 are records, each at its nearest candidate. ``roads``: n records at m places of a network, three of
+    four near one of five towns; distances are shortest ways in the Delaunay graph of random points. Raises :class:`InvalidArgument`.
     """
     if name == "discs":
         return make_data(n, m, 8, 7)
+    if name == "roads":
+        return make_roads(n, m)
     if name == "pixels":
         from sklearn.datasets import load_sample_image  # noqa: PLC0415
 
@@ -128,8 +133,23 @@ def points(name: str, n: int = 0, m: int = 0) -> tuple[MetricSpace, Counts]:
         public = np.arange(len(images)) % 9 == 0
         space, records = measure_points(images[public]), images[~public]
     else:
-        raise InvalidArgument(f"the points {name!r} are unknown; known are discs, pixels and images")
+        raise InvalidArgument(f"the points {name!r} are unknown; known are discs, pixels, images and roads")
     return space, np.bincount(space.snap_points(records), minlength=space.size)
+
+
+def make_roads(n: int, m: int) -> tuple[MetricSpace, Counts]:
+    """Return a network of m places and how many of n records stand at each: three of four near one of five towns."""
+    rng = np.random.default_rng(_SEED)
+    places = rng.random((m, 2))
+    corners = scipy.spatial.Delaunay(places).simplices
+    ends = np.unique(np.sort(np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [0, 2]]]), axis=1), axis=0)
+    lengths = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
+    graph = scipy.sparse.csr_array((lengths, (ends[:, 0], ends[:, 1])), shape=(m, m))
+    ways = scipy.sparse.csgraph.dijkstra(graph, directed=False)
+    space = read_distances((ways + ways.T) / 2)
+    towns = places[rng.choice(m, 5, replace=False)]
+    near = np.exp(-np.linalg.norm(places[:, np.newaxis] - towns, axis=2).min(axis=1) / 0.05)
+    return space, rng.multinomial(n, 0.75 * near / near.sum() + 0.25 / m)
 
 
 def scaled_costs(space: MetricSpace, power: int) -> NDArray[np.float64]:

@@ -9,7 +9,8 @@ import numpy as np
 from accountant.applications.submodular import CoverageInstance, epsilon0_for
 from accountant.applications.submodular.matroids import Coverage, Matroid, PartitionMatroid, PrivateMatroidGreedy, swap_round
 from accountant.applications.submodular.matroids.mechanism import run_continuous_greedy
-from accountant.applications.submodular.matroids.utility import bound_expectation, bound_utility, choose_for, choose_parameters
+from accountant.applications.submodular.matroids.parameters import choose_parameters
+from accountant.applications.submodular.matroids.utility import bound_expectation, bound_utility
 from benchmarks.matroids import make_decoys, mark, plain_greedy, value_of
 from benchmarks.onesided.instances import coverage, maximise
 from benchmarks.study.store import Row, Task
@@ -73,8 +74,8 @@ def run_matroid(task: Task) -> list[Row]:
             mechanism = PrivateMatroidGreedy(matroid=matroid, epsilon=epsilon, **options)  # type: ignore[arg-type]
             answer = mechanism.run(users, np.random.default_rng([seed, 3]), bits=np.random.default_rng([seed, 4]))
             rows.append({"method": name, "seed": seed, "value": value_of(matroid, users, answer.members) / best})
-        chosen = choose_for(matroid, epsilon, 10 ** round(np.log10(users.users)))  # a public guess: the users, to a power of 10
-        mechanism = PrivateMatroidGreedy(matroid=matroid, epsilon=epsilon, rounds=chosen.rounds)
+        guess = 10 ** round(np.log10(users.users))  # public: the users, to a power of 10
+        mechanism = PrivateMatroidGreedy.from_optimum(guess, matroid=matroid, epsilon=epsilon)
         answer = mechanism.run(users, np.random.default_rng([seed, 3]), bits=np.random.default_rng([seed, 4]))
         rows.append({"method": "automatic", "seed": seed, "value": value_of(matroid, users, answer.members) / best})
         found = run_approximate(matroid, users, epsilon, seed)

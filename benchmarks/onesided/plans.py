@@ -138,6 +138,8 @@ def _clusters(chosen: argparse.Namespace) -> list[Task]:
         tasks += sweep("clusters", {**discs, **few, "n": 2_000, "epsilon": "0.3"}, "m", (100, 300, 1_000, 3_000), seeds)
         images = {"instance": "images", "n": 0, "m": 200, "k": 10, **options}
         tasks += sweep("clusters", images, "epsilon", ("0.1", "0.3", "1", "3", "10"), seeds)
+        roads = {"instance": "roads", "n": 2_000, "m": 300, "k": 5, **few}
+        tasks += sweep("clusters", roads, "epsilon", EPSILONS[1:5], seeds)
         pixels = {"instance": "pixels", "n": 0, "m": 125, "k": 8, **options, "prove": True}
         tasks += sweep("clusters", pixels, "epsilon", ("0.001", "0.003", *EPSILONS[:5]), seeds)
     return tasks

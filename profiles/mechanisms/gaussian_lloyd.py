@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from profiles.arrays import Floats, ignore_flags
+from profiles.declaring import declare
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
 from profiles.mechanisms.datasets import norms_within, to_points
 from profiles.mechanisms.exact import open_release
@@ -16,7 +17,7 @@ from profiles.mechanisms.interface import POSITIVE, Arithmetic, check_call, is_e
 from profiles.mechanisms.lloyd_runs import LloydNoise, LloydRelease, LloydRuns, plan_runs, settle_constants
 from profiles.notions import ProfileNotion
 from profiles.numbers import ExactLike
-from profiles.profile import Profile, declare
+from profiles.profile import Profile
 from profiles.randomness.rounded import NORMAL
 
 _P = 2.0

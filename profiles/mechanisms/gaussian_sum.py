@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from profiles.arrays import Floats, ignore_flags
+from profiles.declaring import declare
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -24,7 +25,7 @@ from profiles.mechanisms.interface import (
 )
 from profiles.notions import ProfileNotion
 from profiles.numbers import ExactLike
-from profiles.profile import Profile, declare
+from profiles.profile import Profile
 from profiles.randomness.rounded import NORMAL
 
 _P = 2.0

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from profiles.arrays import Floats, ignore_flags
+from profiles.declaring import declare
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
@@ -27,7 +28,7 @@ from profiles.mechanisms.interface import (
     to_dimension,
 )
 from profiles.numbers import ExactLike
-from profiles.profile import Profile, declare
+from profiles.profile import Profile
 from profiles.randomness.rounded import k_norm_law
 
 

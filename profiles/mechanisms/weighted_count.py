@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from profiles.arrays import Floats, ignore_flags
+from profiles.declaring import declare
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -24,7 +25,7 @@ from profiles.mechanisms.interface import (
     to_arithmetic,
 )
 from profiles.numbers import ExactLike
-from profiles.profile import Profile, declare
+from profiles.profile import Profile
 from profiles.randomness.rounded import LAPLACE
 
 

@@ -14,7 +14,8 @@ from profiles.presenting.mathml import lay_out, operator, term_math
 from profiles.terms import Term, number, symbol, to_text
 
 if TYPE_CHECKING:
-    from profiles.profile import Parameter, Profile
+    from profiles.profile import Profile
+    from profiles.variables import Parameter
 
 _LONGEST = 400
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
 from profiles.numbers import ExactLike, exact_text, to_exact
-from profiles.profile import WEIGHT, Profile
+from profiles.profile import Profile
+from profiles.variables import WEIGHT
 from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
 
 _BITS = 256

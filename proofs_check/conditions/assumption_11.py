@@ -14,9 +14,9 @@ from functools import partial
 
 import sympy
 
-from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import fresh_name, to_text
+from profiles.variables import WEIGHT, Variable
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context

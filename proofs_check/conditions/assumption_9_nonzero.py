@@ -16,8 +16,9 @@ from fractions import Fraction
 import sympy
 
 from profiles.numbers import exact_text
-from profiles.profile import WEIGHT, Parameter, Profile, Statistic, Variable
+from profiles.profile import Profile
 from profiles.terms import Term, number, substitute, symbol
+from profiles.variables import WEIGHT, Parameter, Statistic, Variable
 from proofs_check.certificates import point_json
 from proofs_check.conditions import assumption_9
 from proofs_check.conditions.context import Context, Place

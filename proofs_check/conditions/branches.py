@@ -9,9 +9,9 @@ from fractions import Fraction
 import sympy
 
 from profiles.numbers import exact_text
-from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
+from profiles.variables import WEIGHT, Variable
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import refute_at, substituted

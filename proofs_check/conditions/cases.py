@@ -12,8 +12,9 @@ from fractions import Fraction
 import sympy
 
 from profiles.numbers import exact_text
-from profiles.profile import Profile, Statistic
+from profiles.profile import Profile
 from profiles.symbolic import from_sympy
+from profiles.variables import Statistic
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept
 from proofs_check.prover.algebra import factored, rational_roots

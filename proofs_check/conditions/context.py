@@ -11,8 +11,9 @@ import sympy
 
 from profiles.errors import InvalidTarget
 from profiles.numbers import exact_text, to_exact
-from profiles.profile import WEIGHT, Profile, Variable
+from profiles.profile import Profile
 from profiles.symbolic import to_rational
+from profiles.variables import WEIGHT, Variable
 from proofs_check.conditions.restating import Restatement, restate
 from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.effort import apart, until_failure

@@ -16,9 +16,9 @@ from functools import partial
 
 import sympy
 
-from profiles.profile import WEIGHT
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, fresh_name, substitute, to_text
+from profiles.variables import WEIGHT
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy

@@ -10,8 +10,9 @@ from fractions import Fraction
 
 from profiles.errors import InvalidExpression
 from profiles.notions import ProfileNotion
-from profiles.profile import WEIGHT, Profile
+from profiles.profile import Profile
 from profiles.terms import number, substitute, symbol
+from profiles.variables import WEIGHT
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.decide import AT_ONCE, FINELY
 from proofs_check.conditions.restating import restate

@@ -14,9 +14,10 @@ import sympy
 
 from profiles.errors import InvalidExpression
 from profiles.evaluation import constant_value
-from profiles.profile import WEIGHT, Profile
+from profiles.profile import Profile
 from profiles.symbolic import from_sympy, to_sympy
 from profiles.terms import Term, children, free_symbols, to_text
+from profiles.variables import WEIGHT
 from proofs_check.prover.algebra import expand, is_modest, put_in, tidy
 from proofs_check.prover.effort import until_failure
 from proofs_check.prover.oracle import equals

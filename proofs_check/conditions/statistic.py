@@ -19,9 +19,10 @@ import sympy
 from profiles.errors import InvalidExpression, PDPError
 from profiles.grammar import parse_expression
 from profiles.numbers import exact_text
-from profiles.profile import WEIGHT, Parameter, Profile, Statistic, Variable
+from profiles.profile import Profile
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import fresh_name, substitute, to_text
+from profiles.variables import WEIGHT, Parameter, Statistic, Variable
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept
 from proofs_check.prover import trees

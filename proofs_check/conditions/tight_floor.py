@@ -18,9 +18,9 @@ import sympy
 
 from profiles.errors import InvalidExpression
 from profiles.numbers import decimal_text, exact_text
-from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, to_text
+from profiles.variables import WEIGHT, Variable
 from proofs_check.certificates import checks
 from proofs_check.conditions.branches import Pieces, SmoothPiece, find_pieces
 from proofs_check.conditions.context import Context

@@ -11,9 +11,9 @@ import sympy
 
 from profiles.grammar import parse_expression
 from profiles.numbers import to_exact
-from profiles.profile import Parameter, Statistic, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, free_symbols, number, symbol
+from profiles.variables import Parameter, Statistic, Variable
 from proofs_check.conditions.assumption_9_nonzero import sides_of
 from proofs_check.conditions.context import Context
 from proofs_check.explain.document import EPSILON, Formula, Prose, Step

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy
 
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import number, substitute, symbol
+from profiles.variables import Variable
 from proofs_check.explain.document import Formula, Piece, Prose
 from proofs_check.explain.normal_form import NONNEGATIVE, NormalForm, find_normal_form, to_product, to_sum
 from proofs_check.explain.rounding import down, enclose

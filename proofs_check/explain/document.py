@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from profiles.presenting.latex import LATEX
-from profiles.profile import Variable
 from profiles.terms import Term
+from profiles.variables import Variable
 
 
 @dataclass(frozen=True, slots=True)

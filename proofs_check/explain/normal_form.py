@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import sympy
 
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, fresh_name, number, symbol
+from profiles.variables import Variable
 from proofs_check.explain.setting import is_huge, neat
 from proofs_check.explain.worst_box import lower_bound
 from proofs_check.prover.algebra import expand, expand_plainly, gather_powers, is_modest, numerator_and_denominator, put_in

@@ -8,9 +8,9 @@ from typing import Any
 import sympy
 
 from profiles.grammar import parse_expression
-from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_sympy
 from profiles.terms import Term, symbol
+from profiles.variables import WEIGHT, Variable
 from proofs_check.conditions.branches import Pieces, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.growth import offset_name

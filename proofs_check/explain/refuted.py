@@ -8,9 +8,9 @@ import sympy
 
 from profiles.errors import InvalidExpression
 from profiles.numbers import to_exact
-from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, number, symbol
+from profiles.variables import WEIGHT, Variable
 from proofs_check.conditions.context import Context
 from proofs_check.explain.document import EPSILON, EPSILON_AT_ONE, MU, SLOPE, SLOPE_AT_ONE, TARGET, Formula, Prose, Step
 from proofs_check.explain.kernel_rules import explain_tree

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from profiles.errors import InvalidExpression
-from profiles.profile import WEIGHT
 from profiles.symbolic import from_sympy
 from profiles.terms import Term, substitute
+from profiles.variables import WEIGHT
 from proofs_check.explain.document import EPSILON, EPSILON_AT_ONE, Formula, Step
 from proofs_check.explain.rounding import compare
 from proofs_check.explain.setting import at_point, fix, for_all, read_point

@@ -12,9 +12,9 @@ import sympy
 
 from profiles.grammar import parse_expression
 from profiles.numbers import to_exact
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.terms import Term, number, symbol
+from profiles.variables import Variable
 from proofs_check.explain.document import Formula, Piece, Prose, Step
 from proofs_check.prover.algebra import expand, put_in, tidy
 from proofs_check.prover.goals import Goal

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import sympy
 
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import Term, free_symbols, number, substitute, symbol
+from profiles.variables import Variable
 from proofs_check.conditions.context import Context
 from proofs_check.explain.cutting import LIMIT, weigh
 from proofs_check.explain.document import (

@@ -8,9 +8,9 @@ from fractions import Fraction
 import sympy
 
 from profiles.numbers import to_exact
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import number, symbol
+from profiles.variables import Variable
 from proofs_check.explain.cutting import LIMIT, weigh
 from proofs_check.explain.document import Formula, Prose, Step
 from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, for_all, goal_of, neat, range_formula, step

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .claims import check_claim, read_statement
+from .claims import check_claim
 from .compositions import check_composition, read_events
 from .rules import Session
+from .statements import read_statement
 from .syntax import read_fields, read_integer, read_json, read_list
 from .terms import Rejected, forget, require
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sympy
 
 from profiles import terms
-from profiles.profile import Variable
+from profiles.variables import Variable
 from proofs_check.prover.effort import remembered
 from proofs_check.prover.explore import Exploration, GoalStatus, candidates, explore, violating_point
 from proofs_check.prover.goals import Goal

@@ -11,9 +11,10 @@ import sympy
 
 from profiles.errors import InvalidExpression
 from profiles.evaluation import constant_value
-from profiles.profile import Profile, Variable
+from profiles.profile import Profile
 from profiles.symbolic import to_rational, to_sympy
 from profiles.terms import Term, children, free_symbols
+from profiles.variables import Variable
 from proofs_check.prover.algebra import put_in, rational_roots
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal

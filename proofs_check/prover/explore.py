@@ -19,8 +19,8 @@ import sympy
 from flint import arb, fmpq
 
 from profiles.errors import InvalidExpression
-from profiles.profile import Variable
 from profiles.terms import Term
+from profiles.variables import Variable
 from proofs_check.enclosures import Enclosure, ball, working_precision
 from proofs_check.prover.algebra import critical_centres, is_modest
 from proofs_check.prover.effort import spend, until_failure

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import sympy
 
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import Term
+from profiles.variables import Variable
 from proofs_check.prover.algebra import derivative, put_in
 
 

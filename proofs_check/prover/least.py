@@ -16,9 +16,9 @@ import sympy
 from flint import arb
 
 from profiles.errors import InvalidExpression
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term
+from profiles.variables import Variable
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 from proofs_check.prover.effort import remembered, spend
 from proofs_check.prover.explore import candidates

@@ -13,9 +13,9 @@ from profiles.profile import Profile
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
 from proofs_check.kernel.boxes import Range
-from proofs_check.kernel.claims import read_statement, restated
 from proofs_check.kernel.rules import Goal as KernelGoal
 from proofs_check.kernel.rules import Session, prove
+from proofs_check.kernel.statements import read_statement, restated
 from proofs_check.kernel.terms import Meter, Rejected, forget
 from proofs_check.prover.effort import remaining, remembered, spend
 from proofs_check.prover.goals import Goal

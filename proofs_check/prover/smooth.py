@@ -16,8 +16,8 @@ import sympy
 from sympy.core.relational import Relational
 
 from profiles.errors import InvalidExpression
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
+from profiles.variables import Variable
 from proofs_check.prover.algebra import cancelled, derivative, expand, factored, put_in, rational_roots
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal

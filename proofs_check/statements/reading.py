@@ -12,9 +12,9 @@ import sympy
 from profiles.errors import InvalidExpression
 from profiles.grammar import parse_expression
 from profiles.numbers import to_exact
-from profiles.profile import Variable
 from profiles.symbolic import to_sympy
 from profiles.terms import Term
+from profiles.variables import Variable
 from proofs_check.prover.algebra import derivative
 from proofs_check.prover.goals import Goal
 from proofs_check.statements.sentences import Goals

@@ -13,8 +13,8 @@ from typing import Protocol
 from flint import arb
 
 from profiles.evaluation import exact_value
-from profiles.profile import Variable
 from profiles.terms import Term, children, free_symbols, rebuild, symbol
+from profiles.variables import Variable
 from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction, working_precision
 
 Box = dict[str, tuple[Fraction, Fraction]]

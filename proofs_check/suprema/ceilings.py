@@ -13,8 +13,9 @@ from typing import Any
 
 from profiles.errors import PDPError
 from profiles.numbers import decimal_text, exact_text
-from profiles.profile import Profile, Statistic
+from profiles.profile import Profile
 from profiles.terms import Term, free_symbols
+from profiles.variables import Statistic
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import assumption_8
 from proofs_check.enclosures import working_precision

@@ -16,9 +16,9 @@ import sympy
 
 from profiles import Profile, exact_text
 from profiles.errors import InvalidExpression
-from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import fresh_name, to_text
+from profiles.variables import WEIGHT, Variable
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import put_in
 from proofs_check.prover.effort import within

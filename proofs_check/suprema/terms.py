@@ -5,8 +5,8 @@ from __future__ import annotations
 from flint import arb
 
 from profiles import Profile
-from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute
+from profiles.variables import WEIGHT
 
 _ONE = number(1)
 #: Above this number of nats ``expm1`` would only make large numbers, whose logarithm is taken again.

@@ -144,3 +144,41 @@ def test_a_composition_of_a_ledger_is_about_a_user(pdp, folder):
     assert pdp("account", "c.toml", "--delta", "1e-6", "--json").json()["unit"] == "user"
     assert "of one record" not in pdp("account", "c.toml", "--delta", "1e-6").out
     assert "curve_of_file" in refuse(pdp("account", "c.toml", "--calibrate", "count", "--delta", "1e-6", "--epsilon", "1"))
+
+
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("rule", [["--rule", "coreset-l2", "--constant", "m=50"], ["--rule", "uniform", "--constant", "m=9"], []])
+def test_a_sample_by_private_statistics_is_charged_as_a_whole(pdp, folder, rule):
+    profile = str(EXAMPLES / "lloyd.toml")
+    words = ["sample", profile, "-e", "5", "--private-statistics", "1", *rule, "--data", "people.csv", "--statistic", "z=l2"]
+    assert pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "8", "--anchor", "l.anchor").code == 0
+    first = pdp(*words, "--out", "a.csv", "--seed", "1", "--ledger", "l", "--name", "july", "--json")
+    assert first.code == 0, first.err
+    assert spent(pdp) == "5"
+    assert pdp("check", "a.csv.certificate.json").code == 0
+    # what is public of the charge says how the statistic was read, and that the ids are not in it
+    report = pdp("ledger", "report", "l", "--public", "--json").json()
+    assert any("but 'id'" in item for item in report["guarantee"]["hypotheses"])
+    assert abs(first.json()["released"]["records"] - 60) < 40
+    # nobody has room for another 5: no row is counted or drawn, and a unit that sits out pays nothing
+    second = pdp(*words, "--out", "b.csv", "--seed", "2", "--ledger", "l", "--name", "august", "--json")
+    assert second.code == 0, second.err
+    assert second.json()["private"]["sample_size"] == 0
+    assert abs(second.json()["released"]["records"]) < 40
+    assert len(Path("b.csv").read_text().splitlines()) == 1
+    assert spent(pdp) == "5"
+    assert "charged it before" in refuse(pdp(*words, "--out", "c.csv", "--ledger", "l", "--name", "july"))
+    assert "go together" in refuse(pdp(*words, "--out", "c.csv", "--ledger", "l"))
+    assert "would be lost" in refuse(pdp(*words, "--out", "l", "--ledger", "l", "--name", "september"))
+    assert not Path("c.csv").exists()
+
+
+@pytest.mark.thorough
+def test_what_would_be_refused_for_all_data_is_not_charged(pdp, folder):
+    init(pdp)
+    words = ["sample", str(EXAMPLES / "lloyd.toml"), "--data", "people.csv", "--out", "a.csv", "--ledger", "l", "--name", "july"]
+    small = ["-e", "0.2", "--private-statistics", "0.1", "--rule", "uniform", "--constant", "m=9", "--statistic", "z=l2"]
+    assert pdp(*words, *small).code != 0
+    assert pdp(*words, "-e", "5", "--private-statistics", "1", "--statistic", "z=id").refused()
+    assert pdp(*words, "-e", "5", "--private-statistics", "1", "--target-size", "5", "--statistic", "z=l2").refused()
+    assert spent(pdp) == "0"

@@ -11,6 +11,7 @@ import sys
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
@@ -102,6 +103,44 @@ def test_cluster_finds_places_in_all_three_forms(pdp, tmp_path):
     assert pdp(*matrix, "--rounds", "4", "--json").json()["choice"]["method"] == "selection"
 
 
+def test_places_and_streams_come_in_every_format(pdp, tmp_path):
+    def convert(name, suffix):
+        table = pa.csv.read_csv(EXAMPLES / f"{name}.csv")
+        path = tmp_path / f"{name}.{suffix}"
+        if suffix == "json":
+            path.write_text(json.dumps(table.to_pylist()))
+        else:
+            pa.parquet.write_table(table, path)
+        return path
+
+    ways = {
+        "points": lambda get: ("cluster", get("petals"), "--points", get("grid"), "--columns", "length,width", "-k", "3", "-e", "2",
+                               "--n-bound", "1000", "--seed", "1", "--json"),
+        "graph": lambda get: ("cluster", get("travellers"), "--graph", get("roads"), "--columns", "place", "-k", "2", "-e", "3",
+                              "--n-bound", "1000", "--seed", "1", "--json"),
+        "stream": lambda get: ("monitor", get("lines"), *STREAM, "--seed", "1", "--json"),
+    }  # fmt: skip
+    for words in ways.values():
+        found = [
+            pdp(*words(get)).json()
+            for get in (lambda name: EXAMPLES / f"{name}.csv", lambda name: convert(name, "parquet"), lambda name: convert(name, "json"))
+        ]
+        assert found[0]["answer"] == found[1]["answer"] == found[2]["answer"]
+        assert found[0]["utility"]["side"] in ("upper", "both")
+    (tmp_path / "matrix.json").write_text(json.dumps(np.abs(np.subtract.outer(np.arange(9), np.arange(9))).tolist()))
+    (tmp_path / "at.json").write_text(json.dumps([{"at": 2}] * 400 + [{"at": 7}] * 400))
+    words = ("--columns", "at", "-k", "2", "-e", "1", "--seed", "2", "--method", "everything")
+    found = pdp("cluster", tmp_path / "at.json", "--distances", tmp_path / "matrix.json", *words, "--json").json()
+    assert found["answer"]["place"] == [2, 7]
+    for text in ("{", "[1, 2]", '[{"at": 1}, {}]', '[{"at": 1}, {"at": "x"}]', "[[1, 2], [3]]", '{"at": 3}', "", "[[[1]]]", "[[NaN]]"):
+        (tmp_path / "odd.json").write_text(text)
+        assert pdp("cluster", tmp_path / "odd.json", "--distances", tmp_path / "matrix.json", *words).refused()
+        assert pdp("cluster", tmp_path / "at.json", "--distances", tmp_path / "odd.json", *words).refused()
+        assert pdp("monitor", tmp_path / "odd.json", *STREAM).refused()
+        if text != "[[1, 2], [3]]":  # two users with their items
+            assert pdp("select", tmp_path / "odd.json", *SELECT).refused()
+
+
 def test_parts_of_a_network_need_a_diameter(pdp, tmp_path):
     (tmp_path / "roads.csv").write_text("from,to,length\na,b,0\nb,c,2\nd,e,1\n")
     (tmp_path / "at.csv").write_text("at\n" + "a\n" * 300 + "d\n" * 300)
@@ -163,6 +202,27 @@ def test_lines_come_whole():
     os.close(write)
     assert list(lines) == [b"e"]
     os.close(read)
+
+
+def test_parts_are_put_together_where_each_one_costs_a_write(monkeypatch):
+    read, write = os.pipe()
+    waits = []
+
+    def has_more(_descriptor, wait) -> bool:
+        waits.append(wait)
+        if len(waits) == 1:
+            os.write(write, b"c,d\n")
+        return len(waits) == 1
+
+    monkeypatch.setattr("accountant.cli.monitor._has_more", has_more)
+    os.write(write, b"a,b\n")
+    assert next(read_lines(read, lambda: 10_000.0)) == b"a,b\nc,d\n"
+    assert min(waits) > 1_000
+    os.write(write, b"e,f\n")
+    assert next(read_lines(read)) == b"e,f\n"
+    assert waits[-1] == 0
+    for end in (read, write):
+        os.close(end)
 
 
 REFUSED = [

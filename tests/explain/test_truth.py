@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from profiles.grammar import parse_expression
-from profiles.profile import Variable
+from profiles.variables import Variable
 from proofs_check.explain import Formula
 
 

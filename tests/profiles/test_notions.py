@@ -20,7 +20,7 @@ from profiles import (
 )
 from profiles.files import Declaration, write_toml
 from profiles.notions import ProfileNotion, to_notion
-from profiles.profile import Variable
+from profiles.variables import Variable
 
 Z = {"z": [0, 4]}
 GAUSSIAN = declare("sum", notion="gaussian", mu="w*z/sigma", record=Z, parameters={"sigma": 3})

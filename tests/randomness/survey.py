@@ -170,7 +170,7 @@ SURVEY: tuple[Line, ...] = (
     ),
     Line(
         f"{_A}/kmeans/records.py",
-        ("PrivateRecords.add_squares", "PrivateRecords.add_up", "PrivateRecords.count", "PrivateRecords.release"),
+        ("PrivateRecords._add", "PrivateRecords.count", "PrivateRecords.release"),
         Kind.EXACT,
         "noise of counts and sums of private k-means",
         "Theorem 2 of [private k-means](private-kmeans.md) with exact sums",

@@ -13,7 +13,7 @@ from accountant.samples.once import SAME_STATISTICS
 from profiles import InvalidArgument, InvalidProfile, compose_adaptively, declare
 from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.lloyd import PUBLIC_CENTRES
-from profiles.profile import Parameter
+from profiles.variables import Parameter
 from proofs_check.exact import enumerate_outputs, epsilon_of_tables
 from tests.targets.suite.amplification import CASES
 

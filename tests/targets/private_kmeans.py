@@ -92,6 +92,10 @@ class ThresholdNoise:
     shared: dict[str, int] | None = None
 
     @property
+    def normal(self) -> bool:
+        return False
+
+    @property
     def budget(self) -> Fraction:
         return self.pure.budget
 
@@ -106,6 +110,9 @@ class ThresholdNoise:
 
     def sum_noise(self, dimension: int) -> float:
         return self.pure.sum_noise(dimension)
+
+    def share_for(self, part: float) -> float:
+        return self.pure.share_for(part)
 
     def count_share(self, dimension: int) -> Fraction:
         del dimension
@@ -184,19 +191,19 @@ def run_pipeline(
         if sample is not None:
             access = SampledRecords(access, sample, choose, ChosenSampler(choose))  # type: ignore[arg-type]
             if reuse:
-                access = _Forgetful(access)
+                access._budget = access._budget / 2
+                access = Forgetful(access)
         method(access)
         return (statistics.count, float(statistics.mean[0]), statistics.rms, statistics.radius, *seen)
 
     return run
 
 
-class _Forgetful:
-    """A sample of which every release is charged as if it were the first: each has half of the budget."""
+class Forgetful:
+    """A sample of which every release is charged as if it were the first."""
 
     def __init__(self, access: SampledRecords) -> None:
         self._access = access
-        access._budget = access._budget / 2
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._access, name)

@@ -22,7 +22,7 @@ from accountant.applications.statistics.releasing import Moment, Released, _Powe
 from accountant.data import parse_statistic
 from accountant.data.arrays import ArraySource
 from profiles import Profile, declare
-from profiles.profile import Statistic
+from profiles.variables import Statistic
 from proofs_check.exact import Choices
 from tests.targets.private_kmeans import Program, ThresholdNoise
 

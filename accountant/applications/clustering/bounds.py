@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from accountant.applications.clustering.private import PrivateMetricClustering, rounds_for
-from accountant.applications.clustering.solver import TOLERANCE
+from accountant.applications.clustering.solver import ratio_of_solver
 from accountant.applications.clustering.space import UNITS
 from profiles import InvalidArgument
 
@@ -60,16 +60,6 @@ def bound_free_cost(model: PrivateMetricClustering, optimum: float, records: int
     best = bound_cost(model, moved_optimum, records, beta)
     whole = float(records) * model.space.diameter**model.power
     return float(min((best**q + moved) ** model.power * _OUTWARD, whole))
-
-
-def ratio_of_solver(power: int, tolerance: float = TOLERANCE) -> float:
-    """Return α_q(η) of docs/metric-clustering.md, Theorem 6: 5 and 81 for η = 0.
-
-    >>> ratio_of_solver(1, 0), ratio_of_solver(2, 0)
-    (5.0, 81.0)
-    """
-    rest = 1 - tolerance
-    return 5 / rest if power == 1 else ((4 + math.sqrt(16 + 9 * rest)) / rest) ** 2
 
 
 def _bound(model: PrivateMetricClustering, optimum: float, records: int, beta: float, share: float) -> float:

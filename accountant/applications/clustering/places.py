@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from accountant.applications.clustering.space import MetricSpace, measure_grid, measure_points, read_distances
-from accountant.applications.submodular.readers import load_columns
+from accountant.applications.submodular.readers import load_columns, load_json
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 from profiles.arrays import Floats
 
@@ -57,7 +57,7 @@ class Places:
 
 
 def read_points(path: str, columns: list[str], diameter: float | None = None) -> Places:
-    """Return the public candidates of a CSV or Parquet file, a row each, with Euclidean distances. Raises :class:`InvalidData`."""
+    """Return the public candidates of a CSV, Parquet or JSON file, a row each, with Euclidean distances. Raises :class:`InvalidData`."""
     table, label = load_columns(path, columns)
     points = np.column_stack([read_numbers(table.column(name), name, label) for name in columns])
     _require_few(len(points), "candidates")
@@ -86,7 +86,7 @@ def parse_grid(box: str, cells: str, norm: str, columns: list[str], diameter: fl
 
 
 def read_matrix(path: str, diameter: float | None = None) -> Places:
-    """Return the public candidates whose distances a square matrix has: a file of NumPy (NPY), or CSV without a header.
+    """Return the public candidates whose distances a square matrix has: an NPY file, CSV without a header, or a JSON list of rows.
 
     Raises :class:`UnreadableFile`, :class:`InvalidData`.
     """
@@ -96,8 +96,11 @@ def read_matrix(path: str, diameter: float | None = None) -> Places:
     try:
         with file.open("rb") as stream:
             binary = stream.read(6) == b"\x93NUMPY"
-        matrix = np.load(file, allow_pickle=False) if binary else np.loadtxt(file, delimiter=",", ndmin=2)
-    except (ValueError, OSError, EOFError, UnicodeDecodeError):
+        if file.suffix.lower() == ".json" and not binary:
+            matrix = np.array(load_json(file), dtype=np.float64, ndmin=2)
+        else:
+            matrix = np.load(file, allow_pickle=False) if binary else np.loadtxt(file, delimiter=",", ndmin=2)
+    except (ValueError, TypeError, OverflowError, OSError, EOFError, UnicodeDecodeError):
         raise UnreadableFile(f"{file.name} is no square matrix of numbers; give NPY, or rows of numbers with commas") from None
     return Places(read_distances(matrix, diameter=diameter))
 

@@ -15,6 +15,8 @@ from accountant.applications.clustering.records import Data, MetricRecords, Tall
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
+from accountant.applications.clustering.stating import state_cost
+from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw
 from accountant.calibration.one_sided import to_target
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
@@ -38,10 +40,10 @@ _SOLVER = "the solution of the weighted instance"
 
 MOST_ROUNDS = 2**20
 _LEAST_RATE = Fraction(1, 2**900)
-_HISTOGRAMS = ("sampled", "full")
+_HISTOGRAMS = (None, "sampled", "full")
 _METHODS = ("selection", "everything", "auto")
-#: What noise may leave where everything is counted, as a share of the records.
-_NOISY = 0.5
+#: What noise may leave where everything is counted, as a share of the records: docs/study-onesided.md, section 7.
+_NOISY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +85,14 @@ class PrivateMetricClustering:
 
     ``space``: public candidates and distances. ``power``: 1 (k-median) or 2 (k-means). ``epsilon``: exact, in nats.
     ``method``: "selection" draws some candidates and counts records at these; "everything" counts records at all m with two-sided noise and
-    the whole ε, and selects none; "auto" takes the second where the noise that it leaves, m·e^−ε/(1 − e^−2ε) records in expectation, is at
-    most half of ``n_bound``, and else the first. ``choice`` says which and why.
+    the whole ε, and selects none; "auto" takes the second where ``n_bound`` is at least m, and the noise that it leaves, m·e^−ε/(1 − e^−2ε)
+    records in expectation, at most 0.9 of it; else the first, with the histogram whose counts have the smaller standard deviation,
+    √2/ε_h or √(1/(p·ε_h)² + (1 − p)n/(p·L)) for a full and a sampled one. ``choice`` says which and why.
     How many candidates a selection draws before the histogram, exactly one of:
     ``rounds`` (that many); ``n_bound`` N (⌈k ln N⌉, good for up to N records; privacy holds for more, too, but N must not be looked up in
     the data); ``size_share`` (⌈k ln ñ⌉ for a noisy number of records ñ, which costs this share of the budget).
     ``split``: share of what is left for the selection; the rest is for the histogram. ``histogram``: ``"sampled"`` counts the sample that
-    the selection used, as the paper does; ``"full"`` counts all records with two-sided noise.
+    the selection used, as the paper does; ``"full"`` counts all records with two-sided noise; None is "sampled", or what "auto" chooses.
     ``calibration``: ``"optimal"`` or ``"corollary"`` (the paper's ε₀ = ln 2).
 
     Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidTarget` when it is made.
@@ -110,7 +113,7 @@ class PrivateMetricClustering:
     n_bound: int | None = None
     size_share: ExactLike | None = None
     split: ExactLike = "1/2"
-    histogram: Literal["sampled", "full"] = "sampled"
+    histogram: Literal["sampled", "full"] | None = None
     calibration: Literal["optimal", "corollary"] = "optimal"
     method: Literal["selection", "everything", "auto"] = "selection"
     budget: BudgetSplit = field(init=False, repr=False, compare=False)
@@ -141,29 +144,47 @@ class PrivateMetricClustering:
                 raise InvalidArgument(f"{what} must lie strictly between 0 and 1, but {str(value)[:40]} was found; give a share")
         if self.histogram not in _HISTOGRAMS:
             raise InvalidArgument(f"histogram must be 'sampled' or 'full', but {str(self.histogram)[:40]!r} was found; give one of the two")
-        object.__setattr__(self, "choice", self._choose())
-        budget = divide_budget(
-            to_target(self.epsilon),
-            split=to_exact(self.split, "split"),
-            size_share=Fraction(0) if self.size_share is None else to_exact(self.size_share, "size_share"),
-            everything=self.public_rounds == self.space.size,
-            full=self.histogram == "full" or self.choice.method == "everything",
-            calibration=self.calibration,
-        )
+        object.__setattr__(self, "choice", self._choose_method())
+        full = self.histogram == "full" or self.choice.method == "everything"
+        if self.method == "auto" and self.choice.method == "selection" and self.histogram is None:
+            full = self._choose_histogram()
+        budget = self._divide(full=full)
         object.__setattr__(self, "budget", budget)
         if any(0 < share < _LEAST_RATE for share in (budget.size, budget.selection, budget.histogram)):
             raise InvalidTarget("a part of the budget is below 2^-900 nats, whose noise is no binary64 number; raise epsilon or the share")
 
-    def _choose(self) -> Choice:
+    def _divide(self, *, full: bool) -> BudgetSplit:
+        return divide_budget(
+            to_target(self.epsilon),
+            split=to_exact(self.split, "split"),
+            size_share=Fraction(0) if self.size_share is None else to_exact(self.size_share, "size_share"),
+            everything=self.public_rounds == self.space.size,
+            full=full,
+            calibration=self.calibration,
+        )
+
+    def _choose_method(self) -> Choice:
         if self.method == "selection":
             return Choice("selection", "as asked")
         left = self.space.size * expect_left(float(to_target(self.epsilon)))
         if self.method == "everything":
             return Choice("everything", f"as asked; noise leaves weights of about {left:.4g} records where nobody is")
         bound = float(self.n_bound or 0)
+        if bound < self.space.size:
+            reason = f"there are more candidates than the {bound:.6g} records of the bound"
+            return Choice("selection", reason, (("everything", left / bound),))
         taken, word = ("everything", "at most") if left <= _NOISY * bound else ("selection", "more than")
-        reason = f"counting all candidates leaves noise of about {left:.4g} records, {word} {_NOISY:g} of the bound {bound:.6g}"
+        reason = f"counting all candidates leaves noise of about {left:.4g} records, {word} 0.9 of the bound {bound:.6g}"
         return Choice(taken, reason, (("everything", left / bound),))
+
+    def _choose_histogram(self) -> bool:
+        """Choose the histogram with the smaller error of a count, for ``n_bound`` records; return whether it is the full one."""
+        errors = expect_count_errors(self._divide(full=False), self._divide(full=True), self.n_bound or 0, self.public_rounds or 1)
+        taken = min(errors, key=lambda name: errors[name])
+        shown = ", ".join(f"{value:.4g} with the {name} one" for name, value in errors.items())
+        reason = f"{self.choice.reason}; {taken} histogram: the standard deviation of a count is {shown} (records)"
+        object.__setattr__(self, "choice", Choice("selection", reason, (*self.choice.errors, *errors.items())))
+        return taken == "full"
 
     @property
     def public_rounds(self) -> int | None:
@@ -178,6 +199,11 @@ class PrivateMetricClustering:
     def guarantee(self) -> AnyGuarantee:
         """The guarantee of :meth:`run` before it is known where the random bits come from."""
         return derive_guarantee(self.budget, self, rounds=self.public_rounds)
+
+    @property
+    def utility(self) -> CostBound:
+        """What the centres cost at most, for all data sets of at most ``n_bound`` records, or why nothing is proved."""
+        return state_cost(self)
 
     def run(self, data: Data, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> MetricClustering:
         """Return private centres for ``data``: candidate numbers (n,), points (n, d), :class:`Multiplicities` or :class:`DistanceRows`.
@@ -197,7 +223,7 @@ class PrivateMetricClustering:
         size = None if ledger is None else records.size
         found, guarantee, charged = release_once(ledger, promised, size, cluster, arguments=(self,))
         parts = (tuple(found["centres"]), guarantee, tuple(found["selected"]), tuple(found["weights"]))
-        return MetricClustering(*parts, choice=self.choice, charged=charged)
+        return MetricClustering(*parts, utility=self.utility, choice=self.choice, charged=charged)
 
     def _cluster(self, records: MetricRecords, draw: Draw) -> dict[str, Any]:
         """Return what is released: centres, selected candidates and their weights."""
@@ -235,6 +261,15 @@ def expect_left(epsilon: float) -> float:
     (0.4255, 4.992)
     """
     return math.exp(-epsilon) / -math.expm1(-2 * epsilon)
+
+
+def expect_count_errors(sampled: BudgetSplit, full: BudgetSplit, records: int, rounds: int) -> dict[str, float]:
+    """Return the standard deviations of a count of records/rounds records, for both kinds of histogram."""
+    found = {"full": math.sqrt(2) / float(full.histogram)}
+    if sampled.plan is not None:
+        p = sampled.plan.p
+        found["sampled"] = math.hypot(1 / (p * float(sampled.histogram)), math.sqrt((1 - p) / p * records / rounds))
+    return found
 
 
 def rounds_for(records: int, k: int, candidates: int) -> int:

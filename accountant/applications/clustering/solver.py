@@ -22,6 +22,16 @@ TOLERANCE = 1e-6
 _SEED = 4032  # public: what is drawn here depends on nothing else
 
 
+def ratio_of_solver(power: int, tolerance: float = TOLERANCE) -> float:
+    """Return α_q(η) of docs/metric-clustering.md, Theorem 6: 5 and 81 for η = 0.
+
+    >>> ratio_of_solver(1, 0), ratio_of_solver(2, 0)
+    (5.0, 81.0)
+    """
+    rest = 1 - tolerance
+    return 5 / rest if power == 1 else ((4 + math.sqrt(16 + 9 * rest)) / rest) ** 2
+
+
 def solve_weighted(costs: Floats, weights: Floats, k: int, *, restarts: int = 4) -> tuple[int, ...]:
     """Return k facilities, sorted: the cheapest η-stable set of ``restarts`` searches, η = 10^−6, from public starting draws.
 

@@ -14,12 +14,13 @@ import numpy as np
 from accountant.applications.charging import release_once
 from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
-from accountant.applications.heavyhitters.planning import ThresholdPlan, share_budget
+from accountant.applications.heavyhitters.planning import ThresholdPlan, share_budget, state_reports
 from accountant.applications.heavyhitters.state import KeptPass
 from accountant.applications.heavyhitters.streams import WholeStream, cut_records
 from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
-from accountant.applications.running import Answer
+from accountant.applications.quality import ReportBound
+from accountant.applications.running import Answer, Choice
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument
@@ -95,6 +96,7 @@ class HeavyHitterMonitor:
     membership: Membership = "stored"
     outside: Outside = "ignore"
     plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
+    utility: ReportBound = field(init=False, repr=False, compare=False)
     _threshold: int = field(init=False, repr=False, compare=False)
     _domain: PublicDomain = field(init=False, repr=False, compare=False)
     _times: PublicDomain = field(init=False, repr=False, compare=False)
@@ -115,6 +117,7 @@ class HeavyHitterMonitor:
         if planned is not None:
             sizes = {"steps": len(self._times), "domain_size": len(self._domain)}
             planned.require(k=self.k, epsilon=self.epsilon, calibration=self.calibration, **sizes)
+        object.__setattr__(self, "utility", state_reports(planned, int(self.k)))
         object.__setattr__(self, "threshold", threshold)
         object.__setattr__(self, "_threshold", threshold)
 
@@ -132,6 +135,14 @@ class HeavyHitterMonitor:
         if not isinstance(plan, ThresholdPlan):
             raise InvalidArgument(f"a plan of plan_threshold was expected, but {type(plan).__name__} was found; make one")
         return cls(plan.k, plan.epsilon, plan, domain, times, plan.calibration, membership, outside)
+
+    @property
+    def choice(self) -> Choice:
+        """Where the threshold is from."""
+        planned = "as asked" if self.utility.void else "about the least one for which the error is proved"
+        return Choice(
+            f"threshold {self._threshold}", f"{planned}; noise of rate {float(self.rate):.6g} a user, membership {self.membership}"
+        )
 
     @property
     def rate(self) -> Fraction:
@@ -219,7 +230,8 @@ class HeavyHitterMonitor:
         released, guarantee, charged = release_once(
             ledger, promised, None if users is None else len(users), report, arguments=(self,), ids=users
         )
-        return HeavyHitterAnswer(tuple(StepReport(time, tuple(items)) for time, items in released), guarantee, charged=charged)
+        reports = tuple(StepReport(time, tuple(items)) for time, items in released)
+        return HeavyHitterAnswer(reports, guarantee, utility=self.utility, choice=self.choice, charged=charged)
 
     def _derive(self, bits: Hypothesis | str) -> AnyGuarantee:
         refused = (REFUSED,) if self.outside == "refuse" else ()

@@ -10,6 +10,7 @@ from fractions import Fraction
 from flint import arb
 from scipy.stats import binom
 
+from accountant.applications.quality import ReportBound
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
 from profiles.numbers import bisect, to_integer
@@ -55,6 +56,13 @@ class ThresholdPlan:
                 raise InvalidArgument(
                     f"the plan is for at most {planned} {name}, but {given} were found; plan the threshold for all of them"
                 )
+
+
+def state_reports(plan: ThresholdPlan | None, k: int) -> ReportBound:
+    """Return what a plan proves of the reports; void where the threshold was given without one."""
+    if plan is None:
+        return ReportBound(0, 0, k, None, (), "the threshold was given, not planned; plan_threshold proves an error")
+    return ReportBound(plan.level, plan.error, k, plan.failure, ())
 
 
 def share_budget(epsilon0: Fraction, k: int, pairs: int) -> Fraction:

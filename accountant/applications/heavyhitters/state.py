@@ -14,6 +14,7 @@ import io
 import json
 import os
 import secrets
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,12 +38,13 @@ class KeptPass:
     Made by ``HeavyHitterMonitor.start_kept``. Use it as a context manager: the lock is given back at the end.
     """
 
-    __slots__ = ("_belongs", "_generation", "_lock", "_path", "_run", "_skipping", "_times", "_watch", "guarantee")
+    __slots__ = ("_belongs", "_generation", "_ids", "_lock", "_path", "_run", "_skipping", "_spent", "_times", "_watch", "guarantee")
 
     def __init__(self, path: Path, watch: Watch, guarantee: AnyGuarantee, belongs: str, times: PublicDomain) -> None:
         self.guarantee = guarantee
         self._path, self._watch, self._belongs, self._times = Path(path), watch, belongs, times
         self._run, self._generation, self._skipping = secrets.token_hex(16), 0, False
+        self._ids, self._spent = _TextIds(), 0.0
         check_writable(self._path)
         self._lock = _lock(self._path)
         try:
@@ -63,6 +65,11 @@ class KeptPass:
     def over(self) -> int:
         """How many time steps are over."""
         return self._watch.step
+
+    @property
+    def spent(self) -> float:
+        """How long the last write took, in seconds: whoever pushes less often than that spends little time on writing."""
+        return self._spent
 
     def push(self, times: Any, users: Any, items: Any) -> tuple[StepReport, ...]:
         """Take records in the order of their times, as ``Watch.push``; after a restart those of steps that are over are skipped.
@@ -120,13 +127,14 @@ class KeptPass:
     def _write(self) -> None:
         if self._lock is None:
             raise InvalidArgument("a pass was used after it was closed; go on from its state")
+        began = time.monotonic()
         state = self._watch.export()
         texts = isinstance(state.users, list)
         header = {
             "kind": _KIND, "run": self._run, "generation": self._generation, "belongs": self._belongs, "path": str(self._path.resolve()),
             "step": state.step, "last": state.last, "texts": texts,
         }  # fmt: skip
-        ids = np.frombuffer(json.dumps(state.users).encode(), dtype=np.uint8) if texts else np.asarray(state.users, dtype=np.int64)
+        ids = self._ids.write(state.users) if isinstance(state.users, list) else np.asarray(state.users, dtype=np.int64)
         buffer = io.BytesIO()
         arrays: dict[str, Any] = {name: getattr(state, name) for name in _ARRAYS}
         np.savez(buffer, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), users=ids, **arrays)
@@ -136,6 +144,24 @@ class KeptPass:
                 stream.write(buffer.getbuffer())
         finally:
             os.umask(mask)
+        self._spent = time.monotonic() - began
+
+
+class _TextIds:
+    """Ids as one JSON list: only what is new is written again, as a pass adds users at the end and forgets none."""
+
+    __slots__ = ("_count", "_text")
+
+    def __init__(self) -> None:
+        self._count, self._text = 0, bytearray(b"[")
+
+    def write(self, users: list[str]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """Return the bytes of the list."""
+        new = json.dumps(users[self._count :])[1:-1].encode()
+        if new:
+            self._text += b"," + new if self._count else new
+        self._count = len(users)
+        return np.frombuffer(bytes(self._text) + b"]", dtype=np.uint8)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], PassState]:

@@ -7,6 +7,7 @@ users outside the sample and for dropped ones alike.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -141,13 +142,18 @@ class TextIndex:
         self._slots: dict[str, int] = {}
 
     def find(self, users: list[str]) -> tuple[list[str], Integers, Integers]:
-        """Return the different users in the order of their first records, the place of each record among them, and their slots."""
-        different = dict.fromkeys(users)
-        for place, user in enumerate(different):
-            different[user] = place
-        places = np.fromiter(map(different.__getitem__, users), dtype=np.int64, count=len(users))
-        slots = np.fromiter((self._slots.get(user, NOBODY) for user in different), dtype=np.int64, count=len(different))
-        return list(different), places, slots
+        """Return the users of the records and behind them those who are not known, each once; the place of each record among them; and
+        their slots.
+        """
+        slots = np.fromiter(map(self._slots.get, users, itertools.repeat(NOBODY)), dtype=np.int64, count=len(users))
+        places = np.arange(len(users))
+        missing = np.flatnonzero(slots == NOBODY).tolist()
+        if not missing:
+            return users, places, slots
+        new = {user: place for place, user in enumerate(dict.fromkeys(users[record] for record in missing), start=len(users))}
+        places[missing] = [new[users[record]] for record in missing]
+        slots[missing] = 0  # nobody is referred to them
+        return [*users, *new], places, np.concatenate([slots, np.full(len(new), NOBODY)])
 
     def add(self, users: list[str], slots: Integers) -> None:
         """Add users that are not known."""
@@ -165,6 +171,8 @@ class TextIndex:
     def read(self, users: Any) -> list[str]:
         """Return the users as a list. Raises :class:`InvalidData`."""
         values = users.tolist() if isinstance(users, np.ndarray) else list(users)
+        if set(map(type, values)) == {str}:
+            return values
         wrong = next((value for value in values if not isinstance(value, str)), None)
         if wrong is not None or any(value is None for value in values):
             raise InvalidData(

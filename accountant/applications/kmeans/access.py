@@ -82,6 +82,10 @@ class DataAccess(Protocol):
         So Q = n·rms/(k·radius·sum_noise), with ``radius`` as wide as the records are clipped for it.
         """
 
+    @property
+    def normal(self) -> bool:
+        """Whether noise is normal: T rounds multiply it by √T, where they multiply other noise by T."""
+
     def clip(self, radius: float) -> None:
         """Clip records to ``radius`` about the mean from now on, by moving each onto that ball along its ray; a function of released
         numbers. Raises :class:`profiles.InvalidArgument` for what is not positive and finite. Costs nothing.

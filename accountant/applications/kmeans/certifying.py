@@ -58,8 +58,8 @@ from profiles.mechanisms.datasets import float_at_most
 from profiles.mechanisms.interface import is_exact, whole_number
 from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.private import list_values
-from profiles.profile import WEIGHT
 from profiles.terms import substitute, symbol
+from profiles.variables import WEIGHT
 
 #: Hypotheses that hold by construction, each with the reason.
 Evidence = Mapping[Hypothesis, str]

@@ -11,7 +11,7 @@ of :attr:`PrivateRecords.radius`. Both are functions of the row, of public const
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -85,6 +85,11 @@ class PrivateRecords:
     def sum_noise(self) -> float:
         """About ‖ζ‖₂/radius of a sum that gets the whole budget."""
         return self._spending.law.sum_noise(self._rows.dimension)
+
+    @property
+    def normal(self) -> bool:
+        """Whether the noise is normal."""
+        return self._spending.law.normal
 
     @property
     def law(self) -> NoiseLaw:
@@ -177,26 +182,33 @@ class PrivateRecords:
     def add_up(self, cost: Fraction) -> tuple[Floats, Charge]:
         """Return the noisy Σ y over all rows, shape (d,), with its charge."""
         charge = self._charge(Part.SUM, cost, self._domain.reach)
-        release = self._spending.law.open(charge, self._bits)
-        return release.draw(self._add(release, self._domain.enter)[np.newaxis])[0], charge
+        return self._add(charge)[0], charge
 
     def add_squares(self, cost: Fraction) -> tuple[float, Charge]:
         """Return the noisy Σ ‖y‖₂² over all rows, with its charge."""
         charge = self._charge(Part.SQUARES, cost, self._domain.reach**2)
-        release = self._spending.law.open(charge, self._bits)
-        most = float_at_most(charge.reach)
-        found = release.draw(self._add(release, lambda rows: square_norms(self._domain.enter(rows), most)[:, np.newaxis])[np.newaxis])
-        return float(found[0, 0]), charge
+        return float(self._add(charge)[0][0]), charge
+
+    def add_both(self, of_sum: Fraction, of_squares: Fraction) -> tuple[tuple[Floats, Charge], tuple[float, Charge]]:
+        """Return what :meth:`add_up` and :meth:`add_squares` return, of one pass over the rows."""
+        first, second = self._charge(Part.SUM, of_sum, self._domain.reach), self._charge(Part.SQUARES, of_squares, self._domain.reach**2)
+        total, squares = self._add(first, second)
+        return (total, first), (float(squares[0]), second)
 
     def _charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
         return self._spending.charge(part, cost, reach)
 
-    def _add(self, release: Release, of: Callable[[Floats], Floats]) -> Totals:
-        found: Totals | None = None
+    def _add(self, *charges: Charge) -> list[Floats]:
+        """Return the noisy totals of Σ y or Σ ‖y‖₂², as each charge says, of one pass."""
+        opened = [(charge, self._spending.law.open(charge, self._bits)) for charge in charges]
+        totals: list[Totals] = [np.zeros(1 if charge.part is Part.SQUARES else self._rows.dimension, dtype=object) for charge in charges]
         for block in self._rows.blocks():
-            part = total_units(of(block), None, release.unit).astype(object)
-            found = part if found is None else found + part
-        return np.zeros(self._rows.dimension if found is None else len(found), dtype=object) if found is None else found
+            inside = self._domain.enter(block)
+            for place, (charge, release) in enumerate(opened):
+                squares = charge.part is Part.SQUARES
+                values = square_norms(inside, float_at_most(charge.reach))[:, np.newaxis] if squares else inside
+                totals[place] = totals[place] + total_units(values, None, release.unit).astype(object)
+        return [release.draw(total[np.newaxis])[0] for (_, release), total in zip(opened, totals, strict=True)]
 
     def _total(self, assign: Assign, cells: int, counted: Release, summed: Release | None) -> NDArray[Any]:
         """Return the exact totals of cells in units: sums in the first columns (none without ``summed``), counts in the last."""

@@ -232,6 +232,11 @@ class SampledRecords:
         half = float(_FULL) if self._choice.size is None else 1.0
         return self._records.sum_noise * budget / (allowed * half)
 
+    @property
+    def normal(self) -> bool:
+        """Whether the noise is normal."""
+        return self._records.normal
+
     def clip(self, radius: float) -> None:
         """Move rows into the ball of ``radius`` from now on. Raises :class:`InvalidArgument` after the sample was drawn by another one."""
         if self._sample is not None and radius != self.radius:

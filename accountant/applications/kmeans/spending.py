@@ -54,6 +54,10 @@ class NoiseLaw(Protocol):
     """A law of noise: what a budget buys."""
 
     @property
+    def normal(self) -> bool:
+        """Whether costs add up as squares, so that T releases of one budget have √T times the noise of one, and not T times."""
+
+    @property
     def budget(self) -> Fraction:
         """What may be spent, strictly below what was asked for: the rest is room for the proof of the worst case."""
 
@@ -69,6 +73,9 @@ class NoiseLaw(Protocol):
     def sum_noise(self, dimension: int) -> float:
         """Return about ‖ζ‖₂/reach for a sum that gets the whole budget."""
 
+    def share_for(self, part: float) -> float:
+        """Return the share of the budget for noise that is 1/``part`` times that of the whole budget, ``part`` in (0, 1]."""
+
     def count_share(self, dimension: int) -> Fraction:
         """Return the share of counts with the least first-order error of a centre."""
 
@@ -83,6 +90,11 @@ class PureNoise:
     """Laplace noise on numbers, density ∝ exp(−‖ζ‖₂/β) on vectors; a cost is an ε, and β = reach/cost."""
 
     epsilon: Fraction
+
+    @property
+    def normal(self) -> bool:
+        """No."""
+        return False
 
     @property
     def budget(self) -> Fraction:
@@ -106,6 +118,10 @@ class PureNoise:
         """Return d/ε."""
         return dimension / float(self.budget)
 
+    def share_for(self, part: float) -> float:
+        """Return ``part``: noise falls with ε."""
+        return part
+
     def count_share(self, dimension: int) -> Fraction:
         """Return a/(a + b) of docs/dp-kmeans.md, section 4."""
         return pure_count_share(dimension, 2)
@@ -116,6 +132,11 @@ class NormalNoise:
     """Normal noise on every number; a cost is a μ², and σ = reach/√cost. ``mu`` is certified for the target (ε, δ)."""
 
     mu: Fraction
+
+    @property
+    def normal(self) -> bool:
+        """Yes."""
+        return True
 
     @property
     def budget(self) -> Fraction:
@@ -139,6 +160,10 @@ class NormalNoise:
     def sum_noise(self, dimension: int) -> float:
         """Return √d/μ."""
         return math.sqrt(dimension / float(self.budget))
+
+    def share_for(self, part: float) -> float:
+        """Return ``part``²: noise falls with μ."""
+        return part**2
 
     def count_share(self, dimension: int) -> Fraction:
         """Return ρ/(ρ + √d), as in accountant/applications/kmeans/gaussian.py."""

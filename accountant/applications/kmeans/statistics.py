@@ -11,8 +11,8 @@ The mean is shrunk toward the public center (positive-part James–Stein), becau
 E (Σ ‖y‖²/n − ‖mean‖²) is the mean squared distance from the shrunk mean to first order: Σ ‖y − s m‖²/n = Σ ‖y‖²/n − 2 s m·Σ y/n + s² ‖m‖²
 and m·Σ y/n is ‖m‖² − V = s ‖m‖² on average. ``floor`` is what the noise of Σ ‖y‖² could hide.
 
-How ε is divided depends on what is released by then: ñ decides what the mean gets. That is allowed: the costs are charged to one budget
-(docs/private-kmeans.md, Theorem 1). The shares are guesses about utility, and no guarantee rests on them.
+How ε is divided depends on what is released by then: ñ decides what the mean and the spread get. That is allowed: the costs are charged
+to one budget (docs/private-kmeans.md, Theorem 1). The shares are guesses about utility, and no guarantee rests on them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from accountant.applications.kmeans.access import Statistics
 from accountant.applications.kmeans.records import PrivateRecords, square_norms
 from accountant.applications.kmeans.rows import Rows
+from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part
 from profiles import InvalidArgument
 from profiles.arrays import Floats
 from profiles.mechanisms.ball import project_records
@@ -33,10 +34,13 @@ from profiles.mechanisms.datasets import float_at_most
 
 #: What ``public`` may name: quantities that are taken from the data as they are, because they are public already.
 NAMES = ("n", "mean", "rms", "radius")
-SHARE_COUNT, SHARE_SQUARES = Fraction(2, 100), Fraction(4, 100)
-_SHARES_MEAN = (Fraction(5, 100), Fraction(10, 100), Fraction(60, 100))
-#: Below this many noises of a centre in a cluster the mean gets the second share, above this noise of the mean the third.
-_FEW, _NOISY = 40, 0.08
+SHARE_COUNT = Fraction(2, 100)
+#: The noise of the spread, in r², that is aimed at, and the least and the largest share that it may take.
+_SPREAD_NOISE, _SPREAD_SHARES = 0.02, (0.005, 0.04)
+#: The length of the noise of the mean, in r, that is aimed at with at most the second share; that which is not exceeded where there is a
+#: share for it; the least share. Where a sum that gets everything is noisier than _NOISY, the mean gets the largest.
+_MEAN_NOISES, _MEAN_SHARES = (0.05, 0.2), (0.01, 0.1, 0.6)
+_NOISY = 0.08
 #: Where the mean is that noisy and there are fewer noises of a centre in a cluster than this, no clusters are looked for, and the spread,
 #: which nothing but a warning needs then, gets little.
 _HOPELESS = 4.0
@@ -73,15 +77,35 @@ class Public:
         return "" if not named else f"{', '.join(named)} {'are' if len(named) > 1 else 'is'}"
 
 
-def share_of_mean(count: float, clusters: int, sum_noise: float) -> Fraction:
-    """Return the share of the mean. ``sum_noise``: ‖ζ‖/r of a sum that gets the whole budget.
+def share_of_mean(law: NoiseLaw, dimension: int, count: float) -> Fraction:
+    """Return the share of the mean: what makes its noise .05 r long, but not above .1; or what makes it .2 r long, where that is more.
 
-    >>> share_of_mean(1e6, 8, 22.0), share_of_mean(1797, 8, 64.0), share_of_mean(1797, 8, 64 / 0.3)
-    (Fraction(1, 20), Fraction(1, 10), Fraction(3, 5))
+    >>> from accountant.applications.kmeans.spending import PureNoise
+    >>> law = PureNoise(Fraction(1))
+    >>> [float(share_of_mean(law, dimension, 1797)) for dimension in (1, 8, 64)]
+    [0.01113, 0.089037, 0.178075]
     """
-    if sum_noise / count > _NOISY:
-        return _SHARES_MEAN[2]
-    return _SHARES_MEAN[1] if count / (sum_noise * clusters) < _FEW else _SHARES_MEAN[0]
+    noise = law.sum_noise(dimension) / count
+    if noise > _NOISY:
+        return _to_share(_MEAN_SHARES[2])
+    fine, coarse = (law.share_for(min(1.0, noise / length)) for length in _MEAN_NOISES)
+    return _to_share(max(_MEAN_SHARES[0], min(fine, max(_MEAN_SHARES[1], coarse))))
+
+
+def share_of_spread(law: NoiseLaw, count: float) -> Fraction:
+    """Return the share of Σ ‖y‖²: what makes the deviation of the noise of the mean square about .02 r², within bounds.
+
+    >>> from accountant.applications.kmeans.spending import PureNoise
+    >>> float(share_of_spread(PureNoise(Fraction(1)), 1e4)), float(share_of_spread(PureNoise(Fraction(1)), 1e6))
+    (0.007071, 0.005)
+    """
+    whole = math.sqrt(law.energy(Charge(Part.SQUARES, law.budget, Fraction(1)), 1)) / count
+    least, most = _SPREAD_SHARES
+    return _to_share(max(least, min(most, law.share_for(min(1.0, whole / _SPREAD_NOISE)))))
+
+
+def _to_share(value: float) -> Fraction:
+    return Fraction(round(value * 10**6), 10**6)
 
 
 def is_hopeless(count: float, clusters: int, sum_noise: float) -> bool:
@@ -104,22 +128,28 @@ def release_statistics(records: PrivateRecords, rows: Rows, clusters: int, publi
     whole = records.budget
     radius, reach = float_at_most(domain.radius), float(domain.reach)
     count = float(max(1, records.measure_rows())) if "n" in public else max(1.0, records.count(SHARE_COUNT * whole))
-    squares = SHARE_SQUARES * whole
-    if "mean" in public:
+    share, squares = share_of_mean(records.law, records.dimension, count) * whole, share_of_spread(records.law, count) * whole
+    if alone and "mean" not in public and is_hopeless(count, clusters, records.sum_noise):
+        squares = _SHARE_SPREAD_ALONE * whole
+        share = records.unspent - (0 if "rms" in public else squares)
+    summed = squared = None
+    if not {"mean", "rms"} & public.names:
+        summed, squared = records.add_both(share, squares)
+    elif "mean" not in public:
+        summed = records.add_up(share)
+    elif "rms" not in public:
+        squared = records.add_squares(squares)
+    if summed is None:
         moved = _mean_of(rows, records)
     else:
-        share = share_of_mean(count, clusters, records.sum_noise) * whole
-        if alone and is_hopeless(count, clusters, records.sum_noise):
-            squares = _SHARE_SPREAD_ALONE * whole
-            share = records.unspent - (0 if "rms" in public else squares)
-        total, charge = records.add_up(share)
+        total, charge = summed
         moved = shrink_mean(total / count, records.energy_of(charge, len(total)) / count**2, domain.radius)
     mean = domain.center + moved
     shift = math.sqrt(float(moved @ moved))
-    if "rms" in public:
+    if squared is None:
         floor, square = 0.0, _spread_of(rows, records, moved)
     else:
-        noisy, charge = records.add_squares(squares)
+        noisy, charge = squared
         floor = math.sqrt(records.energy_of(charge, 1)) / count
         square = noisy / count - shift**2
     least = max(min(floor, radius**2), (radius * _LEAST_PART) ** 2)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from accountant.applications.quality import CostBound, void_cost
 from accountant.applications.setcover.program import (
     CoverProgram,
     GreedyStage,
@@ -14,6 +15,7 @@ from accountant.applications.setcover.program import (
     ThresholdPass,
     make_group,
 )
+from accountant.applications.submodular.coverage import MOST
 from accountant.onesided import calibrate_one_sided, largest_epsilon0
 from profiles import InvalidArgument, to_exact
 from profiles.numbers import to_integer
@@ -23,6 +25,9 @@ CALIBRATIONS = ("optimal", "per-round", "corollary")
 #: REMAIN·OPT·t_s/p_s elements; a round with n·p_s at most IDLE·t_s takes none.
 FACTOR, PICKS, REMAIN, IDLE = Fraction(33, 4), Fraction(51, 5), Fraction(7, 2), Fraction(9, 20)
 MOST_ELEMENTS = 2**60
+#: With this probability of failure noisy greedy states its bound.
+BETA = Fraction(1, 20)
+UNIT = "sets"
 
 
 class Algorithm(Protocol):
@@ -30,6 +35,9 @@ class Algorithm(Protocol):
 
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
         """Return the program for a target ε. Raises :class:`InvalidArgument`, :class:`InvalidTarget`."""
+
+    def state_cost(self, epsilon: Fraction, sets: int, program: CoverProgram) -> CostBound:
+        """Return what is proved of the number of chosen sets, beside that of the smallest cover."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,15 @@ class NoisyGreedy:
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:  # noqa: ARG002 - the same for any number of sets
         """Return one group with one greedy stage."""
         return _single("set cover by noisy greedy", epsilon, calibration, (GreedyStage(),))
+
+    def state_cost(self, epsilon: Fraction, sets: int, program: CoverProgram) -> CostBound:  # noqa: ARG002 - they are in the program
+        """Return the bound of docs/set-cover.md, Theorem 3, for up to 2^31 elements and β = 1/20, as a line in the smallest cover."""
+        group, risk = program.groups[0], math.log(2 / float(BETA))
+        noise, largest = (math.log(sets) + risk) / float(group.epsilon0), 2 * math.log(MOST)
+        spread = 2.5 * math.log(sets + 1)
+        ratio = largest + max(8 * noise, largest * spread) / group.p
+        error = 1 + max(4.0, spread + 2.5 * risk) / group.p
+        return _limit(ratio, error, BETA, sets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +86,10 @@ class OneSampleScaling:
             thresholds.append(2 * thresholds[-1])
         stages: tuple[Stage, ...] = (*(ThresholdPass(value) for value in reversed(thresholds)), GreedyStage())
         return CoverProgram("set cover by greedy scaling on one sample", (make_group(*pair, stages),))
+
+    def state_cost(self, epsilon: Fraction, sets: int, program: CoverProgram) -> CostBound:  # noqa: ARG002 - there is none
+        """Return that nothing is proved."""
+        return void_cost("no bound is proved for several thresholds on one sample; FreshSampleScaling has one", UNIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +154,19 @@ class FreshSampleScaling:
         rates = [group.p for group in reversed(program.groups)]
         active = sum(elements * p * (1 + 1e-9) > float(IDLE) * t for p, t in zip(rates, thresholds, strict=True))
         return optimum * (float(PICKS) * active + float(REMAIN) * thresholds[0] / rates[0]) * (1 + 1e-9)
+
+    def state_cost(self, epsilon: Fraction, sets: int, program: CoverProgram) -> CostBound:  # noqa: ARG002 - it is made from the others
+        """Return the bound of docs/set-cover.md, Theorem 4, for up to ``max_elements`` elements."""
+        if to_factor(self.factor) < FACTOR:
+            return void_cost("the thresholds are lower than those of the theorem; give the factor 8.25", UNIT)
+        return _limit(self.bound_cost(epsilon, sets, int(self.max_elements), 1), 0.0, to_beta(self.beta), sets, int(self.max_elements))
+
+
+def _limit(ratio: float, error: float, failure: Fraction, sets: int, elements: int = MOST) -> CostBound:
+    """Return a bound, which says nothing where it exceeds the number of sets for the least cover that there is."""
+    if ratio + error >= sets:
+        return void_cost(f"the proved number of sets is {ratio + error:.0f} at least, and there are {sets}", UNIT)
+    return CostBound(ratio * (1 + 1e-9), error * (1 + 1e-9), failure, (), UNIT, f"up to {elements} elements")
 
 
 def to_calibration(value: object) -> str:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.quality import void_cost
 from accountant.applications.running import Answer, Choice, Draw
 from accountant.applications.setcover.algorithms import to_beta
 from accountant.applications.setcover.program import PAGE, PUBLIC
@@ -98,7 +99,8 @@ class PrivatePartialCover:
         draw = Draw.open(rng, bits)
         chosen = self.choose(system.restrict(draw.sample(system.users, self.plan.p)), draw.noise)
         reason = f"stops at a noisy share of {float(to_exact(self.share)):g} of the sample, with a margin of {self.margin} elements"
-        return PartialAnswer(chosen, draw.conclude(self.guarantee, self), choice=Choice("noisy greedy, cut", reason))
+        utility = void_cost("no bound of the number of sets is proved; what they cover of the sample is", "sets")
+        return PartialAnswer(chosen, draw.conclude(self.guarantee, self), utility=utility, choice=Choice("noisy greedy, cut", reason))
 
     def choose(self, sample: CoverageInstance, bits: BitSource) -> tuple[int, ...]:
         """Return the sets for a sample: ε₀-add-DP only, so release nothing of it without sampling."""

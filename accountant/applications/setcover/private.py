@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from accountant.applications.charging import release_once
-from accountant.applications.running import Answer, Draw, seed_public
+from accountant.applications.quality import CostBound
+from accountant.applications.running import Answer, Choice, Draw, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, to_calibration
 from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
 from accountant.applications.submodular.choosing import choose_with_kept_noise
@@ -79,6 +80,11 @@ class PrivateSetCover:
         """What a run guarantees, before the sources of its random numbers are known."""
         return self.program.guarantee
 
+    @property
+    def utility(self) -> CostBound:
+        """How many sets elements choose at most, beside the smallest cover, or why nothing is proved."""
+        return self.algorithm.state_cost(self.target, int(self.sets), self.program)
+
     def run(self, system: CoverageInstance, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> CoverAnswer:
         """Return a permutation of the sets.
 
@@ -106,7 +112,8 @@ class PrivateSetCover:
         promised = draw.conclude(self.guarantee, self)
         permutation, found, charged = release_once(ledger, promised, system.users, cover, arguments=(self,))
         permutation.setflags(write=False)
-        return CoverAnswer(permutation, found, charged=charged)
+        choice = Choice(type(self.algorithm).__name__, "as asked, or by default; docs/study-onesided.md compares them")
+        return CoverAnswer(permutation, found, utility=self.utility, choice=choice, charged=charged)
 
 
 def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: Booleans, sampler: PoissonSampler) -> list[int]:

@@ -10,7 +10,7 @@ from accountant.rules.named import PUBLIC_RATE, constants_are_public
 from profiles import Declaration
 from profiles.hypotheses import DECLARED_PROFILE, EXACT_REALS, FRESH_SAMPLES, WITHIN_BUDGET, Hypothesis, name_range, name_statistics
 from profiles.mechanisms import KNormSum
-from profiles.profile import MAX_NAME
+from profiles.variables import MAX_NAME
 
 _PAGE = "docs/private-statistics.md"
 

@@ -45,8 +45,8 @@ from profiles import (
 from profiles.arrays import Floats
 from profiles.hypotheses import EXACT_REALS
 from profiles.mechanisms.datasets import check_radius
-from profiles.profile import MAX_NAME, WEIGHT, Statistic
 from profiles.terms import Term, number, substitute, to_text
+from profiles.variables import MAX_NAME, WEIGHT, Statistic
 
 _PAGE = "docs/private-statistics.md"
 CONSTRAINED, UNIFORM, CORESET = "privacy-constrained", "uniform", "coreset"

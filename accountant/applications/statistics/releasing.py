@@ -18,12 +18,13 @@ import numpy as np
 from accountant.applications.kmeans.records import Domain, PrivateRecords
 from accountant.applications.kmeans.spending import Charge, PureNoise, Spending, round_down
 from accountant.applications.statistics.clipping import ClippedSource
+from accountant.samples.drawing import take_part
 from accountant.weights.fast.columns import Column
 from profiles import InvalidData
-from profiles.arrays import Floats, ignore_flags
+from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.mechanisms.datasets import float_at_most
-from profiles.profile import Statistic
 from profiles.randomness.bits import BitSource
+from profiles.variables import Statistic
 
 #: How what is spent on statistics is divided, as in private k-means (2 % and 4 % of all there).
 SHARE_COUNT = Fraction(1, 3)
@@ -87,6 +88,7 @@ class _Powers:
 
     source: ClippedSource
     moment: Moment | None
+    active: Booleans | None = None
     rows: int | None = None
 
     @property
@@ -97,11 +99,13 @@ class _Powers:
         """Yield the blocks of one pass over the data."""
         found = 0
         for batch in self.source.batches(self.source.specs):
-            found += batch.size
-            if self.moment is None:
-                yield np.zeros((batch.size, 1))
-            else:
-                yield raise_values(batch.statistics[self.moment.statistic.name], self.moment)[:, np.newaxis]
+            kept = slice(None) if self.active is None else take_part(self.active, batch.first_row, batch.size)
+            powers = (
+                np.zeros(batch.size) if self.moment is None else raise_values(batch.statistics[self.moment.statistic.name], self.moment)
+            )
+            block = powers[kept][:, np.newaxis]
+            found += len(block)
+            yield block
         self.rows = found
 
 
@@ -138,9 +142,14 @@ def raise_values(column: Column, moment: Moment) -> Floats:
     return np.minimum(found, float_at_most(moment.reach))
 
 
-def release_statistics(source: ClippedSource, moment: Moment | None, costs: Costs, epsilon: Fraction, bits: BitSource) -> Released:
-    """Return the noisy statistics of the records, for ``costs`` out of ``epsilon``. Raises :class:`InvalidData` as reading does."""
-    rows, account = _Powers(source, moment), Spending(PureNoise(epsilon))
+def release_statistics(
+    source: ClippedSource, moment: Moment | None, costs: Costs, epsilon: Fraction, bits: BitSource, active: Booleans | None = None
+) -> Released:
+    """Return the noisy statistics of the records, for ``costs`` out of ``epsilon``.
+
+    ``active``: which rows take part, shape (n,), where a ledger leaves others out. Raises :class:`InvalidData` as reading does.
+    """
+    rows, account = _Powers(source, moment, active), Spending(PureNoise(epsilon))
     domain = Domain(np.zeros(1), Fraction(1) if moment is None else moment.reach)
     total = None if moment is None else float(PrivateRecords(rows, domain, account, bits).add_up(costs.total)[0][0])
     count = PrivateRecords(_Counted(rows), domain, account, bits).count(costs.records)  # without a pass of its own

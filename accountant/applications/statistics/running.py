@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from accountant.applications.statistics.certificate import to_certificate_text
 from accountant.applications.statistics.clipping import ClippedSource, Table, clip_rows, is_clipped
 from accountant.applications.statistics.concluding import conclude_within
-from accountant.applications.statistics.planning import CONSTRAINED, BudgetedPlan, SampleRequest, plan_within, prepare
-from accountant.applications.statistics.releasing import release_statistics
+from accountant.applications.statistics.planning import CONSTRAINED, BudgetedPlan, Prepared, SampleRequest, plan_within, prepare
+from accountant.applications.statistics.releasing import Released, release_statistics
 from accountant.data import WeightsSummary, complete_specs, compute_weights_file, open_dataset
 from accountant.data.arrays import ArraySource
 from accountant.data.specs import StatisticSpec, describe_spec
@@ -29,11 +30,14 @@ from accountant.samples.once import compose_on_one_sample, to_profiles
 from accountant.samples.sample import Release, Sample
 from accountant.samples.writing import open_sample_writer
 from accountant.weights.premise import prove_premise
-from profiles import Declaration, InvalidArgument, Profile, load
-from profiles.arrays import ignore_flags
-from profiles.hypotheses import RECORD_STATISTICS
+from profiles import Declaration, InvalidArgument, InvalidTarget, Profile, load
+from profiles.arrays import Booleans, ignore_flags
+from profiles.hypotheses import RECORD_STATISTICS, Hypothesis
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource, open_bits
+
+if TYPE_CHECKING:
+    from accountant.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class _Opened:
     specs: tuple[StatisticSpec, ...]
     clipped: bool
     bits: BitSource
+    active: Booleans | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +137,19 @@ def sample_file_within(
     certificate: str | os.PathLike[str] | None = None,
     specs: Sequence[StatisticSpec] = (),
     source: object = None,
+    ledger: Ledger | None = None,
+    name: str | None = None,
     progress: Progress | None = None,
 ) -> WithinSummary:
     """Draw a sample as :func:`draw_within` does and write its rows, ``weight`` and ``q`` to ``out``, with a certificate beside it.
 
     The certificate holds the released numbers and may be published; the sample may not. The data are read twice: for the statistics
-    and for the sample. Raises what :func:`draw_within` raises, and :class:`profiles.UnwritableOutput`.
+    and for the sample. ``ledger``: every row is charged ``epsilon`` under the ``name`` before anything is released, and statistics and
+    sample are of the units that have room (docs/ledger.md, Theorem L6). Raises what :func:`draw_within` raises, what ``Ledger.charge``
+    raises, and :class:`profiles.UnwritableOutput`.
     """
+    if (ledger is None) != (name is None):
+        raise InvalidArgument("a ledger and the name of a release go together; give both, or neither")
     path = Path(out)
     kind = output_format(path)
     proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
@@ -148,12 +159,12 @@ def sample_file_within(
         check_writable(target)
         check_not_input(target, data, "input")
         check_not_input(target, profiles, "profile")
-    opened = _open(profiles, data, epsilon, private_statistics, rule, constants, specs, source)
+    opened = _open(profiles, data, epsilon, private_statistics, rule, constants, specs, source, ledger, name)
     sampler, figures = PoissonSampler(opened.bits), Figures(progress)
     guarantee = conclude_within(opened.plan, opened.plan.plan.drawn_guarantee(opened.bits), clipped=opened.clipped)
     with replace_files(path, proof_path) as (stream, proof_stream):
         with open_sample_writer(stream, kind) as write:
-            for part in draw_batches(opened.plan.plan, opened.source, opened.specs, sampler, figures):
+            for part in draw_batches(opened.plan.plan, opened.source, opened.specs, sampler, figures, opened.active):
                 write(part.table, part.weights, part.q)
         proof_stream.write(to_certificate_text(opened.plan, guarantee, opened.bits, clipped=opened.clipped).encode("ascii"))
     return WithinSummary(opened.plan, guarantee, opened.bits.name, path, proof_path, opened.clipped, figures.private(opened.bits.seed))
@@ -203,25 +214,55 @@ def _open(
     constants: Mapping[str, object] | None,
     specs: Sequence[StatisticSpec],
     source: object,
+    ledger: Ledger | None = None,
+    name: str | None = None,
 ) -> _Opened:
-    """Check everything that can be refused for all data, then release the statistics and plan by them."""
+    """Check everything that can be refused for all data, charge the ledger, then release the statistics and plan by them."""
     if isinstance(profiles, str):
         profiles = load(profiles)
     profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(to_profiles(profiles))
     request = SampleRequest.of(profile, epsilon, private_statistics, rule, constants)
     complete = complete_specs(profile, specs)
+    if ledger is not None:
+        from accountant.ledger.rows import leave_out  # noqa: PLC0415 - Arrow and SQLite are for those who keep a ledger
+
+        complete = tuple(leave_out(spec, ledger.settings.key) for spec in complete)
     prepared = prepare(profiles, profile, request)
     opened = open_dataset(data)
     if not isinstance(opened, (TableSource, ArraySource)):
         raise InvalidArgument(f"a sample holds whole rows of a table, but {opened.label} is none; convert it to Parquet, CSV or NPY")
     table: Table = opened
-    rows = clip_rows(table, profile, complete)
+    rows, clipped = clip_rows(table, profile, complete), is_clipped(profile, complete)
     bits = open_bits(source)
-    released = release_statistics(rows, request.moment, request.costs, request.statistics, bits)
-    found = plan_within(prepared, released)
     read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in complete]
-    plan = replace(found.plan, assumed=tuple(dict.fromkeys((*found.plan.assumed, *read))))
-    return _Opened(replace(found, plan=plan), rows, complete, is_clipped(profile, complete), bits)
+    promised, active = None, None
+    if ledger is not None:
+        promised = _promise(prepared, read, bits, clipped=clipped)
+        active = ledger.charge(str(name), promised, data).active
+    released = release_statistics(rows, request.moment, request.costs, request.statistics, bits, active)
+    found = _assume(plan_within(prepared, released), read)
+    if promised is not None:
+        drawn = conclude_within(found, found.plan.drawn_guarantee(bits), clipped=clipped)
+        if not set(drawn.hypotheses) <= set(promised.hypotheses):
+            raise InvalidTarget(
+                "a sample rests on more than was charged for it; nothing is handed out, and the charge stays: please report it"
+            )
+    return _Opened(found, rows, complete, clipped, bits, active)
+
+
+def _promise(prepared: Prepared, read: Sequence[Hypothesis], bits: BitSource, *, clipped: bool) -> AnyGuarantee:
+    """Return the guarantee of every sample by this request, whatever is released: that of the one that uses the last plan.
+
+    It is known before a row is read, and a row costs no more than its bound on any path (docs/private-statistics.md, Theorem 2).
+    """
+    nothing = Released(Fraction(1), None, ())
+    plan = _assume(BudgetedPlan(prepared.request, nothing, Fraction(1), prepared.last.plan, prepared.last.whole, None), read)
+    return conclude_within(plan, plan.plan.drawn_guarantee(bits), clipped=clipped)
+
+
+def _assume(found: BudgetedPlan, read: Sequence[Hypothesis]) -> BudgetedPlan:
+    """Return the plan with the premises of how statistics are read."""
+    return replace(found, plan=replace(found.plan, assumed=tuple(dict.fromkeys((*found.plan.assumed, *read)))))
 
 
 __all__ = ["BudgetedSample", "WeighedWithin", "WithinSummary", "draw_within", "sample_file_within", "weigh_file_within"]

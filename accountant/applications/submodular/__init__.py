@@ -1,6 +1,7 @@
 """Monotone submodular maximisation under a cardinality constraint, and set cover as its special case: docs/submodular.md."""
 
-from accountant.applications.running import Choice, UtilityBound
+from accountant.applications.quality import UtilityBound
+from accountant.applications.running import Choice
 from accountant.applications.submodular.bounds import bound_one_sided, bound_plan, bound_utility, expect_loss
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import DecomposableFunction, MarginalGains, find_violation, lazy_greedy, selection_value

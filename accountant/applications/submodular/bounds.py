@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb
 
 from accountant.amplification import round_outward
-from accountant.applications.running import UtilityBound
+from accountant.applications.quality import UtilityBound
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, to_exact
 from profiles.hypotheses import MONOTONE_BOUNDED, SUBMODULAR

@@ -64,12 +64,11 @@ class CoverageInstance:
 
     def __post_init__(self) -> None:
         count = to_integer(self.candidates, "the number of candidates", 1)
-        starts, items = np.array(self.starts), np.array(self.items)
+        starts, items = np.asarray(self.starts), np.asarray(self.items)
         check_rows(count, starts, items)
-        for name, value in (("candidates", count), ("starts", starts.astype(np.int64)), ("items", items.astype(np.int32))):
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "candidates", count)
+        object.__setattr__(self, "starts", freeze(starts, np.int64))
+        object.__setattr__(self, "items", freeze(items, np.int32))
 
     def __repr__(self) -> str:
         return f"<coverage of an undisclosed number of users by {self.candidates} candidates>"
@@ -111,9 +110,8 @@ class CoverageInstance:
 
     def restrict(self, kept: Booleans) -> CoverageInstance:
         """Return the instance of the users with ``kept[x]``."""
-        rows = np.flatnonzero(check_kept(kept, self.users))
-        lengths = np.diff(self.starts)[rows]
-        return CoverageInstance(self.candidates, np.concatenate([[0], np.cumsum(lengths)]), self.items[gather(self.starts, rows)])
+        starts, places = keep_rows(self.starts, check_kept(kept, self.users))
+        return CoverageInstance(self.candidates, starts, self.items[places])
 
     def track(self) -> CoverageGains:
         """Return the gains at the empty set: the number of users of each candidate."""
@@ -265,9 +263,40 @@ class CoverageRounds:
 
 def _compress(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return pairs as compressed rows, each pair once."""
+    if is_sorted(rows, columns):
+        return compress_sorted(rows, shape[0]), columns
     matrix = sp.csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=shape)
     matrix.sum_duplicates()
     return matrix.indptr, matrix.indices
+
+
+def is_sorted(rows: NDArray[Any], columns: NDArray[Any]) -> bool:
+    """Whether pairs come in the order of their rows, those of a row in that of their columns, and none comes twice."""
+    later = rows[1:] > rows[:-1]
+    return bool((later | ((rows[1:] == rows[:-1]) & (columns[1:] > columns[:-1]))).all())
+
+
+def compress_sorted(rows: NDArray[Any], count: int) -> Pointers:
+    """Return where each of ``count`` rows starts, for entries in the order of their rows."""
+    starts: Pointers = np.searchsorted(rows, np.arange(count + 1))
+    return starts
+
+
+def freeze(array: NDArray[Any], kind: type[np.integer[Any]]) -> NDArray[Any]:
+    """Return an array of a type that is not written to: itself, where it can be neither written to nor a view of another, else a copy."""
+    if array.dtype == kind and array.base is None and not array.flags.writeable:
+        return array
+    made = array.astype(kind)
+    made.setflags(write=False)
+    return made
+
+
+def keep_rows(starts: Pointers, kept: Booleans) -> tuple[Pointers, NDArray[Any]]:
+    """Return where the kept of compressed rows start, and which entries they have: a mask, or positions where few are kept."""
+    lengths = np.diff(starts)
+    rows = np.flatnonzero(kept)
+    found = np.concatenate([[0], np.cumsum(lengths[rows])])
+    return found, np.repeat(kept, lengths) if 8 * len(rows) > len(kept) else gather(starts, rows)
 
 
 def gather(starts: Pointers, rows: NDArray[Any]) -> Pointers:
@@ -293,8 +322,20 @@ def read_pairs(users: Any, items: Any, candidates: int) -> tuple[Pointers, Point
             "as many users as candidates are needed, but their numbers differ; give pairs", private=f"{len(rows)} and {len(columns)}"
         )
     check_items(columns, candidates)
+    return _number(rows), columns.astype(np.int64, copy=False)
+
+
+def _number(rows: NDArray[Any]) -> Pointers:
+    """Return the places of numbers among the different ones, in ascending order."""
+    if rows.size and int(rows.min()) >= 0 and int(rows.max()) < 2 * rows.size:  # without sorting
+        present = np.zeros(int(rows.max()) + 1, dtype=np.bool_)
+        present[rows] = True
+        if present.all():
+            return rows.astype(np.int64, copy=False)
+        places: Pointers = np.cumsum(present, dtype=np.int64)[rows] - 1
+        return places
     _, numbers = np.unique(rows, return_inverse=True)
-    return numbers.astype(np.int64), columns.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def check_items(items: NDArray[Any], candidates: int) -> None:
@@ -316,7 +357,7 @@ def check_rows(candidates: int, starts: NDArray[Any], items: NDArray[Any]) -> No
     if starts[0] != 0 or starts[-1] != len(items) or (np.diff(starts.astype(np.int64)) < 0).any() or len(starts) > MOST:
         raise InvalidData("starts must rise from 0 to the number of items, but they do not; use from_pairs", private=f"{len(items)} items")
     check_items(items, candidates)
-    rising = np.diff(items.astype(np.int64)) > 0
+    rising = items[1:] > items[:-1]
     borders = starts[1:-1][(starts[1:-1] > 0) & (starts[1:-1] < len(items))].astype(np.int64) - 1
     rising[borders] = True
     if not rising.all():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from accountant.amplification import MOST_EPSILON
 from accountant.applications.charging import release_once
-from accountant.applications.running import Answer, Choice, Draw, UtilityBound
-from accountant.applications.submodular.bounds import Noise, bound_plan, expect_loss
+from accountant.applications.quality import UtilityBound
+from accountant.applications.running import Answer, Choice, Draw
+from accountant.applications.submodular.bounds import Noise, bound_one_sided, bound_plan, expect_loss
 from accountant.applications.submodular.choosing import PlainScores, choose_greedily, choose_with_kept_noise, count_up_to
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import TABLE, DecomposableFunction
@@ -42,6 +43,8 @@ _CALIBRATIONS = ("rounds", "optimal", "corollary")
 _MOST_USERS = 2**31
 #: With these numbers an answer states its utility.
 _BETA, _ETA = "0.05", "0.1"
+#: No candidates are the best choice of none.
+_NOTHING = UtilityBound(1.0, 0.0, None, ())
 
 
 class GreedyAnswer(Answer[tuple[int, ...]]):
@@ -89,8 +92,11 @@ class OneSidedGreedy:
         """Select k candidates. ``rng``: None for the operating system's secure source, a seed or a :class:`numpy.random.Generator`."""
         bits = open_bits(rng)
         selected = self.select(function, bits)
+        promised = conclude_run(self.guarantee, Run(noise=bits.hypothesis, known=ships(self), proved=prove_function(function)))
+        utility = _NOTHING if not self.k else bound_one_sided(function.candidates, self.k, self.epsilon0, _BETA, noise=self.noise)
+        utility = discharge_function(utility, function)
         return GreedyAnswer(
-            selected, conclude_run(self.guarantee, Run(noise=bits.hypothesis, known=ships(self), proved=prove_function(function)))
+            selected, promised, utility=utility, choice=Choice(self.noise, f"as asked; epsilon0 {float(to_exact(self.epsilon0)):.6g}")
         )
 
     def select(self, function: DecomposableFunction, bits: BitSource) -> tuple[int, ...]:
@@ -235,7 +241,9 @@ class PrivateGreedy:
         selected, found, charged = release_once(
             ledger, promised, function.users, select, arguments=(self, type(function), function.candidates, function.resolution)
         )
-        utility = self.bound(function.candidates, beta=_BETA, eta=_ETA) if known and self.k else None
+        p, epsilon0 = self.plan.p, self.plan.epsilon0
+        bound = bound_plan(function.candidates, self.k, p, epsilon0, beta=_BETA, eta=_ETA, noise=noise) if self.k else _NOTHING
+        utility = discharge_function(bound, function)
         choice = self.choose(function.candidates, known=known)
         return GreedyAnswer(tuple(selected), found, utility=utility, choice=choice, charged=charged)
 
@@ -288,6 +296,12 @@ def declare_selection(k: int, epsilon0: ExactLike, noise: Noise, algorithm: obje
         hypotheses=supposed,
         unit=Unit.USER,
     )
+
+
+def discharge_function(utility: UtilityBound, function: DecomposableFunction) -> UtilityBound:
+    """Return a bound without what is proved of a function of this package."""
+    proved = prove_function(function)
+    return replace(utility, hypotheses=tuple(item for item in utility.hypotheses if item not in proved))
 
 
 def prove_function(function: DecomposableFunction) -> dict[Hypothesis, str]:

@@ -1,7 +1,8 @@
-"""Instances from CSV and Parquet files with one row a (user, item) pair."""
+"""Instances from CSV, Parquet and JSON files with one row a (user, item) pair."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,14 +20,17 @@ from accountant.applications.submodular.weighted import Combine, WeightedCoverag
 from accountant.data.opening import find_format
 from accountant.data.tables import name_kind
 from profiles import InvalidArgument, InvalidData, UnreadableFile
+from profiles.files import read_text
 from profiles.numbers import to_integer
 from profiles.private import quote_failure
 
 Labels = Sequence[str] | Sequence[int]
+#: JSON files of so many bytes at most.
+_LARGEST = 200_000_000
 
 
 def read_coverage(data: Any, *, user: str, item: str, candidates: int | Labels, drop_unknown: bool = False) -> CoverageInstance:
-    """Return the coverage instance of a file (CSV, Parquet) or Arrow table in which each row says: this user has this item.
+    """Return the coverage instance of a file (CSV, Parquet, a JSON list of rows) or Arrow table: each row says, this user has this item.
 
     ``candidates`` is public and must not be read off the data: an integer m (items are the integers 0 to m − 1), or the list of all
     items, whose order numbers them. ``drop_unknown``: leave out rows with other items, each by itself, instead of refusing the data.
@@ -36,7 +40,7 @@ def read_coverage(data: Any, *, user: str, item: str, candidates: int | Labels, 
     >>> read_coverage(table, user="user", item="item", candidates=["jam", "tea"]).track().gains.tolist()
     [1, 2]
     """
-    users, items, _ = _read(data, user, item, None, candidates, drop_unknown=drop_unknown)
+    users, items, _, _ = _read(data, user, item, None, candidates, drop_unknown=drop_unknown)
     return CoverageInstance.from_pairs(users, items, candidates=_count(candidates))
 
 
@@ -47,7 +51,7 @@ def read_weighted_coverage(
 
     As :func:`read_coverage`, but a user may name an item once only. Raises like it.
     """
-    users, items, values = _read(data, user, item, value, candidates, drop_unknown=drop_unknown)
+    users, items, values, _ = _read(data, user, item, value, candidates, drop_unknown=drop_unknown)
     return WeightedCoverage.from_pairs(users, items, values, candidates=_count(candidates), combine=combine)
 
 
@@ -63,7 +67,8 @@ def _count(candidates: int | Labels) -> int:
 
 def _read(
     data: Any, user: str, item: str, value: str | None, candidates: int | Labels, *, drop_unknown: bool
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Any]:
+    """Return users, items and values of the rows that count, and the ids of all users of the table, in the order of their numbers."""
     count = _count(candidates)
     table, label = load_columns(data, [name for name in (user, item, value) if name is not None])
     for name in table.schema.names:
@@ -74,9 +79,12 @@ def _read(
     if not isinstance(candidates, (int, np.integer)) and (numbers[known] < 0).any():
         row = int(np.flatnonzero(numbers < 0)[0])
         raise InvalidData(f"the item in row {row} of {label} (from 0) is no candidate; list all candidates, or drop other items")
-    users = _number_users(table.column(user), user, label)
-    values = np.ones(len(numbers)) if value is None else _read_numbers(table.column(value), value, label)
-    return users[known], numbers[known], values[known]
+    encoded = _encode_users(table.column(user), user, label)
+    users = np.asarray(pc.cast(encoded.indices, pa.int64()))
+    values = np.ones(len(numbers), dtype=np.bool_) if value is None else _read_numbers(table.column(value), value, label)
+    if not known.all():
+        users, numbers, values = users[known], numbers[known], values[known]
+    return users, numbers, values, encoded.dictionary
 
 
 def load_columns(data: Any, names: list[str]) -> tuple[Any, str]:
@@ -90,13 +98,36 @@ def load_columns(data: Any, names: list[str]) -> tuple[Any, str]:
     if not isinstance(data, (str, os.PathLike)):
         raise InvalidArgument(f"data must be a path or an Arrow table, but {type(data).__name__} was found; give one")
     path = Path(data)
+    if path.suffix.lower() == ".json":
+        return read_rows(load_json(path), names, path.name), path.name
     kind = find_format(path) if path.is_file() else None
     if kind not in ("csv", "parquet"):
-        raise UnreadableFile(f"a CSV or Parquet file is needed, but {path} is none; check the path")
+        raise UnreadableFile(f"a CSV, Parquet or JSON file is needed, but {path} is none; check the path")
     try:
         return _choose(_load_csv(path) if kind == "csv" else pq.ParquetFile(str(path)), names, path.name), path.name
     except (pa.ArrowInvalid, pa.ArrowException, EOFError, OSError) as error:
         raise UnreadableFile(f"{path.name} could not be read as {kind}; correct it", private=quote_failure(error)) from None
+
+
+def load_json(path: Path) -> Any:
+    """Return what a JSON file holds. Raises :class:`UnreadableFile`, :class:`InvalidData`."""
+    text = read_text(path, _LARGEST)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidData(f"{path.name} is no JSON; correct it, or name a CSV or Parquet file") from None
+
+
+def read_rows(rows: Any, names: list[str], label: str) -> Any:
+    """Return an Arrow table of a list of JSON objects, the named values of each. Raises :class:`InvalidData`."""
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and set(names) <= set(row) for row in rows):
+        raise InvalidData(f"{label} must hold a list of rows with {', '.join(map(repr, names))}, but something else was found; correct it")
+    columns = {name: [row[name] for row in rows] for name in names}
+    try:
+        made = {name: pa.array(column, type=None if column else pa.int64()) for name, column in columns.items()}
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InvalidData(f"a column of {label} mixes texts and numbers, or holds something else; write each in one way") from None
+    return pa.table(made)
 
 
 def _load_csv(path: Path) -> Any:
@@ -118,18 +149,14 @@ def _choose(data: Any, names: list[str], label: str) -> Any:
     return data.read(columns=names) if isinstance(data, pq.ParquetFile) else data.select(names)
 
 
-def list_users(data: Any, user: str) -> Any:
-    """Return the ids of users as an Arrow array, in the order in which :func:`read_coverage` numbers them: what a ledger charges.
+def list_users(data: Any, *, user: str, item: str, candidates: int | Labels, drop_unknown: bool = False) -> Any:
+    """Return the ids of the users that :func:`read_coverage` finds, as an Arrow array in the order of their numbers: what a ledger charges.
 
-    Raises as that function.
+    Whoever has only rows that are left out is not among them. Raises as that function.
     """
-    table, label = load_columns(data, [user])
-    return _encode_users(table.column(user), user, label).dictionary
-
-
-def _number_users(column: Any, name: str, label: str) -> NDArray[Any]:
-    indices: NDArray[Any] = np.asarray(pc.cast(_encode_users(column, name, label).indices, pa.int64()))
-    return indices
+    users, _, _, ids = _read(data, user, item, None, candidates, drop_unknown=drop_unknown)
+    present = np.unique(users)
+    return ids if len(present) == len(ids) else ids.take(pa.array(present))
 
 
 def _encode_users(column: Any, name: str, label: str) -> Any:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from accountant.applications.submodular.coverage import Indices, Links, Pointers, check_rows, gather, read_pairs
-from accountant.applications.submodular.functions import UNIT, check_kept, to_units
+from accountant.applications.submodular.coverage import (
+    Indices,
+    Links,
+    Pointers,
+    check_rows,
+    compress_sorted,
+    freeze,
+    gather,
+    is_sorted,
+    keep_rows,
+    read_pairs,
+)
+from accountant.applications.submodular.functions import UNIT, check_kept
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Integers
 from profiles.numbers import to_integer
@@ -18,6 +29,8 @@ from profiles.private import hide_length, name_type
 
 Combine = Literal["max", "sum"]
 COMBINES: tuple[Combine, ...] = ("max", "sum")
+#: So many values are worked on together: a few arrays of them fit into the caches.
+_BLOCK = 2**15
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -44,7 +57,7 @@ class WeightedCoverage:
 
     def __post_init__(self) -> None:
         count = to_integer(self.candidates, "the number of candidates", 1)
-        starts, items, units = np.array(self.starts), np.array(self.items), np.array(self.units)
+        starts, items, units = np.asarray(self.starts), np.asarray(self.items), np.asarray(self.units)
         check_rows(count, starts, items)
         if self.combine not in COMBINES:
             raise InvalidArgument(
@@ -57,9 +70,7 @@ class WeightedCoverage:
         ):
             raise InvalidData(f"the units must be one integer from 1 to {UNIT} a pair; use from_pairs or from_matrix for values in [0, 1]")
         for name, given, kind in (("starts", starts, np.int64), ("items", items, np.int32), ("units", units, np.int64)):
-            value = given.astype(kind, copy=False)  # each is a copy already
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, freeze(given, kind))
         object.__setattr__(self, "candidates", count)
 
     def __repr__(self) -> str:
@@ -81,12 +92,19 @@ class WeightedCoverage:
             raise InvalidData(
                 f"a matrix with one column a candidate is needed, but shape {hide_length(matrix.shape)} was found; give one row a user"
             )
-        units = read_units(matrix.ravel(), matrix.size).reshape(matrix.shape)
-        present = units > 0
-        starts = np.concatenate([[0], np.cumsum(np.count_nonzero(present, axis=1))])
-        items = np.broadcast_to(np.arange(matrix.shape[1], dtype=np.int32), matrix.shape)[present]
-        units = units.ravel() if len(items) == matrix.size else units[present]
-        return cls(matrix.shape[1], starts, items, units, combine)
+        rows, width = matrix.shape
+        units = np.empty(matrix.size, dtype=np.int64)
+        for part in _cut(rows, width):
+            block = matrix[part].ravel()
+            read_units(block, block.size, units[part.start * width : part.stop * width])
+        items = np.tile(np.arange(width, dtype=np.int32), rows)
+        if units.size and int(units.min()) > 0:
+            starts = width * np.arange(rows + 1)
+        else:
+            present = units > 0
+            starts = np.concatenate([[0], np.cumsum(np.count_nonzero(present.reshape(matrix.shape), axis=1))])
+            items, units = items[present], units[present]
+        return cls._own(width, starts, items, units, combine)
 
     @classmethod
     def from_pairs(cls, users: Any, items: Any, values: Any, *, candidates: int, combine: Combine = "max") -> Self:
@@ -94,12 +112,25 @@ class WeightedCoverage:
         count = to_integer(candidates, "the number of candidates", 1)
         rows, columns = read_pairs(users, items, count)
         units = read_units(values, len(rows))
-        matrix = sp.csr_array((units, (rows, columns)), shape=(int(rows.max(initial=-1)) + 1, count))
+        users = int(rows.max(initial=-1)) + 1
+        if is_sorted(rows, columns):
+            present = units > 0
+            if not present.all():
+                rows, columns, units = rows[present], columns[present], units[present]
+            return cls._own(count, compress_sorted(rows, users), columns.astype(np.int32), units, combine)
+        matrix = sp.csr_array((units, (rows, columns)), shape=(users, count))
         if matrix.nnz != len(rows):
             raise InvalidData("a user gives a candidate more than one value; say which one counts: their largest, their sum up to 1, ...")
         matrix.eliminate_zeros()
         matrix.sort_indices()
         return cls(count, matrix.indptr, matrix.indices, matrix.data, combine)
+
+    @classmethod
+    def _own(cls, candidates: int, starts: Pointers, items: Indices, units: Integers, combine: Combine) -> Self:
+        """Return an instance of arrays that nobody else has, which need no copy."""
+        for array in (starts, items, units):
+            array.setflags(write=False)
+        return cls(candidates, starts, items, units, combine)
 
     @property
     def users(self) -> int:
@@ -113,14 +144,13 @@ class WeightedCoverage:
 
     def restrict(self, kept: Booleans) -> WeightedCoverage:
         """Return the instance of the users with ``kept[x]``."""
-        rows = np.flatnonzero(check_kept(kept, self.users))
-        places = gather(self.starts, rows)
-        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[rows])])
-        return WeightedCoverage(self.candidates, starts, self.items[places], self.units[places], self.combine)
+        starts, places = keep_rows(self.starts, check_kept(kept, self.users))
+        return self._own(self.candidates, starts, self.items[places], self.units[places], self.combine)
 
-    def track(self) -> WeightedGains:
+    def track(self) -> WeightedGains | DenseGains:
         """Return the gains at the empty set."""
-        return WeightedGains(self)
+        dense = self.users * self.candidates <= 2 * len(self.items)
+        return DenseGains(self) if dense else WeightedGains(self)
 
 
 class WeightedGains:
@@ -148,6 +178,54 @@ class WeightedGains:
         np.subtract.at(self.gains, self._instance.items[places], change)
 
 
+class DenseGains:
+    """The same gains where users value most candidates: one row of m values a user, absent ones 0, block by block.
+
+    When a candidate is added, the gains of the users whose value rises are taken out and put in again; where these are most users, all
+    gains are added up anew. Both are sums of the same integers.
+    """
+
+    __slots__ = ("_gain", "_held", "_values", "gains")
+
+    def __init__(self, instance: WeightedCoverage) -> None:
+        self._gain = _GAINS[instance.combine]
+        shape = instance.users, instance.candidates
+        if len(instance.items) == shape[0] * shape[1]:
+            self._values = instance.units.reshape(shape)
+        else:
+            self._values = np.zeros(shape, dtype=np.int64)
+            self._values[np.repeat(np.arange(shape[0]), np.diff(instance.starts)), instance.items] = instance.units
+        self._held = np.zeros(shape[0], dtype=np.int64)
+        self.gains = self._total(None, self._held)
+
+    def add(self, candidate: int) -> None:
+        """Give every user the value of a candidate."""
+        before = self._held
+        risen = self._gain(self._values[:, candidate], before)
+        self._held = before + risen
+        changed = np.flatnonzero(risen)
+        if 2 * len(changed) >= len(before):
+            self.gains = self._total(None, self._held)
+        else:
+            self.gains = self.gains - self._total(changed, before[changed]) + self._total(changed, self._held[changed])
+
+    def _total(self, rows: Integers | None, held: Integers) -> Integers:
+        """Return Σ over some users, or all, of what each candidate adds to what they hold."""
+        width = self._values.shape[1]
+        total = np.zeros(width, dtype=np.int64)
+        for part in _cut(len(held), width):
+            values = self._values[part] if rows is None else self._values[rows[part]]
+            total += self._gain(values, held[part, np.newaxis]).sum(axis=0)
+        return total
+
+
+def _cut(rows: int, width: int) -> Iterator[slice]:
+    """Yield blocks of rows of ``width`` values; one, which is empty, where there are no rows."""
+    step = max(1, _BLOCK // width)
+    for start in range(0, max(rows, 1), step):
+        yield slice(start, min(start + step, rows))
+
+
 def _rise(units: Integers, held: Integers) -> Integers:
     risen: Integers = np.maximum(units - held, 0)
     return risen
@@ -161,8 +239,8 @@ def _fill(units: Integers, held: Integers) -> Integers:
 _GAINS: dict[Combine, Callable[[Integers, Integers], Integers]] = {"max": _rise, "sum": _fill}
 
 
-def read_units(values: Any, count: int) -> Integers:
-    """Return values in [0, 1] in whole units, rounded down, each by itself. Raises :class:`InvalidData`."""
+def read_units(values: Any, count: int, out: Integers | None = None) -> Integers:
+    """Return values in [0, 1] in whole units, rounded down, each by itself; in ``out`` where it is given. Raises :class:`InvalidData`."""
     found = np.asarray(values)
     if found.shape != (count,) or found.dtype.kind not in "iufb":
         raise InvalidData(
@@ -170,7 +248,10 @@ def read_units(values: Any, count: int) -> Integers:
             "numbers in [0, 1]",
             private=f"shape {found.shape} for {count} pairs",
         )
-    exact = found.astype(np.float64)
-    if exact.size and not (float(exact.min()) >= 0 and float(exact.max()) <= 1):
-        raise InvalidData("values must lie in [0, 1], but another value (or NaN) was found; divide by their public bound")
-    return to_units(exact)
+    units = np.empty(count, dtype=np.int64) if out is None else out
+    for start in range(0, count, _BLOCK):
+        exact = found[start : start + _BLOCK].astype(np.float64, copy=False)
+        if not (float(exact.min()) >= 0 and float(exact.max()) <= 1):
+            raise InvalidData("values must lie in [0, 1], but another value (or NaN) was found; divide by their public bound")
+        units[start : start + _BLOCK] = exact * UNIT  # exact; what lies above a whole number is cut off
+    return units

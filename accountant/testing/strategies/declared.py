@@ -8,11 +8,13 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from accountant.testing.strategies.numbers import as_factor, positive_numbers
+from profiles.declaring import declare
 from profiles.errors import InvalidArgument
 from profiles.grammar import parse_expression
 from profiles.numbers import exact_text, to_exact, to_integer
-from profiles.profile import Parameter, Profile, Statistic, declare, make_parameter, make_statistic
+from profiles.profile import Profile
 from profiles.terms import free_symbols
+from profiles.variables import Parameter, Statistic, make_parameter, make_statistic
 
 #: Growth in w by family: terms that are defined and not negative for w ≥ 1, with {c} for a number of at least 1. Simple families first.
 FAMILIES: dict[str, tuple[str, ...]] = {

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.datasets import float_at_most
-from profiles.profile import Profile, Statistic
+from profiles.profile import Profile
+from profiles.variables import Statistic
 
 #: The least subnormal number, the least normal one, the unit in the last place, and large powers.
 _BORDERS = (5e-324, 2.2250738585072014e-308, 2.0**-52, 1.0, 2.0**53, 1e300)

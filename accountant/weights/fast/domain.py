@@ -13,8 +13,8 @@ from profiles import InvalidData, Profile, decimal_text, exact_text
 from profiles.arrays import Floats, Positions
 from profiles.numbers import nearest, round_down, round_up
 from profiles.private import ABOVE, BELOW, NOT_FINITE, SHOWN, list_values, name_rows, name_type
-from profiles.profile import Statistic
 from profiles.suggestions import suggest
+from profiles.variables import Statistic
 
 _BY_ROUNDING = "by the rounding to binary64 alone"
 _DIGITS = 20

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from profiles.evaluation import exact_value
-from profiles.profile import WEIGHT
 from profiles.terms import Term, children, free_symbols, number, rebuild
+from profiles.variables import WEIGHT
 
 
 def split_weight(term: Term) -> Term | None:

@@ -15,7 +15,7 @@ from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.linear import Solution
 from accountant.weights.fast.rounding import LIBRARY, TOLERANCE, Target, U
 from profiles.arrays import Booleans, Floats, Positions
-from profiles.profile import WEIGHT
+from profiles.variables import WEIGHT
 
 _HALF_GAP = 0.4 * TOLERANCE
 _CONVERGED = 2e-14

@@ -13,8 +13,8 @@ from profiles import Infeasible, Undecided
 from profiles.evaluation import exact_value
 from profiles.numbers import MAX_FLOAT
 from profiles.private import name_rows
-from profiles.profile import WEIGHT
 from profiles.terms import Term
+from profiles.variables import WEIGHT
 from proofs_check.enclosures import Enclosure, ball, working_precision
 
 _FIRST_BITS, _MOST_BITS = 128, 4096

@@ -23,8 +23,8 @@ from accountant.weights.fast.table import make_table
 from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact_text, to_exact
 from profiles.arrays import Booleans, Floats, Positions
 from profiles.numbers import MAX_FLOAT, nearest
-from profiles.profile import WEIGHT
 from profiles.terms import Term, free_symbols
+from profiles.variables import WEIGHT
 
 #: Rows a block: a few dozen temporaries of this length stay in a core's cache.
 BLOCK = 32_768

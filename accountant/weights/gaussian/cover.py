@@ -20,8 +20,8 @@ from accountant.weights.gaussian.table import TableRow, WeightTable
 from profiles.balls import lower_fraction, working_precision
 from profiles.errors import InvalidSampling, Undecided
 from profiles.numbers import decimal_text, exact_text
-from profiles.profile import Statistic
 from profiles.terms import Term, free_symbols
+from profiles.variables import Statistic
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.suprema.branch import SearchedTerm, enclose_supremum
 from proofs_check.suprema.ceilings import certify_at_most

@@ -17,8 +17,9 @@ from accountant.weights.gaussian.table import WeightTable, make_table
 from accountant.weights.gaussian.weight import MAX_STEPS, require_gaussian, require_homogeneous, to_target_delta
 from profiles.errors import Infeasible, InvalidProfile, InvalidTarget, Undecided
 from profiles.numbers import decimal_text, exact_text, shorten, to_integer
-from profiles.profile import WEIGHT, Profile
+from profiles.profile import Profile
 from profiles.terms import Term, number, substitute
+from profiles.variables import WEIGHT
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import homogeneous
 from proofs_check.conditions.context import to_target

@@ -22,7 +22,8 @@ from profiles.balls import ball, lower_fraction, upper_fraction, working_precisi
 from profiles.errors import InvalidArgument, InvalidProfile, InvalidTarget, OtherNotion, Undecided
 from profiles.notions import ProfileNotion
 from profiles.numbers import decimal_text, exact_text, shorten, to_exact, to_integer
-from profiles.profile import WEIGHT, Profile
+from profiles.profile import Profile
+from profiles.variables import WEIGHT
 from proofs_check.certificates import check_text
 from proofs_check.conditions import homogeneous
 from proofs_check.conditions.context import to_target

@@ -9,9 +9,9 @@ from fractions import Fraction
 import sympy
 
 from profiles.numbers import exact_text
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
+from profiles.variables import Variable
 from proofs_check.prover.algebra import (
     derivative,
     expand,

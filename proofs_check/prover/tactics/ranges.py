@@ -9,9 +9,9 @@ from fractions import Fraction
 import sympy
 
 from profiles.numbers import exact_text
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
+from profiles.variables import Variable
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, gather_powers, is_algebraic, over_one_denominator, put_in, split_powers
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true

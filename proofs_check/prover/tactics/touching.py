@@ -10,9 +10,9 @@ import sympy
 
 from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
+from profiles.variables import Variable
 from proofs_check.enclosures import Enclosure, interval, working_precision
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import approximate, derivative, put_in

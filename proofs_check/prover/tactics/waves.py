@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import sympy
 
-from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
+from profiles.variables import Variable
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree

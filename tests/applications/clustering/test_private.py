@@ -188,9 +188,20 @@ def test_unusable_options(options, error, words):
 
 def test_the_method_is_chosen_by_public_numbers():
     space = read_distances(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0))))
-    few, many = (PrivateMetricClustering(space, 2, "0.1", n_bound=n, method="auto") for n in (200, 40_000))
+    few, many = (PrivateMetricClustering(space, 2, "0.1", n_bound=n, method="auto") for n in (160, 40_000))
     assert (few.choice.method, many.choice.method) == ("selection", "everything")
-    assert few.budget == PrivateMetricClustering(space, 2, "0.1", n_bound=200).budget
+    assert few.budget == PrivateMetricClustering(space, 2, "0.1", n_bound=160, histogram="full").budget
+    asked = PrivateMetricClustering(space, 2, "0.1", n_bound=160, method="auto", histogram="sampled")
+    assert asked.budget == PrivateMetricClustering(space, 2, "0.1", n_bound=160).budget
+    errors = dict(few.choice.errors)
+    sampled, rounds = asked.budget, few.public_rounds
+    p = sampled.plan.p
+    assert math.isclose(errors["full"], math.sqrt(2) / 0.05)
+    assert math.isclose(errors["sampled"], math.sqrt((1 / (p * float(sampled.histogram))) ** 2 + (1 - p) / p * 160 / rounds))
+    assert "full histogram: the standard deviation of a count is 28.28" in few.choice.reason
+    crowded = PrivateMetricClustering(space, 2, 20, n_bound=29, method="auto")  # hardly any noise, but few records
+    assert crowded.choice.method == "selection"
+    assert crowded.choice.reason.startswith("there are more candidates than the 29 records of the bound; ")
     everything = PrivateMetricClustering(space, 2, "0.1", rounds=30, histogram="full")
     assert many.budget == everything.budget
     assert (
@@ -199,7 +210,7 @@ def test_the_method_is_chosen_by_public_numbers():
     answer = many.run(np.arange(30).repeat(10), 1, bits=2)
     assert answer.centres == everything.run(np.arange(30).repeat(10), 1, bits=2).centres
     assert answer.choice == many.run(np.zeros(0, dtype=np.int64), 3, bits=4).choice
-    assert "counting all candidates leaves noise of about 149.8 records, at most 0.5 of the bound 40000" in answer.explain()
+    assert "counting all candidates leaves noise of about 149.8 records, at most 0.9 of the bound 40000" in answer.explain()
     for options, words in (
         ({"method": "auto"}, "give n_bound"),
         ({"method": "auto", "rounds": 3}, "takes no rounds"),

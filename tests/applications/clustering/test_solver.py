@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from accountant.applications.clustering.bounds import ratio_of_solver
-from accountant.applications.clustering.solver import TOLERANCE, improve, solve_weighted
+from accountant.applications.clustering.solver import TOLERANCE, improve, ratio_of_solver, solve_weighted
 
 
 def best_cost(costs, weights, k):

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, Watch
 from accountant.applications.heavyhitters.draws import LONGEST_RUN
 from accountant.applications.heavyhitters.monitor import REFUSED
-from accountant.applications.heavyhitters.users import NOBODY, KeyedDecision, UserTable
+from accountant.applications.heavyhitters.users import NOBODY, DrawnDecision, KeyedDecision, UserTable
 from accountant.guarantees import render
 from profiles import InvalidArgument, InvalidData, InvalidTarget
 from profiles.randomness.bits import open_bits
@@ -331,3 +331,35 @@ def test_batches_and_triples_cannot_be_mixed():
         monitor.run([(1, 0)], bits=1)
     with pytest.raises(InvalidData, match="a time must be an integer"):
         monitor.run([(1, None, "a")], bits=1)
+
+
+def test_a_kept_pass_of_texts_writes_new_users_only_and_goes_on(tmp_path):
+    rng = np.random.default_rng(3)
+    monitor = HeavyHitterMonitor(k=2, epsilon=50, threshold=5, domain=range(4), times=range(6))
+    records = [([f'u"{user},é' for user in rng.integers(0, 60, 40)], rng.integers(0, 4, 40)) for _ in range(6)]
+    reports = []
+    with monitor.start_kept(tmp_path / "state") as kept:
+        for step in range(3):
+            reports += kept.push(np.full(40, step), *records[step])
+        kept.save()
+        known = kept._watch.export()
+    with monitor.start_kept(tmp_path / "state") as kept:
+        again = kept._watch.export()
+        assert (again.users, again.left.tolist(), again.slots.tolist()) == (known.users, known.left.tolist(), known.slots.tolist())
+        assert len(set(known.users)) == len(known.users) == len({user for users, _ in records[:3] for user in users})
+        for step in range(6):  # given again from the start: what is over is skipped
+            reports += kept.push(np.full(40, step), *records[step])
+        reports += kept.finish()
+        assert kept.spent > 0
+    assert [report.time for report in reports] == list(range(6))
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_users_have_one_slot_each_in_whatever_parts_they_come(kind):
+    rng = np.random.default_rng(4)
+    table, slots_of = UserTable(3, DrawnDecision(0.5, open_bits(1))), {}
+    for size in (1, 5, 0, 200, 3, 200):
+        users = [kind(user) for user in rng.integers(0, 90, size)]
+        for user, slot in zip(users, table.slots(users).tolist(), strict=True):
+            assert slots_of.setdefault(user, slot) == slot
+    assert sorted(slots_of.values()) == list(range(len(table))) == list(range(len(slots_of)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +23,8 @@ from accountant.applications.kmeans.lloyd import nearest_to
 from accountant.applications.kmeans.path import certify_path, describe_path
 from accountant.applications.kmeans.records import Domain, PrivateRecords, check_labels, square_norms
 from accountant.applications.kmeans.rows import ArrayRows
-from accountant.applications.kmeans.spending import Charge, NormalNoise, Part, PureNoise, Spending, open_law, round_down
-from accountant.applications.kmeans.statistics import Public, release_statistics, share_of_mean, shrink_mean
+from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, Spending, open_law, round_down
+from accountant.applications.kmeans.statistics import Public, release_statistics, share_of_mean, share_of_spread, shrink_mean
 from accountant.guarantees import Run, keep_within_budget
 from profiles import InvalidArgument, InvalidData, NotOffered, NotPrivate
 from profiles.hypotheses import PHYSICS, PUBLIC_CONSTANTS, SECURE_BITS, SEEDED_BITS
@@ -266,8 +268,58 @@ def test_cells_that_are_none_are_refused(labels: object) -> None:
         check_labels(labels, 3, 2)
 
 
+@pytest.mark.parametrize(
+    ("law", "part"),
+    [*((PureNoise(Fraction(1)), part) for part in (0.002, 0.03)), *((NormalNoise(Fraction(1, 2)), part) for part in (0.006, 0.07))],
+)
+def test_the_mean_gets_what_its_noise_needs(law: NoiseLaw, part: float) -> None:
+    count = law.sum_noise(22) / part
+    share = share_of_mean(law, 22, count)
+    noise = law.energy(Charge(Part.SUM, share * law.budget, Fraction(3)), 22) ** 0.5 / 3 / count
+    assert share != Fraction(1, 10)
+    assert noise == pytest.approx(0.05 if share < Fraction(1, 10) else 0.2, rel=0.05)
+
+
+@pytest.mark.parametrize("law", [PureNoise(Fraction(1)), NormalNoise(Fraction(1, 2))])
+def test_the_spread_gets_what_its_noise_needs(law: NoiseLaw) -> None:
+    assert share_of_spread(law, 1e8) == Fraction(1, 200)
+    assert share_of_spread(law, 1.0) == Fraction(1, 25)
+    share = share_of_spread(law, 5e3 if isinstance(law, PureNoise) else 1e3)
+    assert Fraction(1, 200) < share < Fraction(1, 25)
+    noise = law.energy(Charge(Part.SQUARES, share * law.budget, Fraction(9)), 1) ** 0.5 / 9
+    assert noise / (5e3 if isinstance(law, PureNoise) else 1e3) == pytest.approx(0.02, rel=1e-3)
+
+
+def test_both_moments_of_one_pass_are_those_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = np.random.default_rng(3).normal(size=(50, 2))
+    passes: list[int] = []
+    read = ArrayRows.blocks
+
+    def count(rows: ArrayRows) -> Iterator[Any]:
+        passes.append(1)
+        return read(rows)
+
+    monkeypatch.setattr(ArrayRows, "blocks", count)
+
+    def make() -> PrivateRecords:
+        return PrivateRecords(
+            ArrayRows(points), Domain(np.zeros(2), Fraction(3)), Spending(PureNoise(Fraction(1))), open_bits(np.random.default_rng(1))
+        )
+
+    share = Fraction(1, 10)
+    both, apart = make(), make()
+    summed, squared = both.add_both(share, share)
+    assert sum(passes) == 1
+    total, charge = apart.add_up(share)
+    square, other = apart.add_squares(share)
+    assert sum(passes) == 3
+    assert (summed[0] == total).all()
+    assert squared[0] == square
+    assert (summed[1], squared[1]) == (charge, other) == both.charges == apart.charges
+
+
 def test_shares_of_the_mean_and_its_shrinking() -> None:
-    assert share_of_mean(100.0, 8, 200.0) == Fraction(3, 5)
+    assert share_of_mean(PureNoise(Fraction(1)), 200, 100.0) == Fraction(3, 5)
     assert shrink_mean(np.array([0.1, 0.0]), 1.0, Fraction(1)).tolist() == [0.0, 0.0]
     assert shrink_mean(np.zeros(2), 1.0, Fraction(1)).tolist() == [0.0, 0.0]
     assert np.linalg.norm(shrink_mean(np.array([1e9, 0.0]), 0.0, Fraction(2))) == 2.0

@@ -16,6 +16,7 @@ from accountant.applications.submodular.bounds import bound_one_sided, bound_pla
 from accountant.applications.submodular.greedy import balance_sampling
 from accountant.calibration.rounds import calibrate_rounds
 from profiles import InvalidArgument
+from profiles.hypotheses import MONOTONE_BOUNDED, SUBMODULAR
 from profiles.randomness.bits import open_bits
 from proofs_check.exact import exact_epsilon
 from tests.applications.submodular.test_coverage import covered
@@ -153,7 +154,10 @@ def test_the_choice_is_public_and_explained():
     assert "quality: value >= 0.5321 of the optimum" in text
     assert "epsilon" in text
     own = PrivateGreedy(1, 1).run(Halves([(1, 2, 0)]))
-    assert (own.choice.method, own.utility) == ("fresh", None)
+    assert own.choice.method == "fresh"
+    assert own.utility.hypotheses == (MONOTONE_BOUNDED, SUBMODULAR)
+    assert "supposed: Each user's function is monotone and submodular" in own.explain()
+    assert many.utility.hypotheses == ()
     assert PrivateGreedy(1, 1, method="kept").run(Halves([(1, 2, 0)])).choice.method == "kept"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from accountant.applications.submodular import read_coverage, read_weighted_coverage
 from accountant.applications.submodular.functions import UNIT
+from accountant.applications.submodular.readers import list_users
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 
 CSV = "user,item,value,note\nann,tea,0.5,x\nbob,tea,1,y\nbob,jam,0.25,\nann,oil,1,z\n"
@@ -44,6 +45,16 @@ def test_items_by_number(tmp_path):
     table = pa.table({"u": pa.array([1, 1, 2], pa.uint8()), "i": pa.array([7, 9, 7], pa.int16())})
     assert read_coverage(table, user="u", item="i", candidates=[9, 7]).track().gains.tolist() == [1, 2]
     assert read_coverage(table, user="u", item="i", candidates=np.array([9, 7])).track().gains.tolist() == [1, 2]
+
+
+def test_ids_are_those_of_the_users_who_are_left():
+    table = pa.table({"u": ["ann", "bob", "cid", "ann"], "i": ["tea", "other", "jam", "jam"]})
+    named = {"user": "u", "item": "i", "candidates": ["jam", "tea"], "drop_unknown": True}
+    instance, ids = read_coverage(table, **named), list_users(table, **named).to_pylist()
+    assert (instance.users, instance.items.tolist(), ids) == (2, [0, 1, 0], ["ann", "cid"])
+    everyone = list_users(table, user="u", item="i", candidates=["jam", "other", "tea"])
+    assert everyone.to_pylist() == ["ann", "bob", "cid"]
+    assert list_users(table, user="u", item="i", candidates=["soap"], drop_unknown=True).to_pylist() == []
 
 
 def test_a_user_who_stands_twice_in_a_dictionary_is_one_user():
@@ -106,7 +117,7 @@ def test_unusable_files(tmp_path):
     with pytest.raises(UnreadableFile, match="could not be read as csv"):
         read(tmp_path / "empty.csv")
     (tmp_path / "x.txt").write_text("u,i\n")
-    with pytest.raises(UnreadableFile, match="CSV or Parquet"):
+    with pytest.raises(UnreadableFile, match="CSV, Parquet or JSON"):
         read(tmp_path / "x.txt")
     with pytest.raises(InvalidArgument, match="path or an Arrow table"):
         read(3)

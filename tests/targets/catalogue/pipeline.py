@@ -1,9 +1,8 @@
 """Audits of private k-means as a whole, with the noise and the samples that ship, and twins with one mistake each.
 
 An output is everything that a run releases: the statistics, and every noisy count and sum before anything is made of it. The certificate is
-left out: it is a function of arguments. A sample that is reused is not audited here; the standard suite has that mistake
-(`same-sample-twice`), and enumeration refutes it here. tests/targets/private_kmeans.py has the methods, and enumerates the same pipeline
-under discrete noise; here the noise is the real one.
+left out: it is a function of arguments. tests/targets/private_kmeans.py has the methods, and enumerates the same pipeline under discrete
+noise; here the noise is the real one.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource, open_bits
 from proofs_check.audit import Claim
 from tests.targets.catalogue.case import AuditCase, ClaimKind
-from tests.targets.private_kmeans import by_exact_counts, one_round, two_counts
+from tests.targets.private_kmeans import Forgetful, by_exact_counts, one_round, two_counts
 from tests.targets.suite import Truth
 
 EPSILON = Fraction(2)
@@ -81,7 +80,8 @@ class PrivatePipeline:
     """Runs of the pipeline, each with new noise and a new sample: outputs of shape (size, numbers).
 
     ``public``: what is taken as it is. ``statistics`` False: the method begins with fixed ones and the whole budget. ``sample``: of which
-    size. ``shared``: one noise for all counts.
+    size. ``shared``: one noise for all counts. ``reused``: each of two releases about the sample is charged as if it had its own, with half
+    of the budget.
     """
 
     method: Callable[[DataAccess], None] = one_round
@@ -89,6 +89,7 @@ class PrivatePipeline:
     statistics: bool = True
     sample: Fraction | None = None
     shared: bool = False
+    reused: bool = False
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` outputs."""
@@ -109,7 +110,9 @@ class PrivatePipeline:
             access.clip(1.0)
         if self.sample is not None:
             access = SampledRecords(access, SampleChoice("uniform", self.sample), bits, PoissonSampler(bits))
-            access._plan = _plan(self.sample)
+            access._plan = _plan(self.sample, EPSILON / 2 if self.reused else EPSILON)
+            if self.reused:
+                access = Forgetful(access)
         self.method(access)
         return [*shown, *seen]
 
@@ -121,9 +124,9 @@ def twice(access: DataAccess) -> None:
 
 
 @cache
-def _plan(size: Fraction) -> SamplePlan:
-    """Return the plan that a run would make of the fixed statistics, once for all runs."""
-    records = PrivateRecords(ArrayRows(np.zeros((0, 1))), Domain(np.zeros(1), Fraction(1)), Spending(PureNoise(EPSILON)), open_bits(1))
+def _plan(size: Fraction, budget: Fraction) -> SamplePlan:
+    """Return the plan that a run with this budget would make of the fixed statistics, once for all runs."""
+    records = PrivateRecords(ArrayRows(np.zeros((0, 1))), Domain(np.zeros(1), Fraction(1)), Spending(PureNoise(budget)), open_bits(1))
     records.centre(_FIXED)
     records.clip(1.0)
     return SampledRecords(records, SampleChoice("uniform", size), open_bits(1), PoissonSampler(1)).plan
@@ -147,6 +150,24 @@ class Second:
     def __call__(self, outputs: Floats) -> Floats:
         """Return the difference for each output."""
         return outputs[:, -1] - outputs[:, -2]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What counts and sums of two releases say of a record of weight 10 at 1: Σ b (|y| − |y − 10|), b the cost per unit of each number,
+    of a sample of ``size`` of ten planned for ``budget``.
+
+    The chance of an output on a sample with that record over that without it is the exponential of this, so that nothing says more.
+    """
+
+    size: Fraction
+    budget: Fraction
+
+    def __call__(self, outputs: Floats) -> Floats:
+        """Return the number of each output: count and sum, twice."""
+        plan, noisy = _plan(self.size, self.budget), outputs[:, -4:]
+        costs = np.array([float(plan.counts), float(plan.sums)] * 2)
+        return np.asarray((costs * (np.abs(noisy) - np.abs(noisy - 10))).sum(axis=1))
 
 
 def _freeze(values: list[float]) -> Floats:
@@ -185,6 +206,9 @@ def pipeline_twins() -> tuple[AuditCase, ...]:
     both, one = (_WITH, _WITHOUT), (_ONE, _NONE)
     more: dict[str, Any] = {"broken": True, "samples": 150}
     apart = _freeze([1.0, 0.25]), _freeze([1.0])
+    again = Truth(
+        Fraction("3.52"), Fraction("3.53"), "q = 1/10; each release costs w (a + b) = 2.9 nats on the sample: log(1 + q (e^5.8 - 1))"
+    )
     moved = Truth(Fraction("5.9"), Fraction(6), "the counts are (0, 2) on the data set and (1, 0) on the neighbor, at 2 nats for each unit")
     return (
         _case("n-used-exactly", PrivatePipeline(public=("n",)), told, "the number of records is taken as it is", both, **more),
@@ -198,5 +222,10 @@ def pipeline_twins() -> tuple[AuditCase, ...]:
         _case(
             "cells-by-exact-counts", PrivatePipeline(by_exact_counts, statistics=False), moved,
             "cells change places with the number of records", both, log_ratio=Second(), broken=True, samples=1_000,
+        ),
+        _case(
+            "a-sample-reused", PrivatePipeline(twice, statistics=False, sample=Fraction(1), reused=True), again,
+            "two releases about one sample are each charged as if it had its own", one,
+            log_ratio=Weighed(Fraction(1), EPSILON / 2), broken=True, samples=8_000,
         ),
     )  # fmt: skip

@@ -21,6 +21,10 @@ TREE_DIMENSIONS = 4
 _WIDEST = 2.0
 #: Below this signal of a centre with all that is left no two centres are told apart.
 _HOPELESS = 0.5
+#: Below this signal the spectrum of few cells shows more than a merge of many.
+_UNMERGED = 2.5
+#: From this signal on a third round is worth its normal noise; where there is a spectrum, from :data:`_UNMERGED` on.
+_ROUNDS_PAY = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +89,11 @@ def measure_signal(statistics: Statistics, *, clusters: int, radius: float, sum_
     return statistics.count * statistics.rms / (clusters * wide * sum_noise)
 
 
-def choose_method(signal: float, *, clusters: int, dimension: int, left: float = 1.0) -> MethodPlan:
+def choose_method(signal: float, *, clusters: int, dimension: int, left: float = 1.0, normal: bool = False) -> MethodPlan:
     """Return the plan for Q = ``signal``, k = ``clusters`` and d = ``dimension``.
 
     ``left``: the part of the budget that is left. Where Q·``left`` is below 1/2, all of it goes to the mean, which had too little: the mean
-    of the clipped residuals is added, shrunk by its own noise.
+    of the clipped residuals is added, shrunk by its own noise. ``normal``: T rounds multiply the noise by √T, so that more of them pay.
 
     Raises :class:`profiles.InvalidArgument` where k or d is no positive integer.
 
@@ -106,14 +110,19 @@ def choose_method(signal: float, *, clusters: int, dimension: int, left: float =
         if signal < 100:
             return TreePlan(clusters, 8, 1, 0, Fraction(3, 10), Fraction(7, 10), 2.0)
         return TreePlan(clusters, 12, 3, 2, Fraction(12, 100), Fraction(28, 100), 2.0)
-    return _choose_lloyd(signal, clusters, spectral=dimension >= SPECTRAL_DIMENSIONS)
+    spectral = dimension >= SPECTRAL_DIMENSIONS
+    if normal and (_UNMERGED if spectral else _ROUNDS_PAY) <= signal < 25:
+        multiple, clip = (3, 1.0) if signal < 10 else (4, 1.2)
+        return LloydPlan(clusters, clusters, multiple, 2, 1, Fraction(6, 10), clip)
+    return _choose_lloyd(signal, clusters, spectral=spectral)
 
 
 def _choose_lloyd(signal: float, clusters: int, *, spectral: bool) -> LloydPlan:
     """Return the row of the table of docs/study-kmeans.md."""
     if signal < 4:
-        active = min(clusters, max(2, int((0.5 if spectral else 0.4) * signal * clusters)))
-        return LloydPlan(clusters, active, 2, 1, 0, Fraction(1), 1.0)
+        alone = spectral and signal < _UNMERGED
+        active = min(clusters, max(2, int((0.75 if alone else 0.5 if spectral else 0.4) * signal * clusters)))
+        return LloydPlan(clusters, active, 1 if alone else 2, 1, 0, Fraction(1), 1.0)
     if signal < (7 if spectral else 10):
         return LloydPlan(clusters, clusters, 4, 1, 0, Fraction(1), 1.0)
     if signal < 10:

@@ -6,9 +6,10 @@ from accountant.applications.submodular.matroids.matroid import GraphicMatroid, 
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy, PrivateSet
 from accountant.applications.submodular.matroids.objective import Coverage, Objective, Tracked
 from accountant.applications.submodular.matroids.oracle import OracleMatroid, check_axioms, probe_axioms
+from accountant.applications.submodular.matroids.parameters import choose_for, choose_parameters
 from accountant.applications.submodular.matroids.per_user import PerUser, find_dependence
 from accountant.applications.submodular.matroids.rounding import swap_round
-from accountant.applications.submodular.matroids.utility import bound_expectation, bound_utility, choose_for, choose_parameters
+from accountant.applications.submodular.matroids.utility import bound_expectation, bound_utility
 
 __all__ = [
     "Coverage",

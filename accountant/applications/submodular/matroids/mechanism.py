@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
 from accountant.applications.charging import release_once
-from accountant.applications.running import Answer, Draw, seed_public
+from accountant.applications.running import Answer, Choice, Draw, seed_public
 from accountant.applications.submodular.choosing import Scores, choose_greedily
 from accountant.applications.submodular.functions import TABLE
 from accountant.applications.submodular.matroids.facility import FacilityLocation
 from accountant.applications.submodular.matroids.matroid import Matroid, Members
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, Coverage, Objective, Tracked
+from accountant.applications.submodular.matroids.parameters import choose_for
 from accountant.applications.submodular.matroids.per_user import PerUser
 from accountant.applications.submodular.matroids.rounding import swap_round
+from accountant.applications.submodular.matroids.utility import bound_utility
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Unit
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
 _PROVED = (Coverage, FacilityLocation, PerUser, Tracked)
 _SOURCE = "docs/matroids.md"
+#: With this probability of failure an answer states its utility.
+_BETA = "0.05"
 
 
 class PrivateSet(Answer[tuple[int, ...]]):
@@ -54,6 +58,7 @@ class PrivateMatroidGreedy:
     A Poisson sample of the users with probability p goes through T rounds of greedy in steps of 1/T, each choice by an exponential
     mechanism; h sets are rounded from the result without the data; an exponential mechanism with the share c of ε₀ picks one of them.
     Both stages together are ε₀-add-DP, and (p, ε₀) makes that ε-DP. Source: Ghazi et al. 2024, Theorem 1.3; proofs: docs/matroids.md.
+    :meth:`from_optimum` chooses rounds, roundings and draws for a public guess of the optimum.
 
     Parameters, all of them public
     ------------------------------
@@ -69,7 +74,7 @@ class PrivateMatroidGreedy:
     draws : int or None
         s, the number of draws that stand for the multilinear extension; None for its closed form, where the function has one.
     roundings : int
-        h. With 1, nothing is left to pick, and greedy gets all of ε₀.
+        h. With 1, nothing is left to pick, and greedy gets all of ε₀. Below 12 no bound is proved for a failure of 0.05.
     selection_share : exact number
         c in (0, 1). The paper takes 1/2; the error is smaller with less, because the last choice is one among few.
     calibration : "optimal" or "corollary"
@@ -89,12 +94,44 @@ class PrivateMatroidGreedy:
     objective: Objective | None = None
     rounds: int = 4
     draws: int | None = None
-    roundings: int = 8
+    roundings: int = 40
     selection_share: ExactLike = Fraction(1, 10)
     calibration: str = "optimal"
     plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
+    choice: Choice = field(init=False, repr=False, compare=False)
+
+    @classmethod
+    def from_optimum(
+        cls,
+        optimum: float,
+        *,
+        matroid: Matroid,
+        epsilon: ExactLike,
+        objective: Objective | None = None,
+        beta: ExactLike = _BETA,
+        calibration: str = "optimal",
+    ) -> Self:
+        """Return the mechanism with the T, h and s of :func:`choose_for` for a public guess of the optimum, in users.
+
+        A wrong guess costs utility, one made from the data privacy. Raises what that function raises.
+
+        >>> from accountant.applications.submodular.matroids import UniformMatroid
+        >>> model = PrivateMatroidGreedy.from_optimum(1000, matroid=UniformMatroid(100, 5), epsilon="0.02")
+        >>> model.rounds, model.choice.method
+        (1, 'T = 1')
+        """
+        found = choose_for(matroid, epsilon, optimum, beta=beta, objective=objective, calibration=calibration)
+        made = cls(
+            matroid=matroid, epsilon=epsilon, objective=objective, rounds=found.rounds, draws=found.draws, roundings=found.roundings,
+            calibration=calibration,
+        )  # fmt: skip
+        reason = f"the largest expected value where {matroid.rank} elements serve {optimum:.6g} users in all, and the others nobody"
+        judged = tuple((f"T = {rounds}", 1 - value) for rounds, value in found.expected)
+        object.__setattr__(made, "choice", Choice(f"T = {found.rounds}", reason, judged))
+        return made
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "choice", Choice(f"T = {self.rounds}", "as asked, or by default; from_optimum chooses"))
         to_integer(self.rounds, "the number of rounds", 1)
         to_integer(self.roundings, "the number of roundings", 1)
         function = Coverage(self.matroid.size) if self.objective is None else self.objective
@@ -173,7 +210,8 @@ class PrivateMatroidGreedy:
 
         promised = draw.conclude(self.guarantee, self)
         members, found, charged = release_once(ledger, promised, count, select, arguments=(self,))
-        return PrivateSet(tuple(members), found, charged=charged)
+        utility = bound_utility(self, beta=_BETA, users=self.most_users)
+        return PrivateSet(tuple(members), found, utility=utility, choice=self.choice, charged=charged)
 
     def run_on_sample(self, sample: Any, draws: BitSource) -> Members:
         """Return the set for data that the objective has read: ε₀-add-DP only, so release nothing of it without sampling.

@@ -23,6 +23,8 @@ class Loose:
         self.radius = float(norms.max(initial=0.0)) or 1e-6
         self.noise, self.rng, self.left, self.calls = noise, np.random.default_rng(seed), Fraction(1), []
 
+    normal = False
+
     @property
     def sum_noise(self):
         return self.noise * self.statistics.dimension
@@ -59,6 +61,8 @@ class Loose:
 
 class Blind:
     """Nobody's records: what is released was made up before. ``assign`` is asked about rows that are nobody's, and must answer alike."""
+
+    normal = False
 
     def __init__(self, outputs_seed, *, dimension, count=1000.0, rms=0.5, radius=1.0):
         self.statistics = Statistics(count, np.zeros(dimension), rms, radius, np.zeros(dimension))

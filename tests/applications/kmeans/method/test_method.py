@@ -38,9 +38,9 @@ def cost_of_mean(points):
 
 
 @pytest.mark.thorough
-@given(signal=st.floats(0, 1e9), clusters=st.integers(1, 60), dimension=st.integers(1, 100))
-def test_a_plan_spends_exactly_the_budget_and_nothing_twice(signal, clusters, dimension):
-    plan = choose_method(signal, clusters=clusters, dimension=dimension)
+@given(signal=st.floats(0, 1e9), clusters=st.integers(1, 60), dimension=st.integers(1, 100), normal=st.booleans())
+def test_a_plan_spends_exactly_the_budget_and_nothing_twice(signal, clusters, dimension, normal):
+    plan = choose_method(signal, clusters=clusters, dimension=dimension, normal=normal)
     assert plan.clusters == clusters
     assert plan.clip > 0
     if isinstance(plan, TreePlan):
@@ -61,6 +61,15 @@ def test_a_plan_spends_exactly_the_budget_and_nothing_twice(signal, clusters, di
 def test_other_numbers_of_clusters_are_refused(bad):
     with pytest.raises(InvalidArgument):
         choose_method(10.0, clusters=bad, dimension=3)
+
+
+def test_normal_noise_makes_more_rounds():
+    pure, normal = (choose_method(12.0, clusters=8, dimension=22, normal=normal) for normal in (False, True))
+    assert (pure.rounds_before, pure.rounds_after) == (2, 0)
+    assert (normal.rounds_before, normal.rounds_after) == (2, 1)
+    for signal, dimension in ((1.0, 22), (3.0, 8), (30.0, 22), (300.0, 8), (50.0, 3)):
+        plans = {choose_method(signal, clusters=8, dimension=dimension, normal=normal) for normal in (False, True)}
+        assert len(plans) == 1
 
 
 def test_signal_is_that_of_one_centre_with_the_whole_budget():

@@ -14,7 +14,8 @@ from accountant.applications.submodular.matroids import (
     PrivateMatroidGreedy,
     UniformMatroid,
 )
-from accountant.applications.submodular.matroids.utility import bound_expectation, bound_utility, choose_parameters
+from accountant.applications.submodular.matroids.parameters import choose_parameters
+from accountant.applications.submodular.matroids.utility import bound_expectation, bound_utility
 from profiles import InvalidArgument
 
 from .instances import bases, covers
