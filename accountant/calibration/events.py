@@ -21,7 +21,7 @@ from profiles.numbers import bisect
 
 _TOLERANCE = "1e-3"
 _GAP = "1e-2"
-_COUNTED = Fraction(1, 10**4)  # of a count: the ends of δ of one more use lie in each other long before
+_COUNTED = 10_000  # to one part in so many a count is found: the ends of δ of one more use lie in each other long before
 _ROUGH = Fraction(1, 50)  # between the ends of ε at δ, where these decide
 #: The parameters that are noise: more of them is more private.
 _NOISE = ("noise_multiplier", "scale")
@@ -113,7 +113,7 @@ def find_most_uses(composition: Composition, epsilon: object, delta: object, *, 
         low, high = high, min(2 * high, MOST_USES)
     if not fails(high):
         return search.conclude("count", Fraction(high), None, build)
-    low, high = bisect(fails, low, high, lambda a, b: b - a <= max(1, a * _COUNTED))
+    low, high = bisect(fails, low, high, lambda a, b: b - a <= max(1, a // _COUNTED))
     return search.conclude("count", Fraction(low), Fraction(high), build)
 
 
