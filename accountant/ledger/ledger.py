@@ -387,6 +387,7 @@ class Ledger:
                 "large, for example with Max"
             )
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
+
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
             self.journal.accounts.lift(entry, Asked(rows, rule.count), rule.least, digest)
             return {"budget": budget_body(rule), "time": self.tell_time()}
