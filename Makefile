@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all formal second-opinion properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean study-kmeans
+.PHONY: run test test-all formal second-opinion verified properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean study-kmeans
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -28,15 +28,20 @@ test: $(STAMP)
 test-all: test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "thorough and not slow"
 
-# The rules of guarantees, proved in Coq: compiled from scratch, every theorem closed, wrong definitions refused (docs/formal.md).
+# The rules of guarantees and the checker of pdp check --verified, proved in Coq: compiled from scratch, wrong ones refused (docs/formal.md).
 formal: $(STAMP)
 	$(BIN)/python -m tests.formal.compile
 	$(BIN)/python -m tests.formal.reals
+	$(BIN)/python -m tests.formal.verified
 
 # The share of the goals of certificates that Coq confirms, of each EVERY-th profile of the range suite: docs/second-opinion.md.
 EVERY ?= 6
 second-opinion: $(STAMP)
 	$(BIN)/python -m tests.formal.share $(EVERY)
+
+# Likewise, which share the checker that is proved right verifies: docs/verified.md.
+verified: $(STAMP)
+	$(BIN)/python -m tests.formal.share $(EVERY) verified
 
 # The laws once more, with fresh random examples instead of the same ones in every run; a failure is found again by the printed blob.
 properties: $(STAMP)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from accountant.curves.accounting import Account, account
 from accountant.curves.events import MOST_USES, Composition, Event, parameter_names
-from accountant.curves.points import point_at_epsilon, to_delta, to_epsilon, to_gap
-from profiles import Infeasible, InvalidArgument, decimal_text, exact_text, to_exact
+from accountant.curves.points import point_at_delta, point_at_epsilon, to_delta, to_epsilon, to_gap
+from profiles import Infeasible, InvalidArgument, Undecided, decimal_text, exact_text, to_exact
 from profiles.numbers import bisect
 
 _TOLERANCE = "1e-3"
 _GAP = "1e-2"
+_COUNTED = 10_000  # to one part in so many a count is found: the ends of δ of one more use lie in each other long before
+_ROUGH = Fraction(1, 50)  # between the ends of ε at δ, where these decide
 #: The parameters that are noise: more of them is more private.
 _NOISE = ("noise_multiplier", "scale")
 _DOUBLINGS = 45
@@ -91,7 +94,7 @@ def find_least_noise(
 
 
 def find_most_uses(composition: Composition, epsilon: object, delta: object, *, gap: object = _GAP) -> CalibratedEvents:
-    """Return how often the one event of ``composition`` can be used for the target.
+    """Return how often the one event of ``composition`` can be used for the target: exactly up to 10,000 times, to four digits beyond.
 
     Raises :class:`Infeasible` where one use is too many, and as :func:`find_least_noise`.
     """
@@ -110,7 +113,7 @@ def find_most_uses(composition: Composition, epsilon: object, delta: object, *, 
         low, high = high, min(2 * high, MOST_USES)
     if not fails(high):
         return search.conclude("count", Fraction(high), None, build)
-    low, high = bisect(fails, low, high)
+    low, high = bisect(fails, low, high, lambda a, b: b - a <= max(1, a // _COUNTED))
     return search.conclude("count", Fraction(low), Fraction(high), build)
 
 
@@ -162,7 +165,15 @@ class _Search:
         return f"epsilon = {_short(self.epsilon)} and delta = {_short(self.delta)}"
 
     def meets(self, event: Event) -> bool:
-        upper = point_at_epsilon(Composition(self.composition.name, (event,)), self.epsilon, self.gap).upper
+        """Whether δ(ε) ≤ δ is proved. Far from the target ε at δ, which is moderate, tells at once; δ at ε may be of any size."""
+        made = Composition(self.composition.name, (event,))
+        with suppress(Undecided):
+            about = point_at_delta(made, self.delta, _ROUGH)
+            if about.upper is not None and about.upper <= self.epsilon:
+                return True
+            if about.lower is None or about.lower > self.epsilon:
+                return False
+        upper = point_at_epsilon(made, self.epsilon, self.gap).upper
         return upper is not None and upper <= self.delta
 
     def conclude(self, name: str, value: Fraction, beyond: Fraction | None, build: Callable[[Fraction], Event]) -> CalibratedEvents:

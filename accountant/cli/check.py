@@ -25,6 +25,7 @@ Examples:
   pdp check c.json
   pdp check c.json --axioms
   pdp check c.json --with coq
+  pdp check c.json --verified
   pdp check --export checker.pyz
 """
 _LONG = 2_000  # of an expression that is printed
@@ -214,10 +215,16 @@ class Options:
     second: Annotated[
         str | None, typer.Option("--with", metavar="coq", help="put each goal of an accepted certificate to Coq, too, for a second opinion")
     ] = None
-    seconds: Annotated[int, typer.Option("--seconds", metavar="S", help="with --with: what one goal may take")] = 10
+    verified: Annotated[
+        bool,
+        typer.Option("--verified", help="judge each goal of an accepted certificate once more by the checker that is proved right in Coq"),
+    ] = False
+    seconds: Annotated[int, typer.Option("--seconds", metavar="S", help="with --with or --verified: what one goal may take")] = 10
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE.v", help="with --with: write the confirmed goals and their proofs as a file of Coq"),
+        typer.Option(
+            "--out", metavar="FILE.v", help="with --with or --verified: write the confirmed goals and their proofs as a file of Coq"
+        ),
     ] = None
     json: JsonOption = False
 
@@ -247,23 +254,27 @@ def run(options: Options) -> int:
     from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, axioms_behind, mark_rule
 
     if options.export is not None:
-        if options.second is not None:
-            raise InvalidArgument("--export and --with were given, but the checker is written without checking; give one of the two")
+        if options.second is not None or options.verified:
+            given = "--with" if options.second is not None else "--verified"
+            raise InvalidArgument(f"--export and {given} were given, but the checker is written without checking; give one of the two")
         return _export(options, options.export)
     if options.file is None:
         raise InvalidArgument("a certificate file was expected, but none was named; name one, or --export FILE.pyz")
     if options.second not in (None, "coq"):
         raise InvalidArgument(f"a second opinion of {options.second[:40]!r} was asked for, but only coq gives one; write --with coq")
-    if options.out is not None and options.second is None:
-        raise InvalidArgument("--out is for the goals that Coq confirms, but --with coq was not given; give both")
+    if options.verified and options.second is not None:
+        raise InvalidArgument("--with and --verified were given, but a certificate is put to one of the two at a time; give one of them")
+    asks = options.second is not None or options.verified
+    if options.out is not None and not asks:
+        raise InvalidArgument("--out is for the goals that Coq confirms, but neither --with coq nor --verified was given; give one of them")
     text = read_text(options.file, LARGEST)
     with show_progress("checking"):
         report = check_text(text)
     opinion, whole = None, json_text.loads(text, parse_int=str, parse_float=str) if report.accepted else {}
-    if options.second is not None and report.accepted:
+    if asks and report.accepted:
         from accountant.cli.second_opinion import ask_coq
 
-        opinion = ask_coq(text, whole, seconds=options.seconds, out=options.out)
+        opinion = ask_coq(text, whole, seconds=options.seconds, out=options.out, verified=options.verified)
     if options.json:
         print_json(
             {
@@ -284,7 +295,7 @@ def run(options: Options) -> int:
                 "checker_sha256": checker_digest(),
                 "step": report.step,
                 "reason": report.reason,
-                **({} if opinion is None else {"second_opinion": opinion.to_json()}),
+                **({} if opinion is None else {"verified" if options.verified else "second_opinion": opinion.to_json()}),
             }
         )
     elif report.accepted:

@@ -1,4 +1,4 @@
-"""``pdp check --with coq``: the goals of an accepted certificate, put to Coq; what it says of each."""
+"""``pdp check --with coq`` and ``--verified``: the goals of an accepted certificate, put to Coq; what it says of each."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class SecondOpinion:
 
     opinions: tuple[Opinion, ...]
     seconds: int
+    verified: bool = False  # judged by the verified checker
 
     @property
     def confirmed(self) -> int:
@@ -49,10 +50,14 @@ class SecondOpinion:
             }
             for item in self.opinions
         ]
-        return {"prover": "coq", "confirmed": self.confirmed, "goals": goals, "seconds_per_goal": self.seconds}
+        prover = "verified checker" if self.verified else "coq"
+        return {"prover": prover, "confirmed": self.confirmed, "goals": goals, "seconds_per_goal": self.seconds}
 
     def describe(self) -> Iterator[str]:
         """Yield lines for people: one for each goal, then how many were confirmed."""
+        if self.verified:
+            yield from self._describe_verified()
+            return
         for item in self.opinions:
             said = "confirmed" if item.confirmed else "CONTRADICTED" if item.contradicted else "not confirmed"
             yield f"{said}: {item.step} (rule {item.rule})"
@@ -66,31 +71,41 @@ class SecondOpinion:
         if any(item.contradicted for item in self.opinions):
             yield "the kernel and Coq contradict each other: believe neither, and report it"
 
+    def _describe_verified(self) -> Iterator[str]:
+        for item in self.opinions:
+            yield f"{'verified' if item.confirmed else item.reason}: {item.step} (rule {item.rule})"
+            yield f"    {item.statement}"
+        yield f"verified checker: {self.confirmed} of {len(self.opinions)} goals verified, each a theorem about Coq's real numbers"
+        if self.confirmed < len(self.opinions):
+            yield "what is not covered is not refuted: the kernel has proved it, but the verified checker accepts no proof of it"
 
-def ask_coq(text: str, whole: Mapping[str, Any], *, seconds: int, out: Path | None) -> SecondOpinion:
+
+def ask_coq(text: str, whole: Mapping[str, Any], *, seconds: int, out: Path | None, verified: bool = False) -> SecondOpinion:
     """Put the goals of an accepted certificate to Coq; ``out``: where the goals that it confirmed are written with their proofs.
+
+    ``verified``: to the checker that is proved right in Coq, in place of Coq's tactics.
 
     Raises :class:`InvalidArgument` for what has no goals of the kernel's rules, :class:`profiles.MissingProgram` where there is no Coq.
     """
     from accountant.files import check_writable, replace_file
-    from proofs_check.coq import judge_goals, list_goals, write_file
+    from proofs_check.coq import judge_goals, list_goals, verify_goals, write_file, write_verified
 
     if not 1 <= seconds <= _MOST_SECONDS:
         raise InvalidArgument(f"a goal may take from 1 to {_MOST_SECONDS} seconds, but {seconds} were asked for; choose another number")
     if whole.get("format") != "pdp-certificate" or "profile" not in whole:
         raise InvalidArgument(
             "a second opinion is one on the goals of a certificate of proofs, but this one has none (its claims are computed, or it is "
-            "that of a sample, a table, a cover or a fit); check it without --with"
+            "that of a sample, a table, a cover or a fit); check it without --with and --verified"
         )
     if out is not None:
         check_writable(out)
     _, goals = list_goals(text)
     opinions, proved = list[Any](), list[str]()
     with show_progress("asking Coq", "goals") as report:
-        for opinion, sentences in judge_goals(goals, seconds=seconds, report=report):
+        for opinion, sentences in (verify_goals if verified else judge_goals)(goals, seconds=seconds, report=report):
             opinions.append(opinion)
             proved += [sentences] if sentences else []
     if out is not None:
         with replace_file(out) as file:
-            file.write(write_file(proved).encode("ascii"))
-    return SecondOpinion(tuple(opinions), seconds)
+            file.write((write_verified if verified else write_file)(proved).encode("ascii"))
+    return SecondOpinion(tuple(opinions), seconds, verified)

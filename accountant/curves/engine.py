@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import localcontext
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
 from math import ceil, exp, floor
@@ -26,11 +26,13 @@ from .grids import LEAST_EPSILON, Side, find_order, find_shape, plan
 
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
 _AIM, _MOST_SHARE = 0.94, 0.68  # of the gap that is wanted: what a second look aims at, and what the lower side may have of it
+_FIRST = 1.05  # the fineness of a first look: a little more than planned saves many second looks
 _COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
 _MOST_EPSILON = 1 << 29  # whose exponential the kernel computes
 _MOST_GAUSSIAN = 10**10  # of Gaussian noise alone, whose curve has no exponential
 _FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
 _NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
+_PLACES = 130  # in which a mass at infinity is told from a delta
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
 
@@ -99,7 +101,9 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
             return 0.0  # no epsilon is enough, which is proved
         return 16.0 if high is None else (high - low) / (float(gap) * max(float(LEAST_EPSILON), high))
 
-    lower, upper = _find_curves(composition, direction, max(delta, _LEAST), gap, miss)
+    lost = _lose_wholly(composition, direction)
+    size = delta - lost if delta > lost else delta  # of what finite losses may add, which is what the grid is made for
+    lower, upper = _find_curves(composition, direction, max(size, _LEAST), gap, miss)
     high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
     made = list[Mapping[str, object]]([] if high is None else [_claim(direction, high, delta, upper, up=True)])
     if end.upper is not None and end.mass <= delta and (high is None or end.upper <= high):
@@ -192,6 +196,16 @@ def _find_end(composition: Composition, direction: Direction) -> LargestLoss:
     return find_largest_loss(_read(composition), direction)
 
 
+def _lose_wholly(composition: Composition, direction: Direction) -> Fraction:
+    """Return about the mass at infinity of the composition: 1 − Π(1 − m)^count for the masses m of single uses."""
+    with localcontext(curves.context(_PLACES)):
+        rest = Decimal(1)
+        for event in _read(composition):
+            _, mass = event.end(remove=direction is Direction.REMOVE, up=True)
+            rest *= (1 - curves.decimal(mass)) ** event.count
+        return Fraction(1 - rest)
+
+
 def _read(composition: Composition) -> list[KernelEvent]:
     try:
         return compositions.read_events(write_events(composition))
@@ -222,7 +236,7 @@ def _find_curves(
     except Rejected as problem:
         raise _refuse(composition, problem) from problem
     lower, upper, far, alone = _NOTHING, None, 0.0, False
-    fineness, found = [1.0, 1.0], list[_Curve | None]([None, None])
+    fineness, found = [_FIRST, _FIRST], list[_Curve | None]([None, None])
     for _ in range(_ROUNDS):
         try:
             for i, (shape, side) in enumerate(zip(shapes, sides, strict=True)):
@@ -305,21 +319,21 @@ def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object])
     above = np.array([cell / scale for _, cells, _ in places for cell in cells])
     # a lower curve's masses under Q may be as large as exp(loss) times those under P: beyond what a double holds
     below = np.array([math.log(cell) if cell else -math.inf for _, _, cells in places for cell in cells]) - lattice.bits * math.log(2)
-    beyond = first.beyond / scale
 
     def about(epsilon: float) -> float:
         with np.errstate(over="ignore", under="ignore"):
-            return float(beyond + np.sum(np.fmax(above - np.exp(below + (epsilon - loss)), 0.0)))
+            return float(np.sum(np.fmax(above - np.exp(below + (epsilon - loss)), 0.0)))
 
     def guess(target: Fraction) -> float | None:
-        if about(0.0) <= target:
+        finite = float(target - Fraction(first.beyond, scale))  # may be a very small part of both
+        if about(0.0) <= finite:
             return 0.0
         low, high = 0.0, max(float(np.max(loss)), 0.0) + 1
-        if beyond >= target:
+        if finite <= 0:
             return None
         for _ in range(60):
             middle = (low + high) / 2
-            low, high = (middle, high) if about(middle) > target else (low, middle)
+            low, high = (middle, high) if about(middle) > finite else (low, middle)
         return high
 
     return _Curve(partial(lattice.delta, laws), guess, {"grid": grid})

@@ -35,6 +35,7 @@ _ROUNDING = 0.1  # the part of the gap that rounding may take
 _FIRST, _LATER = 0.62, 0.25
 _WIDEST, _WIDER = 2.0, 0.1
 _PASSES = 3
+_STEPS = 30  # of the search for an exponent: to six digits
 _COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
 _NEXT = Fraction(1, 10**9)
 _GOLDEN = (sqrt(5) - 1) / 2
@@ -118,7 +119,7 @@ def _find_exponent(parts: Sequence[Part], delta: Fraction) -> Shape:
 
     low, high = log(1e-7), log(1e9)
     found = {share: epsilon(low + share * (high - low)) for share in (1 - _GOLDEN, _GOLDEN)}
-    for _ in range(50):
+    for _ in range(_STEPS):
         if found[1 - _GOLDEN] <= found[_GOLDEN]:
             high = low + _GOLDEN * (high - low)
             found = {1 - _GOLDEN: epsilon(low + (1 - _GOLDEN) * (high - low)), _GOLDEN: found[1 - _GOLDEN]}
@@ -259,7 +260,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     budget = float(gap) * max(shape.epsilon, float(LEAST_EPSILON)) / (shape.exponent + 1) / fineness**2
     aligned = next((part.ends for part in sorted(shape.parts, key=lambda p: -p.event.count) if part.ends is not None), None)
     cells = [_widths(part, shape, budget / len(shape.parts), 1.0 if side.up else 1.5, aligned) for part in shape.parts]
-    few = _ROUNDING * budget * (shape.exponent + 1) ** 2  # what part of δ the masses may be off by
+    few = min(_ROUNDING * budget * (shape.exponent + 1) ** 2, _ROUNDING)  # what part of δ the masses may be off by
     uses = sum(part.event.count * float(np.sum(np.diff(part.places) / widths)) for part, widths in zip(shape.parts, cells, strict=True))
     digits = ceil(log10(4 * uses / few) + log10(side.delta.denominator) - log10(side.delta.numerator))
     finest = min(float(np.min(widths)) for widths in cells)

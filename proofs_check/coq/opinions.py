@@ -33,6 +33,14 @@ class Opinion:
     contradicted: bool = False
     reason: str = ""
 
+    def agreed(self) -> Opinion:
+        """Return it as confirmed."""
+        return replace(self, confirmed=True)
+
+    def refused(self, reason: str) -> Opinion:
+        """Return it with the reason why it is not confirmed."""
+        return replace(self, reason=reason)
+
 
 def judge_goals(
     goals: Sequence[ProvedGoal], *, seconds: int = SECONDS, report: Callable[[int, int], None] = lambda _done, _total: None
@@ -51,7 +59,7 @@ def judge_goals(
 def _judge(coq: CoqSession, goals: Sequence[ProvedGoal], number: int, lemmas: dict[int, str], seconds: int) -> tuple[Opinion, str]:
     # lemmas: the names of those that Coq has, by the place of their goals
     found, name = goals[number], f"goal_{number + 1}"
-    said = Opinion(found.step, found.rule, _describe(found.goal), confirmed=False)
+    said = Opinion(found.step, found.rule, describe_goal(found.goal), confirmed=False)
     try:
         lemma = write_goal(found.goal)
         sentences = write_lemma(name, lemma, list(propose_scripts(number, goals, lemmas)), seconds)
@@ -87,7 +95,8 @@ def _inside(values: Range, share: Fraction) -> Fraction:
     return values.lo + share * (2 if values.hi is None else values.hi - values.lo)
 
 
-def _describe(goal: Goal) -> str:
+def describe_goal(goal: Goal) -> str:
+    """Return a goal for people."""
     ranges = [
         f"{v} {'>' if r.open else '>='} {r.lo}" if r.hi is None else f"{v} in {'(' if r.open else '['}{r.lo}, {r.hi}]"
         for v, r in sorted(goal.box.items())

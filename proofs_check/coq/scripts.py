@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from proofs_check.coq.goals import ProvedGoal
@@ -43,40 +44,58 @@ def propose_scripts(number: int, goals: Sequence[ProvedGoal], confirmed: Mapping
 
 
 def _by_normal_form(goal: Goal) -> Iterator[str]:
-    """Yield scripts that multiply by denominators and write the product as a sum of monomials in the distances from ends of ranges."""
+    """Yield a script that multiplies by denominators and writes the product as a sum of monomials in the distances from ends of ranges."""
+    names = name_variables(goal)
+    found = find_manifest(goal)
+    if found is None:
+        return
+    with contextlib.suppress(NotWritable):
+        times, monomials = (_write_sum(found.normaliser, part, found.back, names) for part in (found.factor, found.product))
+        text = write_term(substitute(goal.term, {v: r.lo for v, r in goal.box.items() if r.lo == r.hi}), names)
+        yield (
+            f"apply (scale_{'lt' if goal.strict else 'le'} ({times})); [sign | "
+            f"replace (({times}) * {text}) with ({monomials}) by same; sign]"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A factor > 0 and its product with a goal's term, whose monomials are all >= 0: normal forms in variables that ``back`` explains."""
+
+    normaliser: Normaliser
+    factor: Poly
+    product: Poly
+    back: Mapping[str, Term]
+
+
+def find_manifest(goal: Goal) -> Manifest | None:
+    """Return how the kernel's rule ``manifest`` sees a goal: as it is, or measured from the lower or the upper ends of its ranges."""
     fixed = {v: r.lo for v, r in goal.box.items() if r.lo == r.hi}
     box = {v: r for v, r in goal.box.items() if v in goal.term.free and v not in fixed}
-    term, names = substitute(goal.term, fixed), name_variables(goal)
+    term = substitute(goal.term, fixed)
     for downwards in (None, False, True):
         if downwards and all(r.hi is None for r in box.values()):
             continue
-        shift, moved, shown = _measure(box, names, downwards=downwards)
-        try:
+        shift, moved, back = _measure(box, downwards=downwards)
+        with contextlib.suppress(Rejected):
             for factor, poly, normaliser in _clear(substitute(term, shift), moved):
                 if normaliser.manifest(poly) > int(goal.strict):
-                    times, monomials = (_write_sum(normaliser, part, shown) for part in (factor, poly))
-                    yield (
-                        f"apply (scale_{'lt' if goal.strict else 'le'} ({times})); [sign | "
-                        f"replace (({times}) * {write_term(term, names)}) with ({monomials}) by same; sign]"
-                    )
-                    return
-        except (Rejected, NotWritable):
-            continue
+                    return Manifest(normaliser, factor, poly, back)
+    return None
 
 
-def _measure(box: Box, names: Mapping[str, str], *, downwards: bool | None) -> tuple[dict[str, Term], dict[str, Range], dict[str, str]]:
-    # x = lo + u, or hi - u, or x = u: what stands for x, the range of u, and how u is written in terms of x
-    shift, moved, shown = dict[str, Term](), dict[str, Range](), dict[str, str]()
+def _measure(box: Box, *, downwards: bool | None) -> tuple[dict[str, Term], dict[str, Range], dict[str, Term]]:
+    # x = lo + u, or hi - u, or x = u: what stands for x, the range of u, and what u is in terms of x
+    shift, moved, back = dict[str, Term](), dict[str, Range](), dict[str, Term]()
     for v, r in box.items():
         if downwards is None:
-            moved[v], shown[v] = r, names[v]
+            moved[v] = r
         elif downwards and r.hi is not None:
-            shift[v], moved[v] = num(r.hi) - var(v), Range(Fraction(0), r.hi - r.lo)
-            shown[v] = f"({write_number(r.hi)} - {names[v]})"
+            shift[v], moved[v], back[v] = num(r.hi) - var(v), Range(Fraction(0), r.hi - r.lo), num(r.hi) - var(v)
         else:
-            shift[v], moved[v] = var(v) + num(r.lo), Range(Fraction(0), None if r.hi is None else r.hi - r.lo, r.open)
-            shown[v] = f"({names[v]} - {write_number(r.lo)})"
-    return shift, moved, shown
+            moved[v] = Range(Fraction(0), None if r.hi is None else r.hi - r.lo, r.open)
+            shift[v], back[v] = var(v) + num(r.lo), var(v) - num(r.lo)
+    return shift, moved, back
 
 
 def _clear(term: Term, box: Box) -> Iterator[tuple[Poly, Poly, Normaliser]]:
@@ -90,14 +109,18 @@ def _clear(term: Term, box: Box) -> Iterator[tuple[Poly, Poly, Normaliser]]:
     yield factor, {mono: c for mono, c in whole.items() if (marked, 1) not in mono}, normaliser
 
 
-def _write_sum(normaliser: Normaliser, poly: Poly, names: dict[str, str]) -> str:
-    # monomials with the same variables together, so that what they are multiplied by is one number, which has a sign
+def group_monomials(normaliser: Normaliser, poly: Poly, back: Mapping[str, Term]) -> list[tuple[Term, Term]]:
+    """Return a normal form as pairs: what is free of variables, which has a sign, and what it is multiplied by."""
     groups: dict[Mono, Poly] = {}
     for mono, c in poly.items():
         key = tuple(item for item in mono if item[0].free)
         groups.setdefault(key, {})[tuple(item for item in mono if not item[0].free)] = c
-    parts = ((normaliser.term(scalar), normaliser.term({mono: Fraction(1)})) for mono, scalar in groups.items())
-    return " + ".join(f"{write_term(scalar, names)} * {write_term(rest, names)}" for scalar, rest in parts) or "0"
+    return [(normaliser.term(scalar), substitute(normaliser.term({mono: Fraction(1)}), back)) for mono, scalar in groups.items()]
+
+
+def _write_sum(normaliser: Normaliser, poly: Poly, back: Mapping[str, Term], names: Mapping[str, str]) -> str:
+    parts = group_monomials(normaliser, poly, back)
+    return " + ".join(f"{write_term(scalar, dict(names))} * {write_term(rest, dict(names))}" for scalar, rest in parts) or "0"
 
 
 class _Frame:

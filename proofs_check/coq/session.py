@@ -10,11 +10,14 @@ import subprocess
 import tempfile
 import threading
 import time
+from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from profiles.errors import MissingProgram
 
-_START_SECONDS = 120
+_START_SECONDS, _COMPILE_SECONDS = 120, 600
 
 
 def read_tactics() -> str:
@@ -23,21 +26,38 @@ def read_tactics() -> str:
     return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("rules.v", "tactics.v"))
 
 
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What a session begins with: files that are compiled first, sentences, and what Coq says of the last name in them."""
+
+    files: tuple[Traversable, ...]
+    name: str  # of the compiled files, all of which stand under it
+    sentences: str
+    last: str
+    answer: str
+
+
+def tactics() -> Library:
+    """Return ``rules.v`` and ``tactics.v``."""
+    return Library((), "", read_tactics(), "apart", "Ltac Top.apart")
+
+
 class CoqSession:
-    """A ``coqtop`` with ``rules.v`` and ``tactics.v`` loaded.
+    """A ``coqtop`` with a library loaded.
 
     Raises :class:`profiles.errors.MissingProgram` where Coq or its library for intervals is missing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, library: Library | None = None) -> None:
         found = shutil.which("coqtop")
         if found is None:
             raise MissingProgram(
                 "a second opinion of Coq was asked for, but there is no coqtop here; on Debian: apt-get install libcoq-interval"
             )
-        self._program = found
+        self._program, self._library = found, library or tactics()
         self._folder = tempfile.TemporaryDirectory(prefix="pdp-coq-")
         self._asked = 0
+        self._compile()
         self._start()
 
     def __enter__(self) -> CoqSession:
@@ -63,21 +83,39 @@ class CoqSession:
             return None
         return f"Constant Top.{name}\n" in answer
 
+    def _compile(self) -> None:
+        compiler = shutil.which("coqc")
+        for file in self._library.files:
+            (Path(self._folder.name) / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
+            done = None
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                done = compiler and subprocess.run(  # noqa: S603 - the program that was found
+                    [compiler, "-q", "-w", "none", "-R", ".", self._library.name, file.name],
+                    cwd=self._folder.name,
+                    env=_environment(),
+                    capture_output=True,
+                    check=False,
+                    timeout=_COMPILE_SECONDS,
+                )
+            if not done or done.returncode:
+                self._folder.cleanup()
+                raise MissingProgram(
+                    f"{file.name} was to be compiled, but the Coq that is here does not; on Debian 12: apt-get install libcoq-interval"
+                )
+
     def _start(self) -> None:
-        # an empty folder and no settings of the user: nothing but Coq's own libraries is found
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("COQ", "OCAML"))}
         self._process = subprocess.Popen(  # noqa: S603 - likewise
-            [self._program, "-q", "-quiet", "-w", "none"],
+            [self._program, "-q", "-quiet", "-w", "none", *(("-R", ".", self._library.name) if self._library.name else ())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd=self._folder.name,
-            env=environment,
+            env=_environment(),
         )
         self._answers: queue.Queue[bytes] = queue.Queue()
         threading.Thread(target=_listen, args=(self._process, self._answers), daemon=True).start()
-        answer = self._say(f"{read_tactics()}\nLocate apart.", _START_SECONDS)
-        if answer is None or "Ltac Top.apart" not in answer:
+        answer = self._say(f"{self._library.sentences}\nLocate {self._library.last}.", _START_SECONDS)
+        if answer is None or self._library.answer not in answer:
             self.__exit__()
             raise MissingProgram(
                 "a second opinion of Coq was asked for, but the coqtop that is here does not load its library for intervals; on Debian: "
@@ -111,6 +149,11 @@ class CoqSession:
         except (queue.Empty, OSError):
             pass
         return None
+
+
+def _environment() -> dict[str, str]:
+    # an empty folder and no settings of the user: nothing but Coq's own libraries is found
+    return {key: value for key, value in os.environ.items() if not key.startswith(("COQ", "OCAML"))}
 
 
 def _listen(process: subprocess.Popen[bytes], answers: queue.Queue[bytes]) -> None:

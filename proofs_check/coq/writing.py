@@ -7,7 +7,7 @@ power with an exponent such as 1/3 is exp(ln(a)/3), which is no power at a = 0. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -113,10 +113,13 @@ def name_variables(goal: Goal) -> dict[str, str]:
     return {v: f"x{i}" for i, v in enumerate(v for v in sorted(goal.term.free) if goal.box[v].lo != goal.box[v].hi)}
 
 
-def write_goal(goal: Goal) -> Lemma:
-    """Return the lemma of a goal, with numbers in place of variables that have one value only. Raises :class:`NotWritable`."""
+def write_goal(goal: Goal, variables: Sequence[str] | None = None) -> Lemma:
+    """Return the lemma of a goal, with numbers in place of variables that have one value only. Raises :class:`NotWritable`.
+
+    ``variables``: those that it is about, where it is about more than occur in the goal.
+    """
     term = substitute(goal.term, {v: r.lo for v, r in goal.box.items() if r.lo == r.hi})
-    names = name_variables(goal)
+    names = name_variables(goal) if variables is None else {v: f"x{i}" for i, v in enumerate(variables)}
     bases = {node.args[0]: None for node in postorder(term) if node.op == "pow" and node.args[1].value.denominator > 2}
     statements = [f"0 < {write_term(base, names)}" for base in bases if base.free or base.op != "num" or base.value <= 0]
     statements.append(f"0 {'<' if goal.strict else '<='} {write_term(term, names)}")

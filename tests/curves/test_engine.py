@@ -359,3 +359,27 @@ def test_masses_beyond_what_a_double_holds_still_guide_the_search():
     # a loss is 1/b except where the noise is on the far side, which one use in exp(1/b) does: then it is -1/b, or for a few in between
     assert 0.9 * float(uses / b) < found.lower <= found.upper <= uses / b
     holds(found, composed(event))
+
+
+@pytest.mark.parametrize("more", ["1e-4", "1e-9", "1e-13"])
+def test_a_delta_barely_above_the_mass_at_infinity_has_both_ends(more):
+    """The excess of δ over 1 − (1 − d)^n is what finite losses may add: n randomized responses of those that do not fail (Kairouz, Oh)."""
+    n, e, d = 10, Fraction(1, 2), Fraction(1, 10**6)
+    lost = 1 - (1 - d) ** n
+    delta = Fraction(str(float(lost * (1 + Fraction(more))))).limit_denominator(10**24)
+    assert 0 < delta - lost < Fraction(more) * lost * 2
+    whole = composed(make_event("approximate", {"epsilon": e, "delta": d}, count=n))
+    with mpmath.workdps(60):
+        p = 1 / (1 + mpmath.exp(-to_mp(e)))
+
+        def excess(epsilon):
+            """δ(ε) − δ."""
+            losses = ((mpmath.binomial(n, k) * p**k * (1 - p) ** (n - k), (2 * k - n) * to_mp(e)) for k in range(n + 1))
+            finite = mpmath.fsum(max(mass * -mpmath.expm1(to_mp(epsilon) - loss), 0) for mass, loss in losses)
+            return to_mp(lost) + to_mp(1 - lost) * finite - to_mp(delta)
+
+        for direction in Direction:
+            found = bound_epsilon(whole, delta, direction)
+            assert excess(found.upper) <= 0 < excess(found.lower)
+            assert found.upper - found.lower <= found.upper / 1000
+            holds(found, whole)

@@ -1,6 +1,7 @@
 """`make second-opinion`: which share of the goals of certificates (the catalogue, the range suite) Coq confirms; none is contradicted.
 
 ``python -m tests.formal.share [EVERY]`` takes all of the catalogue, and each EVERY-th profile of the suite (1: all, which takes hours).
+``python -m tests.formal.share EVERY verified``: which share the verified checker verifies, and of how many claims every goal.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from profiles import declare, load
 from profiles.mechanisms.catalogue import catalogue
 from profiles.notions import ProfileNotion
 from proofs_check.certificates import to_file_text
-from proofs_check.coq import judge_goals, list_goals
+from proofs_check.coq import SECONDS, judge_goals, list_goals, verify_goals
 from proofs_check.verify import verify
 
 CASES = Path(__file__).resolve().parents[1] / "profile_range" / "cases.toml"
@@ -38,30 +39,35 @@ def certificates(every: int) -> Iterator[tuple[str, str]]:
             yield f"case {number}", to_file_text(verify(profile, case["target"], RANGE).certificate())
 
 
-def main(every: int = 1) -> int:
+def main(every: str = "1", judge: str = "coq") -> int:
     """Print the share, by rule and in all."""
+    claims, whole = 0, 0
     confirmed, total, contradicted, profiles = Counter[str](), Counter[str](), 0, 0
-    for name, text in certificates(every):
+    for name, text in certificates(int(every)):
         report, goals = list_goals(text)
         assert report.accepted, (name, report)
         profiles += 1
-        for opinion, _ in judge_goals(goals):
+        open_claims = set[str]()
+        for opinion, _ in (verify_goals if judge == "verified" else judge_goals)(goals, seconds=SECONDS):
+            open_claims |= set() if opinion.confirmed else {opinion.step.split(".")[0]}
             total[opinion.rule] += 1
             confirmed[opinion.rule] += opinion.confirmed
             contradicted += opinion.contradicted
             if opinion.contradicted:
                 sys.stdout.write(f"{name}: {opinion}\n")
-        sys.stdout.write(f"{name}: {confirmed.total()} of {total.total()} so far\n")
+        claims += len(report.claims)
+        whole += len(report.claims) - len(open_claims)
+        sys.stdout.write(f"{name}: {confirmed.total()} of {total.total()} goals so far, all goals of {whole} of {claims} claims\n")
         sys.stdout.flush()
     for rule in sorted(total):
         sys.stdout.write(f"{rule}: {confirmed[rule]} of {total[rule]}\n")
     share = confirmed.total() / total.total()
     sys.stdout.write(
-        f"second opinion: {confirmed.total()} of {total.total()} goals of {profiles} certificates confirmed ({share:.1%}), "
-        f"{contradicted} contradicted\n"
+        f"{judge}: {confirmed.total()} of {total.total()} goals of {profiles} certificates confirmed ({share:.1%}), "
+        f"all goals of {whole} of {claims} claims, {contradicted} contradicted\n"
     )
     return int(share < LEAST or contradicted > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    sys.exit(main(*sys.argv[1:]))

@@ -247,6 +247,9 @@ def test_numbers_may_be_fractions_and_signed():
         "é",
         "a b",
         "a" * 101,
+        1,
+        None,
+        ["a"],
     ],
 )
 def test_reserved_and_malformed_names_are_refused(name):
