@@ -52,7 +52,7 @@ def replace_files(*paths: Path) -> Iterator[tuple[IO[bytes], ...]]:
                 temporaries[0].replace(current)
                 temporaries.pop(0)
         for folder in {path.parent for path in paths}:
-            _sync_folder(folder)
+            sync_folder(folder)
     except OSError as error:
         raise UnwritableOutput(
             f"the output {current} could not be written ({error.strerror or str(error)[:100]}); check folder, space and rights"
@@ -118,7 +118,8 @@ def _mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
     with contextlib.suppress(OSError):  # not every file system lets a folder be opened
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,7 +1,7 @@
-"""Time and memory of opening a ledger and of charging it, from Parquet files: ``python -m benchmarks.ledger [UNITS]``.
+"""Time and memory of opening a ledger and of charging it, from Parquet files: ``python -m benchmarks.ledger [UNITS [ENGINE]]``.
 
 Limits: 1 s and 500 MB for a charge of 10^7 units. The data are read, checked, charged and made durable; each part runs in a process of its
-own, so that its peak memory is its own.
+own, so that its peak memory is its own. With an ENGINE (duckdb, polars) the accounts are a table beside the log.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ def report(what: str, wall: float, processor: float) -> None:
     print(f"{what:<12} {wall:8.2f} s   {processor:8.2f} s of processor time   {peak:7.0f} MB", flush=True)
 
 
-def open_ledger(folder: Path) -> None:
+def open_ledger(folder: Path, engine: str | None) -> None:
     """Open accounts for all ids."""
     start = time.perf_counter(), time.process_time()
-    Ledger.create(folder / "l.db", folder / "people.parquet", budget="2.5", anchor=folder / "anchor").close()
+    table = None if engine is None else folder / "table"
+    Ledger.create(folder / "l.db", folder / "people.parquet", budget="2.5", anchor=folder / "anchor", table=table, engine=engine).close()
     report("init", time.perf_counter() - start[0], time.process_time() - start[1])
 
 
-def charge(folder: Path) -> None:
+def charge(folder: Path, engine: str | None) -> None:
     """Charge them some times."""
-    with Ledger.open(folder / "l.db") as ledger:
+    with Ledger.open(folder / "l.db", engine=engine) as ledger:
         for number in range(CHARGES):
             start = time.perf_counter(), time.process_time()
             ledger.charge(str(number), PROFILE, statistics=[parse_statistic("z=l2")])
@@ -56,15 +57,16 @@ def charge(folder: Path) -> None:
 
 def main() -> None:
     """Run each part in a process of its own."""
-    if len(sys.argv) == 3:
-        {"init": open_ledger, "charge": charge}[sys.argv[1]](Path(sys.argv[2]))
+    parts = {"init": open_ledger, "charge": charge}
+    if len(sys.argv) > 2 and sys.argv[1] in parts:
+        parts[sys.argv[1]](Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)
         return
-    units = int(float(sys.argv[1])) if len(sys.argv) == 2 else 10**6
+    units = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**6
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), units)
         print(f"{units} units")
-        for part in ("init", "charge"):
-            subprocess.run([sys.executable, "-m", "benchmarks.ledger", part, folder], check=True, env=os.environ)
+        for part in parts:
+            subprocess.run([sys.executable, "-m", "benchmarks.ledger", part, folder, *sys.argv[2:]], check=True, env=os.environ)
 
 
 if __name__ == "__main__":

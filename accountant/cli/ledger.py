@@ -74,6 +74,12 @@ class Options:
     secret: Annotated[
         Path | None, typer.Option("--secret", metavar="S", help="the key under which ids are hashed; FILE.key, needed for a server")
     ] = None
+    table: Annotated[
+        Path | None, typer.Option("--table", metavar="FOLDER", help="init: keep the accounts in a table of Parquet files, for many units")
+    ] = None
+    engine: Annotated[
+        str | None, typer.Option("--engine", metavar="NAME", help="what computes the spending of a table: duckdb, polars or spark")
+    ] = None
     statistic: StatisticOption = None
     name: Annotated[str | None, typer.Option("--name", metavar="N", help="charge: the name of the release")] = None
     active: Annotated[
@@ -103,7 +109,7 @@ class Options:
 
 
 _SAMPLING = ("target_epsilon", "rule", "q", "constant")
-_FILES = ("anchor", "secret")
+_FILES = ("anchor", "secret", "table", "engine")
 _ALWAYS = frozenset({"action", "file", "everything", "show_values", "json"})
 
 
@@ -141,6 +147,8 @@ def _init(options: Options) -> int:
         attributes=_read_ranges(options.attribute),
         records=options.records,
         secret=options.secret,
+        table=options.table,
+        engine=options.engine,
     ) as ledger:
         told = {"sequence": 0, "hash": ledger.journal.entries[0].hash.hex(), "ledger": ledger.settings.ledger}
         name = ledger.name
@@ -168,7 +176,7 @@ def _read_ranges(items: list[str] | None) -> dict[str, list[str]]:
 def _open(options: Options) -> Ledger:
     from accountant.ledger import Ledger
 
-    return Ledger.open(options.file, anchor=options.anchor, secret=options.secret)
+    return Ledger.open(options.file, anchor=options.anchor, secret=options.secret, table=options.table, engine=options.engine)
 
 
 def _sampling(options: Options) -> dict[str, Any]:
@@ -346,7 +354,7 @@ def _backup(options: Options) -> int:
 def _restore(options: Options) -> int:
     from accountant.ledger.backup import restore
 
-    ledger, lost = restore(options.file, str(options.log), anchor=str(options.anchor), secret=options.secret)
+    ledger, lost = restore(options.file, str(options.log), anchor=str(options.anchor), secret=options.secret, table=options.table)
     with ledger:
         head = ledger.journal.entries[-1]
     if lost:
@@ -376,13 +384,13 @@ def _migrate(options: Options) -> int:
 
 #: What each action does, which options it needs, and which it takes besides.
 _ACTIONS: dict[str, tuple[Callable[[Options], int], tuple[str, ...], tuple[str, ...]]] = {
-    "init": (_init, ("data", "key", "budget", "anchor"), ("attribute", "notion", "mode", "records", "secret")),
+    "init": (_init, ("data", "key", "budget", "anchor"), ("attribute", "notion", "mode", "records", "secret", "table", "engine")),
     "charge": (_charge, ("what", "name"), ("data", "statistic", "active", *_SAMPLING, *_FILES)),
     "release": (_release, ("what", "mechanism", "out"), ("data", *_SAMPLING, *_FILES)),
     "raise": (_raise, ("budget",), ("data", "attribute", *_FILES)),
     "report": (_report, (), ("public", "unit", "guarantee", "composition", *_FILES)),
     "verify": (_verify, (), ("repair", *_FILES)),
     "backup": (_backup, ("log",), _FILES),
-    "restore": (_restore, ("log", "anchor"), ("secret",)),
+    "restore": (_restore, ("log", "anchor"), ("secret", "table")),
     "migrate": (_migrate, ("what", "anchor"), ("secret",)),
 }

@@ -15,14 +15,15 @@ from accountant.files import replace_file
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
 from accountant.ledger.journal import Journal, find_secret, read_secret
-from accountant.ledger.ledger import Ledger
+from accountant.ledger.ledger import Ledger, open_journal
 from accountant.ledger.log import OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
 from accountant.ledger.packing import pack
 from accountant.ledger.places import to_place
 from accountant.ledger.settings import Settings, make_token, open_settings
 from accountant.ledger.store import Store
+from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher
-from profiles import PDPError, UnreadableFile
+from profiles import InvalidArgument, PDPError, UnreadableFile
 from profiles.errors import LedgerRejected
 from profiles.strict_json import read_json
 
@@ -70,9 +71,11 @@ def restore(
     *,
     anchor: str | os.PathLike[str],
     secret: str | os.PathLike[str] | None = None,
+    table: str | os.PathLike[str] | None = None,
 ) -> tuple[Ledger, str]:
     """Return the ledger that a backup holds, in a new file at ``path``, and in words what its anchor has and the backup has not.
 
+    ``table``: the folder of its table, where it has one; a backup has the hashes of its files.
     A torn or damaged backup gives the longest part from its beginning that is whole. What the anchor knows beyond that is lost: the ledger
     is then older than its anchor, and is refused until it is restored from a newer backup.
     Raises :class:`UnreadableFile` where not even the first entry is whole, :class:`LedgerRejected` where the anchor is another ledger's.
@@ -98,16 +101,26 @@ def restore(
             raise UnreadableFile(
                 f"a backup of a ledger was expected in {Path(log).name}, but not even its first entry is whole; use another one"
             )
-        return _finish(Ledger(Journal(store, Anchor(Path(anchor), settings.ledger), hasher, settings.previous), settings), entries, key)
+        folder = _find_folder(settings, table)
+        journal = open_journal(store, Anchor(Path(anchor), settings.ledger), hasher, settings, folder, None)
+        return _finish(Ledger(journal, settings), entries, key, folder)
     except BaseException:
         if store is not None:
             store.database.discard()
         raise
 
 
-def _finish(ledger: Ledger, entries: list[Entry], key: Path) -> tuple[Ledger, str]:
+def _find_folder(settings: Settings, table: str | os.PathLike[str] | None) -> Folder | None:
+    """Return the folder of a ledger with a table. Raises :class:`InvalidArgument` where none is named, or for a ledger without one."""
+    if settings.table != (table is not None):
+        how = "needs the folder of its table, but none was named" if settings.table else "has no table, but a folder for one was named"
+        raise InvalidArgument(f"the ledger in this backup {how}; name a table for a ledger that has one, and for no other")
+    return None if table is None else Folder(Path(table), settings.ledger)
+
+
+def _finish(ledger: Ledger, entries: list[Entry], key: Path, folder: Folder | None) -> tuple[Ledger, str]:
     journal, anchor = ledger.journal, ledger.journal.anchor
-    ledger.remember(key)
+    ledger.remember(key, table=None if folder is None else folder.path)
     with journal.store.database.transaction():
         journal.accounts.repair(entries, write=True)
     with journal.turn():
@@ -210,6 +223,8 @@ def migrate(
     The old ledger stays as it is, and must not be charged any more: two that go on are two budgets.
     """
     old = ledger.journal
+    if ledger.settings.table:
+        raise InvalidArgument("a ledger with a table was to be migrated, but its format is the newest there is; back it up and restore it")
     with old.reading():
         head, hidden = old.entries[-1], old.hasher.secret
         spent = old.charges[-1].body["spent"] if old.charges else ledger.settings.spent

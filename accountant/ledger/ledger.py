@@ -47,6 +47,9 @@ from accountant.ledger.settings import (
     to_records,
 )
 from accountant.ledger.store import Store
+from accountant.ledger.tables.book import TableBook
+from accountant.ledger.tables.engines import to_engine
+from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher
 from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData
@@ -97,6 +100,8 @@ class Ledger:
         records: int | None = None,
         ids: Any = None,
         secret: str | os.PathLike[str] | None = None,
+        table: str | os.PathLike[str] | None = None,
+        engine: object = None,
     ) -> Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
         with ``ids`` beside it.
@@ -104,16 +109,25 @@ class Ledger:
         ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``anchor``: a file
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
         where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
+        ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
+        into memory (docs/ledger.md, section 4).
 
-        Raises :class:`UnwritableOutput` where one of the three files is there, :class:`InvalidArgument`, :class:`InvalidData`.
+        Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
         """
         rule, chosen = to_budget_rule(budget, attributes), to_mode(mode)
         hidden = secrets.token_bytes(SECRET_BYTES)
         settings = Settings(
-            make_token(), to_ledger_notion(notion), chosen, to_key(key), rule, to_records(records, chosen), make_check(hidden)
+            make_token(),
+            to_ledger_notion(notion),
+            chosen,
+            to_key(key),
+            rule,
+            to_records(records, chosen),
+            make_check(hidden),
+            table=table is not None,
         )
         rows = open_rows(data, settings.key, rule.specs, ids)
-        ledger = cls.begin(path, anchor, secret, hidden, settings)
+        ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine)
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
             ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records), digest)
@@ -135,14 +149,23 @@ class Ledger:
         secret: str | os.PathLike[str] | None,
         hidden: bytes,
         settings: Settings,
+        table: str | os.PathLike[str] | None = None,
+        engine: object = None,
     ) -> Ledger:
-        """Return a ledger without an entry: store, anchor and secret, empty. For what opens one. Raises as :meth:`create` does."""
+        """Return a ledger without an entry: store, anchor, secret and table, empty. For what opens one. Raises as :meth:`create` does."""
         where, anchored = to_place(path), Path(anchor)
         key = find_secret(where, secret)
-        files = [item.absolute() for item in (anchored, key, where.file) if item is not None]
+        folder = None if table is None else Folder(Path(table), settings.ledger)
+        files = [item.absolute() for item in (anchored, key, where.file, None if folder is None else folder.path) if item is not None]
         if len(set(files)) < len(files):
             raise InvalidArgument("the ledger, its anchor and its secret are three files, but two have one name; name three")
+        if engine is not None and folder is None:
+            raise InvalidArgument("an engine computes the spending of a ledger with a table, but no folder for one was named; name one")
         with ExitStack() as made:
+            if folder is not None:
+                to_engine(engine)
+                folder.create()
+                made.callback(folder.discard)
             write_secret(key, hidden)
             made.callback(key.unlink)
             found = Anchor(anchored, settings.ledger)
@@ -150,8 +173,8 @@ class Ledger:
             made.callback(anchored.unlink)
             store = Store(where.create())
             made.callback(store.database.discard)
-            ledger = cls(Journal(store, found, Hasher(hidden), settings.previous), settings)
-            ledger.remember(key)
+            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
+            ledger.remember(key, table=None if folder is None else folder.path)
             made.pop_all()
         return ledger
 
@@ -161,17 +184,21 @@ class Ledger:
             self.close()
             return
         key = find_place(self.journal.store, "secret", None)
+        if self.settings.table:
+            Folder(find_place(self.journal.store, "table", None), self.settings.ledger).discard()
         self.journal.store.database.discard()
         for item in (self.journal.anchor.path, key):
             item.unlink(missing_ok=True)
 
-    def remember(self, secret: Path | None = None, data: object = None) -> None:
-        """Write down where the anchor is, and the secret and the data, where they are given."""
+    def remember(self, secret: Path | None = None, data: object = None, table: Path | None = None) -> None:
+        """Write down where the anchor is, and the secret, the data and the table, where they are given."""
         store = self.journal.store
         with store.database.turn(), store.database.transaction():
             store.write_place("anchor", self.journal.anchor.path.absolute())
             if secret is not None:
                 store.write_place("secret", secret.absolute())
+            if table is not None:
+                store.write_place("table", table.absolute())
             if isinstance(data, (str, os.PathLike)):
                 store.write_place("data", Path(data).absolute())
 
@@ -182,11 +209,15 @@ class Ledger:
         *,
         anchor: str | os.PathLike[str] | None = None,
         secret: str | os.PathLike[str] | None = None,
+        table: str | os.PathLike[str] | None = None,
+        engine: object = None,
     ) -> Ledger:
         """Return the ledger in a file or on a server, after checking its log against itself, its secret and its anchor.
 
-        ``anchor``, ``secret``: where these files are, if they were moved. Raises :class:`UnreadableFile` (another file, an unknown
-        version), :class:`LedgerRejected` (a changed history, an old copy), :class:`UnwritableOutput`.
+        ``anchor``, ``secret``, ``table``: where these are, if they were moved. ``engine``: what computes the spending of a ledger with a
+        table, by default the first that is installed: any of them continues the work of another. Raises
+        :class:`UnreadableFile` (another file, an unknown version), :class:`LedgerRejected` (a changed history, an old copy),
+        :class:`UnwritableOutput`.
         """
         store = Store(to_place(path).open())
         try:
@@ -194,11 +225,12 @@ class Ledger:
             hidden = read_secret(key)
             settings = open_settings(first, hidden)
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
-            ledger = cls(Journal(store, found, Hasher(hidden), settings.previous), settings)
+            folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
+            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
             with ledger.journal.reading():
                 pass
-            if anchor is not None or secret is not None:
-                ledger.remember(key)
+            if anchor is not None or secret is not None or (table is not None and folder is not None):
+                ledger.remember(key, table=None if folder is None else folder.path)
         except BaseException:
             store.database.close()
             raise
@@ -447,3 +479,12 @@ class Ledger:
                 "accounts of the ledger are not what follows from its log, which is whole: write them anew with pdp ledger verify --repair"
             )
         return repaired
+
+
+def open_journal(store: Store, anchor: Anchor, hasher: Hasher, settings: Settings, folder: Folder | None, engine: object) -> Journal:
+    """Return the journal of a ledger, whose accounts are in the table in ``folder`` where there is one. Raises :class:`InvalidArgument`."""
+    if folder is None:
+        if engine is not None:
+            raise InvalidArgument("an engine was named, but the accounts of this ledger are in its store, and no table; leave it out")
+        return Journal(store, anchor, hasher, settings.previous)
+    return Journal(store, anchor, hasher, settings.previous, TableBook(store, hasher, folder, to_engine(engine)))

@@ -33,7 +33,8 @@ from profiles.terms import Term, free_symbols
 from profiles.variables import Statistic, make_statistic
 from proofs_check.enclosures import Enclosure, interval, lower_fraction, upper_fraction, working_precision
 
-FORMAT = 1
+#: Of the first entry: with accounts in the store, and in a table beside it.
+FORMAT, TABLE_FORMAT = 1, 2
 _BITS = 200
 
 
@@ -134,7 +135,7 @@ class Settings:
     """What a ledger was opened with. ``records``: how many records of one unit a release has at most, None where any number may come.
 
     ``check`` is a hash of the secret, which tells another secret from it; ``continues``: the last hash of the ledger that this one goes on
-    from, and ``spent`` what was charged there at worst, as an amount.
+    from, and ``spent`` what was charged there at worst, as an amount. ``table``: whether the accounts are a table beside the log.
     """
 
     ledger: str
@@ -146,11 +147,12 @@ class Settings:
     check: str
     continues: str | None = None
     spent: int = 0
+    table: bool = False
 
     def to_body(self, time: str) -> dict[str, Any]:
         """Return the body of the first entry."""
         return {
-            "format": FORMAT,
+            "format": TABLE_FORMAT if self.table else FORMAT,
             "ledger": self.ledger,
             "notion": self.notion.value,
             "mode": self.mode.value,
@@ -197,9 +199,10 @@ def read_budget(value: object) -> BudgetRule:
 def read_settings(entry: Entry) -> Settings:
     """Return the settings of the first entry. Raises :class:`UnreadableFile`, also for an unknown format."""
     body = entry.body
-    if type(body.get("format")) is not int or body["format"] != FORMAT:
+    if type(body.get("format")) is not int or body["format"] not in (FORMAT, TABLE_FORMAT):
         raise UnreadableFile(
-            f"a ledger of the format {FORMAT} was expected, but {str(body.get('format'))[:20]!r} was found; use a release that reads it"
+            f"a ledger of format {FORMAT} or {TABLE_FORMAT} was expected, but {str(body.get('format'))[:20]!r} was found; use another "
+            "release"
         )
     keys = {"format", "ledger", "notion", "mode", "key", "budget", "records", "check", "continues", "spent", "time"}
     found = read_fields(dict(body), "the first entry", keys)
@@ -217,6 +220,7 @@ def read_settings(entry: Entry) -> Settings:
             read_string(found["check"], "the check of the secret"),
             continues,
             read_count(found["spent"], "what was spent before"),
+            body["format"] == TABLE_FORMAT,
         )
     except InvalidArgument as error:
         raise UnreadableFile(f"the first entry of the ledger cannot be read: {error}") from None

@@ -144,6 +144,27 @@ def test_backup_restore_migrate_raise(pdp, folder):
     assert told[0] == told[1] == {"private": {"spent": "0.3125", "budget": "2", "left": "1.6875"}}
 
 
+@pytest.mark.thorough
+def test_accounts_in_a_table(pdp, folder):
+    pytest.importorskip("duckdb")
+    pytest.importorskip("polars")
+    assert init(pdp, table="t", engine="duckdb").code == 0
+    assert charge(pdp, "l", "a", "--engine", "polars").code == 0
+    assert Path("a.csv").read_text().split() == ['"id","income"', '"ada","1.25"', '"ben","0.5"', '"cleo","2"']
+    assert pdp("ledger", "report", "l", "--unit", "ada", "--json").json() == {
+        "private": {"spent": "0.15625", "budget": "1", "left": "0.84375"}
+    }
+    Path("t").rename("moved")
+    lost = charge(pdp, "l", "b")
+    assert lost.code == 2
+    assert "--table" in lost.err
+    assert pdp("ledger", "verify", "l", "--table", "moved").code == 0
+    assert charge(pdp, "l", "b").code == 0
+    assert pdp("ledger", "verify", "l", "--engine", "oracle").code == 2
+    next(Path("moved").glob("v00000002-*/part-00000.parquet")).write_bytes(b"")
+    assert pdp("ledger", "verify", "l").code == 1
+
+
 BAD = {
     "no such action": ["chrge", "l"],
     "no ledger": ["report", "nothing"],
@@ -162,6 +183,7 @@ BAD = {
     "a key that is there": ["init", "l", "--data", "people.csv", "--key", "id", "--budget", "1", "--anchor", "m.anchor"],
     "a range without a colon": ["init", "m", "--data", "people.csv", "--key", "id", "--budget", "z", "--anchor", "m", "--attribute", "z=1"],
     "another secret": ["verify", "l", "--secret", "people.csv"],
+    "an engine without a table": ["verify", "l", "--engine", "duckdb"],
     "a long name": ["charge", "l", "sum.toml", "--statistic", "z=income", "--name", "n" * 101, "--active", "o.csv"],
 }
 

@@ -27,8 +27,9 @@ def check(place, folder):
     """Everything that was handed out is a published output of a durable charge, and the accounts are the fold of the log."""
     with Ledger.open(place) as ledger:
         assert ledger.verify() == 0
-        for _, spent, budgets in Book(ledger.journal.store, ledger.journal.hasher).fold(ledger.journal.entries):
-            assert (spent <= budgets).all()
+        if not ledger.settings.table:  # whose units verify has compared with their budgets
+            for _, spent, budgets in Book(ledger.journal.store, ledger.journal.hasher).fold(ledger.journal.entries):
+                assert (spent <= budgets).all()
         for path in folder.glob("handed.*"):
             for line in path.read_text().splitlines():
                 number, value = line.split()

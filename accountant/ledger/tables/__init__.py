@@ -1,0 +1,1 @@
+"""Accounts as a Parquet table beside the log, whose spending an engine computes: docs/ledger.md, section 5."""

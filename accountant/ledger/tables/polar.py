@@ -1,0 +1,55 @@
+"""Polars as the engine of a table: its streaming engine, which keeps the groups of rows in memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from accountant.ledger.tables.engines import name_failure, read_files
+
+_KEY = ["high", "low"]
+
+
+class PolarsEngine:
+    """Polars. What it joins it writes into the scratch folder first."""
+
+    __slots__ = ()
+
+    def join(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        """Yield the units, with what they have."""
+        grouped = (
+            pl.scan_parquet(rows)
+            .group_by(_KEY)
+            .agg(steps=pl.col("steps").sum(), records=pl.len().cast(pl.Int64), places=pl.col("row").sum(), budget=pl.col("budget").min())
+        )
+        known = pl.scan_parquet(list(accounts)).select(*_KEY, "spent", pl.col("budget").alias("before"))
+        return _stream(known.join(grouped, on=_KEY, how="full", coalesce=True), scratch / "joined.parquet")
+
+    def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        """Yield the rows of active units."""
+        active = pl.scan_parquet(list(accounts)).filter(pl.col("active")).select(_KEY)
+        return _stream(pl.scan_parquet(rows).select("row", *_KEY).join(active, on=_KEY, how="semi"), scratch / "matched.parquet")
+
+    def count_repeated(self, accounts: Sequence[Path]) -> int:
+        """Return how many units have several accounts."""
+        with _reporting():
+            several = pl.scan_parquet(list(accounts)).group_by(_KEY).len().filter(pl.col("len") > 1)
+            return int(several.select(pl.len()).collect(engine="streaming").item())
+
+
+def _stream(frame: pl.LazyFrame, path: Path) -> Iterator[Any]:
+    with _reporting():
+        frame.sink_parquet(path, compression="lz4", maintain_order=False)
+    yield from read_files([path])
+
+
+@contextlib.contextmanager
+def _reporting() -> Iterator[None]:
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise name_failure("Polars", error) from None
