@@ -63,7 +63,8 @@ def main(every: str = "1", judge: str = "coq") -> int:
         sys.stdout.write(f"{rule}: {confirmed[rule]} of {total[rule]}\n")
     share = confirmed.total() / total.total()
     sys.stdout.write(
-        f"{judge}: {confirmed.total()} of {total.total()} goals of {profiles} certificates confirmed ({share:.1%}), all goals of {whole} of {claims} claims, "
+        f"{judge}: {confirmed.total()} of {total.total()} goals of {profiles} certificates confirmed ({share:.1%}), "
+        f"all goals of {whole} of {claims} claims, "
         f"{contradicted} contradicted\n"
     )
     return int(share < LEAST or contradicted > 0)
