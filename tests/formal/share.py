@@ -64,8 +64,7 @@ def main(every: str = "1", judge: str = "coq") -> int:
     share = confirmed.total() / total.total()
     sys.stdout.write(
         f"{judge}: {confirmed.total()} of {total.total()} goals of {profiles} certificates confirmed ({share:.1%}), "
-        f"all goals of {whole} of {claims} claims, "
-        f"{contradicted} contradicted\n"
+        f"all goals of {whole} of {claims} claims, {contradicted} contradicted\n"
     )
     return int(share < LEAST or contradicted > 0)
 
