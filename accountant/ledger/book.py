@@ -10,7 +10,7 @@ from accountant.ledger.accounts import Asked, Cost, Count, Spent
 from accountant.ledger.log import Change, Digest, Entry, Segment
 from accountant.ledger.matching import Matched, Pending, fill, join, shrink, spell
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
-from accountant.ledger.rows import RowBatch
+from accountant.ledger.rows import RowBatch, read_ahead
 from accountant.ledger.store import Account, Store
 from accountant.ledger.units import WIDTH, Hasher, Ids, Index, all_differ, group
 from profiles import InvalidData
@@ -112,9 +112,8 @@ class Book:
         pending: list[Pending] = []
         places, segment, first_row = found.places, 0, 0
         repeated = False
-        for batch in batches:
+        for batch, fingerprint in read_ahead((batch, self._hasher.fingerprint(batch.ids)) for batch in batches):
             steps = count(batch, first_row)
-            fingerprint = self._hasher.fingerprint(batch.ids)
             whole = self._match_whole(batch.ids, fingerprint, segment)
             if whole is not None:
                 segment += 1

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,8 @@ from accountant.ledger.units import Ids, read_ids, to_ids
 from accountant.weights.fast.columns import Column, Decimals
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +86,13 @@ def open_rows(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec], i
     return load_matrix(data, key, (), ids).batches({})
 
 
-def read_ahead(batches: Iterator[RowBatch]) -> Iterator[RowBatch]:
-    """Yield what ``batches`` yields, in order; the next two are read in a thread of their own meanwhile."""
+def read_ahead(items: Iterator[_Item]) -> Iterator[_Item]:
+    """Yield what ``items`` yields, none of which is None, in order; the next two are made in a thread of their own meanwhile."""
     with ThreadPoolExecutor(1) as pool:
-        waiting = deque(pool.submit(next, batches, None) for _ in range(2))
-        while (batch := waiting.popleft().result()) is not None:
-            waiting.append(pool.submit(next, batches, None))
-            yield batch
+        waiting = deque(pool.submit(next, items, None) for _ in range(2))
+        while (item := waiting.popleft().result()) is not None:
+            waiting.append(pool.submit(next, items, None))
+            yield item
 
 
 def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] = (), ids: Any = None) -> Matrix:
