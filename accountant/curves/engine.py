@@ -38,7 +38,7 @@ _LEAST = Fraction(1, 10**100)
 
 
 @dataclass(frozen=True, slots=True)
-class EpsilonBound:
+class EpsilonEnds:
     """The least ε at which δ(ε) is at most a given δ, from both sides, each with the claim of a certificate that says so.
 
     ``lower`` is ``None`` if no ε up to 2^29 (10^10 for Gaussian noise alone) is enough, ``upper`` if none was found to be.
@@ -50,7 +50,7 @@ class EpsilonBound:
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaBound:
+class DeltaEnds:
     """δ at a given ε, from both sides, each with the claim of a certificate that says so."""
 
     lower: Fraction
@@ -81,7 +81,7 @@ def write_events(composition: Composition) -> list[dict[str, object]]:
     ]
 
 
-def bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> EpsilonBound:
+def bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> EpsilonEnds:
     """Return the least ε >= 0 at which δ(ε) is at most ``delta``, from both sides, about ``gap`` max(ε, 1/1000) apart.
 
     Where that would take a grid of too many cells they are farther apart; what is returned holds all the same.
@@ -93,7 +93,7 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
     end = _find_end(composition, direction)
     if not delta:
         known = () if end.lower is None or end.upper is None else (end.claim_upper(end.upper, delta),)
-        return EpsilonBound(end.lower, end.upper if known else None, (*known, *end.claim_positive()))
+        return EpsilonEnds(end.lower, end.upper if known else None, (*known, *end.claim_positive()))
 
     def miss(lower: _Curve, upper: _Curve) -> float:
         high, low = upper.guess(delta), lower.guess(delta)
@@ -110,10 +110,10 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
         high, made = end.upper, [end.claim_upper(end.upper, delta)]
     if low != 0:
         made.append(_claim(direction, Fraction(lower.most) if low is None else low, delta, lower, up=False))
-    return EpsilonBound(low, high, tuple(made))
+    return EpsilonEnds(low, high, tuple(made))
 
 
-def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
+def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaEnds:
     """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart; farther where δ is near 10^-100 or below it.
 
     Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 2^29 (10^10 for Gaussian noise alone), and for mechanisms whose
@@ -125,7 +125,7 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
 
     end = _find_end(composition, direction)
     if end.upper is not None and end.upper <= epsilon and not end.mass:
-        return DeltaBound(Fraction(0), Fraction(0), (end.claim_upper(epsilon, end.mass),))
+        return DeltaEnds(Fraction(0), Fraction(0), (end.claim_upper(epsilon, end.mass),))
 
     def miss(lower: _Curve, upper: _Curve) -> float:
         high = upper.delta(epsilon)
@@ -143,7 +143,7 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
         high, made = end.mass, [dict(end.claim_upper(epsilon, end.mass))]
     if low:
         made.append(_claim(direction, epsilon, low, lower, up=False))
-    return DeltaBound(low, high, tuple(made))
+    return DeltaEnds(low, high, tuple(made))
 
 
 def bound_deltas(

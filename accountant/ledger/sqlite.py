@@ -54,6 +54,10 @@ class FilePlace:
         os.close(handle)
         try:
             made = FileDatabase(path, _connect(path))
+        except BaseException:
+            remove(path)
+            raise
+        try:
             made.execute("PRAGMA page_size = 65536")
             made.prepare()
             with made.transaction():
@@ -62,7 +66,7 @@ class FilePlace:
                 made.execute(f"PRAGMA application_id = {APPLICATION}")
                 made.execute(f"PRAGMA user_version = {VERSION}")
         except BaseException:
-            remove(path)
+            made.discard()
             raise
         return made
 
