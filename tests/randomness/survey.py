@@ -190,6 +190,10 @@ SURVEY: tuple[Line, ...] = (
     Line(f"{_A}/kmeans/private.py", ("DPKMeans.fit",), Kind.PUBLIC, "the seed of those two", "as above"),
     Line("accountant/cli/kmeans.py", ("run",), Kind.PUBLIC, "the seed of those two", "as above"),
     Line("accountant/ledger/ledger.py", ("Ledger.create",), Kind.NOTHING, "the secret of a ledger, which hashes ids", "no noise"),
+    Line(
+        "accountant/ledger/tables/versions.py", ("Folder.scratch", "VersionWriter.__init__"), Kind.NOTHING,
+        "names of folders, so that two runs never write into one", "no noise",
+    ),
     Line("accountant/ledger/settings.py", ("make_token",), Kind.NOTHING, "the name of a ledger", "no noise"),
     Line(f"{_A}/heavyhitters/state.py", ("KeptPass.__init__",), Kind.NOTHING, "a name of a run of the noise, in its state", "no noise"),
     Line("accountant/cli/answers.py", ("open_seeds",), Kind.SOURCE, "the generators of a seed on the command line", "a hypothesis"),
