@@ -57,7 +57,7 @@ def choose_for(
 
     >>> from accountant.applications.submodular.matroids import UniformMatroid
     >>> [choose_for(UniformMatroid(100, 5), epsilon, 1000).rounds for epsilon in ("0.02", "0.1", "5")]
-    [1, 3, 8]
+    [1, 2, 8]
     """
     failure = read_open(beta, "beta")
     to_integer(most_rounds, "the most rounds", 1, 1000)
