@@ -146,7 +146,7 @@ def test_a_composition_of_a_ledger_is_about_a_user(pdp, folder):
     assert "curve_of_file" in refuse(pdp("account", "c.toml", "--calibrate", "count", "--delta", "1e-6", "--epsilon", "1"))
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("rule", [["--rule", "coreset-l2", "--constant", "m=50"], ["--rule", "uniform", "--constant", "m=9"], []])
 def test_a_sample_by_private_statistics_is_charged_as_a_whole(pdp, folder, rule):
     profile = str(EXAMPLES / "lloyd.toml")
