@@ -78,9 +78,7 @@ def open_rows(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec], i
     """Return the batches of a data set, with the ids of their units: read from the ``key`` columns, or given beside an array."""
     if ids is None:
         return read_ahead(Rows(data, key, tuple(specs)).batches())
-    if specs:
-        raise InvalidArgument("statistics and budgets are read from columns, but an array with ids beside it has no names; give a table")
-    return load_matrix(data, key, (), ids).batches({})
+    return load_matrix(data, key, specs, ids).batches({})
 
 
 def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] = (), ids: Any = None) -> Matrix:
@@ -90,8 +88,13 @@ def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] 
     Raises :class:`InvalidData`, :class:`InvalidArgument`.
     """
     if ids is not None:
+        if specs:
+            raise InvalidArgument(
+                "statistics or budgets of this ledger are read from columns, which an array with ids beside it does not have; give a file or "
+                "a table with these columns and those of the key"
+            )
         values = np.asarray(data)
-        if values.ndim not in (1, 2) or values.dtype.kind not in "fiu" or specs:
+        if values.ndim not in (1, 2) or values.dtype.kind not in "fiu":
             raise InvalidData(
                 "ids were given beside the data, which must then be an array of numbers of shape (n,) or (n, d), and nothing else"
             )
