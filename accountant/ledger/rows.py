@@ -90,8 +90,8 @@ def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] 
     if ids is not None:
         if specs:
             raise InvalidArgument(
-                "statistics or budgets of this ledger are read from columns, which an array with ids beside it does not have; give a file or "
-                "a table with these columns and those of the key"
+                "statistics or budgets of this ledger are read from columns, which an array with ids beside it does not have; give a file "
+                "or a table with these columns and those of the key"
             )
         values = np.asarray(data)
         if values.ndim not in (1, 2) or values.dtype.kind not in "fiu":

@@ -211,7 +211,7 @@ def test_budgets_in_columns_are_not_read_from_an_array_with_ids(make, tmp_path):
         lambda: ledger.raise_budget("3 + years/5", rows, ids=ids, attributes=rule["attributes"]),
         lambda: make(rows, "m", ids=ids, **rule),
     ):
-        with pytest.raises(InvalidArgument, match="read from columns, which an array with ids beside it does not have; give a file or"):
+        with pytest.raises(InvalidArgument, match="read from columns, which an array with ids beside it does not have; give a file"):
             act()
     assert [entry.kind for entry in ledger.journal.entries] == ["open"]
     assert not (tmp_path / "m.anchor").exists()
