@@ -130,7 +130,7 @@ def run(options: Options) -> int:
             options.data, only=_names(options.columns), without=(*_names(options.without), *key), report=lambda done: report(done, None)
         )
         if options.center is not None:
-            settings = settings.around(read_center(options.center, rows.dimension))
+            settings = settings.around(read_center(options.center, rows.names))
         # what need not be secret has random numbers of its own
         rng = np.random.default_rng(None if options.seed is None else [options.seed, 1])
         drawn: dict[str, Any] = {"bits": bits, "source": bits.hypothesis, "rng": rng}

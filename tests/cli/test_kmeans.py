@@ -19,7 +19,7 @@ from accountant.applications.kmeans import rows as rows_module
 from accountant.applications.kmeans.certificate import to_certificate
 from accountant.applications.kmeans.fitting import Settings, fit_rows
 from accountant.applications.kmeans.lloyd import Lloyd
-from accountant.applications.kmeans.rows import ArrayRows, open_rows
+from accountant.applications.kmeans.rows import ArrayRows, open_rows, read_center
 from accountant.cli.main import invoke
 from profiles import InvalidData, exact_text
 from profiles.randomness.bits import open_bits
@@ -103,6 +103,30 @@ def test_columns_are_chosen_by_name_alone(tmp_path: Path) -> None:
     assert open_rows(tmp_path / "data.csv", only=("b", "a")).names == ("b", "a")
     with pytest.raises(InvalidData):
         list(open_rows(tmp_path / "data.csv").blocks())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", [">f8", ">i4", "<f4"])
+def test_arrays_of_other_numbers_are_read(kind: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", make_rows(5).astype(kind))
+    (block,) = open_rows(tmp_path / "data.npy").blocks()
+    assert np.array_equal(block, make_rows(5).astype(kind))
+    np.save(tmp_path / "data.npy", make_rows(5).astype(np.longdouble))
+    with pytest.raises(InvalidData, match="64 bits"):
+        list(open_rows(tmp_path / "data.npy").blocks())
+
+
+def test_a_center_with_names_is_read_by_them(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("a,b\n0.5,1\n")
+    names = open_rows(data).names
+    for text, found in (("a,b\n1,2\n", [1, 2]), ("b,a\n1,2\n", [2, 1]), ("c,a,b\n0,1,2\n", [1, 2]), ("x,y\n1,2\n", [1, 2])):
+        (tmp_path / "center.csv").write_text(text)
+        assert read_center(tmp_path / "center.csv", names).tolist() == found
+    for text in ("a,c\n1,2\n", "a\n1\n", "a,b\n1,2\n3,4\n", "x,y,z\n1,2,3\n"):
+        (tmp_path / "center.csv").write_text(text)
+        with pytest.raises(InvalidData, match=r"center|column"):
+            read_center(tmp_path / "center.csv", names)
 
 
 def make_certificate(delta: str | None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
 from accountant.applications.kmeans.records import PrivateRecords, check_labels
-from accountant.applications.kmeans.spending import Charge, Part, round_down, to_share
+from accountant.applications.kmeans.spending import Charge, Part, round_down, to_cost, to_share
 from accountant.guarantees import AnyGuarantee, Run, conclude_run, realise_pairs, settle
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.guarantees.proved import prove_promises
@@ -284,13 +284,8 @@ class SampledRecords:
         return Cells(noisy, summed.draw(totals[:, :-1]), law.energy(count, 1), law.energy(total, dimension))
 
     def _charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
-        cost = round_down(cost)
         counts, sums = self._left()
-        if not 0 < cost <= (counts if part is Part.CELL_COUNTS else sums):
-            raise InvalidArgument(
-                "a release was asked for that the budget of the sample does not have; ask for a smaller share of what is left"
-            )
-        made = Charge(part, cost, reach)
+        made = Charge(part, to_cost(cost, counts if part is Part.CELL_COUNTS else sums, "the sample"), reach)
         self._charges.append(made)
         return made
 
