@@ -116,6 +116,13 @@ def test_arrays_of_other_numbers_are_read(kind: str, tmp_path: Path) -> None:
         list(open_rows(tmp_path / "data.npy").blocks())
 
 
+@pytest.mark.thorough
+def test_labels_of_a_sparse_file_are_not_clustered(tmp_path: Path) -> None:
+    (tmp_path / "data.svm").write_text("1 1:2 3:4\n-1 2:1\n")
+    with pytest.raises(InvalidData, match="svmlight"):
+        open_rows(tmp_path / "data.svm")
+
+
 def test_a_center_with_names_is_read_by_them(tmp_path: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text("a,b\n0.5,1\n")

@@ -82,6 +82,8 @@ def test_only_what_takes_long_has_few_seeds_and_methods_can_be_run_by_themselves
     assert set(most.values()) == {20}
     chosen = program.parse(["--method", "DPLloyd", "--method", "mean"])
     assert {task.key["method"] for part in runs.PARTS for task in runs.make_tasks(part, chosen)} == {"DPLloyd", "mean"}
+    chosen = program.parse(["--data", "cancer", "--data", "cube"])
+    assert {task.key["data"] for part in runs.PARTS for task in runs.make_tasks(part, chosen)} == {"cancer", "cube"}
 
 
 @pytest.mark.thorough

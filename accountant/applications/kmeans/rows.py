@@ -151,15 +151,19 @@ class FileRows:
 def open_rows(
     path: Path, *, only: Sequence[str] = (), without: Sequence[str] = (), report: Callable[[int], None] | None = None
 ) -> FileRows:
-    """Return the rows of a CSV, Parquet, NPY or svmlight file: the columns ``only``, in this order, or all of them but ``without``.
+    """Return the rows of a CSV, Parquet or NPY file: the columns ``only``, in this order, or all of them but ``without``.
 
     Which columns are used is decided by their names alone, never by their values: a column that holds no numbers is refused.
     Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`, also for a file without rows.
     """
     from accountant.data import open_dataset  # noqa: PLC0415
+    from accountant.data.arrays import ArraySource  # noqa: PLC0415
     from accountant.data.frames import missing_column  # noqa: PLC0415
+    from accountant.data.tables import TableSource  # noqa: PLC0415
 
     source = open_dataset(path, batch_rows=64)
+    if not isinstance(source, (TableSource, ArraySource)):
+        raise InvalidData(f"{source.label} is an svmlight file, whose only column is the label; convert the features to Parquet")
     names, _ = source.find_columns()
     for name in (*only, *without):
         if name not in names:
