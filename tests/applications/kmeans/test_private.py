@@ -151,7 +151,9 @@ def test_the_smallest_and_the_largest_ball_are_served(radius: str, more: dict[st
     [
         {"radius": None}, {"public": ("radius",)}, {"public": "n"}, {"public": ("k",)}, {"epsilon": 0}, {"epsilon": 10**6}, {"radius": -1},
         {"radius": "1e61"}, {"radius": "1e-61"}, {"radius": "1e100"}, {"radius": "1e400"}, {"radius": "1e-300"},
-        {"n_clusters": 0}, {"n_clusters": 10**9}, {"center": [1.0]}, {"center": [np.nan, 0]}, {"method": "packing"},
+        {"n_clusters": 0}, {"n_clusters": 10**9}, {"center": [1.0]}, {"center": [np.nan, 0]},
+        {"center": "ab"}, {"center": [1, [2]]}, {"center": [1j, 2]}, {"center": [10**400, 0]}, {"center": [1e200, 0]}, {"center": [1, None]},
+        {"method": "packing"},
         {"method": "lloyd", "iterations": 0},
     ],
 )  # fmt: skip
