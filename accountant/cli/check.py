@@ -67,7 +67,7 @@ def _find_statement(text: str, whole: Mapping[str, Any]) -> dict[str, Any]:
 def _find_fit(whole: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an accepted certificate of a private fit is about: each release with its cost, ε, and what is not checked."""
     named = ("arguments", "releases", "budget", "epsilon", "profile", "hypotheses", "premises")
-    return {name: whole[name] for name in named} | {"sampling": None, "target_epsilon": None}
+    return {name: whole[name] for name in named} | {"sample": whole.get("sample"), "sampling": None, "target_epsilon": None}
 
 
 def _find_within(whole: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,8 +102,18 @@ def _describe_fit(about: Mapping[str, Any]) -> Iterator[str]:
     for release in about["releases"]:
         adds, noise = (_say(release[name]) for name in ("reach", "scale"))
         yield f"      {release['what']}: cost {_shorten(release['cost'])}, a record adds at most {adds}, noise of scale {noise}"
+    if about["sample"] is not None:
+        yield f"      {_describe_sample(about['sample'], arguments['sample']['rule'])}"
     if arguments["public"]:
         yield f"    taken as they are, because they are said to be public: {', '.join(arguments['public'])}"
+
+
+def _describe_sample(sample: Mapping[str, Any], rule: str) -> str:
+    size, cost, counts, sums = (_say(sample[name]) for name in ("expected_size", "budget", "counts", "sums"))
+    return (
+        f"one {rule} sample of about {size} records, {len(sample['releases'])} releases: cost {cost}, proved by itself of {counts} for "
+        f"counts and {sums} for sums per unit of weight"
+    )
 
 
 def _say(number: str) -> str:

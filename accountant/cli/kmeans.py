@@ -41,6 +41,8 @@ Examples:
     --out centres.csv --certificate c.json
   pdp kmeans examples/points.csv -k 2 -e 1 --delta 1e-6 --radius 4 \\
     --columns x,y --out centres.npy --report r.html
+  pdp kmeans examples/points.csv -k 2 -e 1 --radius 4 --out centres.csv \\
+    --sample coreset --sample-size 500 --certificate c.json
   pdp check c.json
 """
 
@@ -66,6 +68,17 @@ class Options:
     )
     columns: Annotated[str | None, typer.Option("--columns", metavar="a,b", help="the columns that are used; all by default")] = None
     without: Annotated[str | None, typer.Option("--without", metavar="a,b", help="columns that are not used, such as a label")] = None
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            "--sample",
+            metavar="RULE",
+            help="run on one Poisson sample, drawn by the released statistics: uniform, coreset or privacy-constrained",
+        ),
+    ] = None
+    sample_size: Annotated[
+        str | None, typer.Option("--sample-size", metavar="M", help="about so many records are sampled; for uniform and coreset")
+    ] = None
     method: Annotated[str, typer.Option("--method", metavar="NAME", help="how centres are found: auto or lloyd")] = "auto"
     public: Annotated[
         list[str] | None,
@@ -101,7 +114,13 @@ def run(options: Options) -> int:
 
     _check_outputs(options)
     settings = Settings.of(
-        options.clusters, options.epsilon, delta=options.delta, radius=options.radius, public=tuple(options.public or ())
+        options.clusters,
+        options.epsilon,
+        delta=options.delta,
+        radius=options.radius,
+        public=tuple(options.public or ()),
+        sample=options.sample,
+        sample_size=options.sample_size,
     )
     method = find_method(options.method)
     bits = open_bits(options.seed)
@@ -111,7 +130,7 @@ def run(options: Options) -> int:
             options.data, only=_names(options.columns), without=(*_names(options.without), *key), report=lambda done: report(done, None)
         )
         if options.center is not None:
-            settings = settings.around(read_center(options.center, rows.dimension))
+            settings = settings.around(read_center(options.center, rows.names))
         # what need not be secret has random numbers of its own
         rng = np.random.default_rng(None if options.seed is None else [options.seed, 1])
         drawn: dict[str, Any] = {"bits": bits, "source": bits.hypothesis, "rng": rng}
@@ -199,6 +218,7 @@ def _tell(
         named |= {"ledger": charged.to_json(), "guarantee": told}
     return {
         **named,
+        "sample": None if found.expected is None else {"expected_size": found.expected, "releases": certificate["sample"]["releases"]},
         "unconditional": guarantee.is_unconditional,
         "checked_by_kernel": True,
         "warnings": list(found.warnings),
@@ -206,6 +226,21 @@ def _tell(
         "certificate": None if options.certificate is None else str(options.certificate),
         "report": None if options.report is None else str(options.report),
     }
+
+
+def _share(cost: Fraction, settings: Settings) -> str:
+    from profiles import decimal_text
+
+    return decimal_text(cost / settings.law.budget, 5, round_up=False)
+
+
+def _tell_sample(found: Released, settings: Settings) -> list[tuple[str, str]]:
+    """Return the line about the releases of a sample, whose costs are those per unit of weight: together they take what is left."""
+    if found.expected is None:
+        return []
+    left = settings.law.budget - sum((charge.cost for charge in found.charges), Fraction(0))
+    what = f"counts and sums of one sample of about {max(1, round(found.expected))}, {len(found.sampled)} in all"
+    return [(what, _share(left, settings))]
 
 
 def _print(
@@ -235,7 +270,7 @@ def _print(
     print_table(
         "what was released",
         ("release", "share of the budget"),
-        [(charge.part.value, short(float(charge.cost / settings.law.budget))) for charge in found.charges],
+        [*((charge.part.value, _share(charge.cost, settings)) for charge in found.charges), *_tell_sample(found, settings)],
     )
     print_table("clusters (noisy)", ("cluster", "records"), [(str(place), short(count)) for place, count in enumerate(found.counts)])
     for text in found.warnings:

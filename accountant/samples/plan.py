@@ -158,7 +158,7 @@ def plan_sample(
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
     selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
-    proof = _find_proof(derived, selector)
+    proof = find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted
     return SamplingPlan(listed, profile, derived, selector, proof if checked else None, checked, more)
 
@@ -186,7 +186,7 @@ def plan_weights(
     return SamplingPlan(listed, derived.profile, derived, selector, derived.certificate(), checked=True, assumed=more)
 
 
-def _find_proof(derived: DerivedEpsilon, selector: Selector) -> Mapping[str, Any] | None:
+def find_proof(derived: DerivedEpsilon, selector: Selector) -> Mapping[str, Any] | None:
     """Return what the kernel is to check, None where the bound rests on ball arithmetic alone."""
     conditions, evidence = derived.conditions, derived.bound.evidence
     if derived.rule.q is None:

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.kmeans.data import CASES
 from benchmarks.kmeans.figures import plot_costs, plot_raw_costs, plot_signal
-from benchmarks.kmeans.methods import PEERS
+from benchmarks.kmeans.methods import METHODS, PEERS
 from benchmarks.kmeans.runs import PARTS, make_tasks, run_one
 from benchmarks.kmeans.summary import make_checks, make_raw_table, make_table, make_times
 from benchmarks.study.command import add_options, run_parts
@@ -38,8 +39,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         out="out/study-kmeans",
         seeds="runs of each configuration (default 20)",
         quick="two small data sets, one epsilon, two seeds: seconds",
-        full="all seeds of the peers on photographs as well",
+        full="all seeds of diffprivlib on photographs as well",
     )
+    parser.add_argument("--method", choices=METHODS, action="append", help="run this method alone; may be given several times")
+    names = tuple(dict.fromkeys(case.name for case in CASES))
+    parser.add_argument("--data", choices=names, action="append", help="on this data set alone; may be given several times")
     parser.add_argument("--peers", metavar="DIR", help=f"folder with an environment for each peer (or {PEERS})")
     return parser.parse_args(arguments)
 

@@ -23,7 +23,7 @@ _OF_PARTS = {
     "ours": ("ours", "ours, public", "ours, δ"),
     "peers": ("DPLloyd", "diffprivlib, charged", "diffprivlib", "google"),
 }
-#: Peers run so many seeds on photographs, unless --full: a run takes them up to a minute there.
+#: diffprivlib runs so many seeds on photographs, unless --full: a run takes it up to a minute there.
 _FEW = 3
 _PHOTOGRAPHS = ("china", "flower")
 #: After how many seeds of all settings those with more begin.
@@ -31,19 +31,22 @@ _STAGES = (0, 3, 7, 12, 20)
 
 
 def make_tasks(part: str, chosen: argparse.Namespace) -> list[Task]:
-    """Return the tasks of a part, first seeds first: with ``--quick`` two seeds of two small data sets at one ε."""
+    """Return the tasks of a part, first seeds first: with ``--quick`` two seeds of two small data sets at one ε.
+
+    Where methods or data sets are named, theirs alone.
+    """
     seeds = chosen.seeds or (2 if chosen.quick else 20)
     epsilons = EPSILONS[2:3] if chosen.quick else EPSILONS
     small = ("digits-8", "cancer")
     tasks = []
     for first, end in pairwise((*(stage for stage in _STAGES if stage < seeds), seeds)):
         for name in _OF_PARTS[part]:
-            if not is_here(name):
+            if not is_here(name) or (chosen.method and name not in chosen.method):
                 continue
             for case in cases():
-                if chosen.quick and case.name not in small:
+                if (chosen.quick and case.name not in small) or (chosen.data and case.name not in chosen.data):
                     continue
-                few = part == "peers" and case.name in _PHOTOGRAPHS and not chosen.full
+                few = name.startswith("diffprivlib") and case.name in _PHOTOGRAPHS and not chosen.full
                 if few and first >= _FEW:
                     continue
                 for epsilon in ("none",) if name in WITHOUT_NOISE else epsilons:

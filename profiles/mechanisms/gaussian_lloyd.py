@@ -13,8 +13,8 @@ from profiles.declaring import declare
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
 from profiles.mechanisms.datasets import norms_within, to_points
 from profiles.mechanisms.exact import open_release
-from profiles.mechanisms.interface import POSITIVE, Arithmetic, check_call, is_exact, noise_scale, suppose_noise, to_arithmetic
-from profiles.mechanisms.lloyd_runs import LloydNoise, LloydRelease, LloydRuns, plan_runs, settle_constants
+from profiles.mechanisms.interface import POSITIVE, Arithmetic, check_call, noise_scale, suppose_noise, to_arithmetic
+from profiles.mechanisms.lloyd_runs import LloydNoise, LloydRelease, plan_runs, sample_runs, settle_constants
 from profiles.notions import ProfileNotion
 from profiles.numbers import ExactLike
 from profiles.profile import Profile
@@ -101,11 +101,7 @@ class GaussianLloyd:
 
         Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if is_exact(self):
-            release = self.open_release(rng, size)
-            return self._plan().follow_exactly(dataset, release, size)
-        generator = check_call(rng, size)
-        return self._plan().follow_rounded(dataset, lambda count: self.draw_noise(generator, count), size)
+        return sample_runs(self, _P, dataset, rng, size)
 
     def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
@@ -120,13 +116,9 @@ class GaussianLloyd:
         """Return the noise of ``size`` runs in binary64; it does not depend on any data. Raises :class:`InvalidArgument`."""
         check_call(rng, size)
         clusters, dimension = self.centres.shape
-        shape = (size, self._plan().rounds, clusters)
+        shape = (size, plan_runs(self, _P).rounds, clusters)
         counts = rng.normal(0.0, noise_scale(self.sigma_count, _COUNT), size=shape)
         return LloydNoise(counts, rng.normal(0.0, noise_scale(self.sigma_sum, _SUM), size=(*shape, dimension)))
-
-    def _plan(self) -> LloydRuns:
-        """Return the runs without their noise. Raises :class:`InvalidArgument` where they would take days, or too much memory."""
-        return plan_runs(self, _P)
 
 
 _PLANE = ((-1.0, 0.0), (1.0, 0.0))

@@ -13,9 +13,9 @@ from profiles.composition import compose_adaptively
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
 from profiles.mechanisms.datasets import norms_within, to_points
 from profiles.mechanisms.exact import open_release
-from profiles.mechanisms.interface import POSITIVE, Arithmetic, check_call, is_exact, noise_scale, require_norm, to_arithmetic
+from profiles.mechanisms.interface import POSITIVE, Arithmetic, check_call, noise_scale, require_norm, to_arithmetic
 from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm, suppose_k_norm
-from profiles.mechanisms.lloyd_runs import LloydNoise, LloydRelease, LloydRuns, plan_runs, settle_constants
+from profiles.mechanisms.lloyd_runs import LloydNoise, LloydRelease, plan_runs, sample_runs, settle_constants
 from profiles.mechanisms.weighted_count import WeightedCount
 from profiles.numbers import ExactLike
 from profiles.profile import Profile
@@ -128,11 +128,7 @@ class WeightedLloyd:
 
         Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if is_exact(self):
-            release = self.open_release(rng, size)
-            return self._plan().follow_exactly(dataset, release, size)
-        generator = check_call(rng, size)
-        return self._plan().follow_rounded(dataset, lambda count: self.draw_noise(generator, count), size)
+        return sample_runs(self, self.p, dataset, rng, size)
 
     def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
@@ -147,15 +143,11 @@ class WeightedLloyd:
     def draw_noise(self, rng: np.random.Generator, size: int) -> LloydNoise:
         """Return the noise of ``size`` runs in binary64; it does not depend on any data. Raises :class:`InvalidArgument`."""
         check_call(rng, size)
-        rounds = self._plan().rounds
+        rounds = plan_runs(self, self.p).rounds
         clusters, dimension = self.centres.shape
         counts = rng.laplace(0.0, noise_scale(self.beta_count, "the noise scale beta_count"), size=(size, rounds, clusters))
         scale = noise_scale(self.beta_sum, "the noise scale beta_sum")
         return LloydNoise(counts, draw_k_norm(rng, (size, rounds, clusters), dimension, self.p, scale))
-
-    def _plan(self) -> LloydRuns:
-        """Return the runs without their noise. Raises :class:`InvalidArgument` where they would take days, or too much memory."""
-        return plan_runs(self, self.p)
 
 
 _PLANE = ((-1.0, 0.0), (1.0, 0.0))

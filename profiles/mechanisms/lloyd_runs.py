@@ -19,7 +19,16 @@ from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.clusters import ClusterPasses, open_passes
 from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, find_reach, to_dataset, to_points
 from profiles.mechanisms.exact import Release
-from profiles.mechanisms.interface import POSITIVE, noise_scale, require_positive, settle_arithmetic, settle_numbers, whole_number
+from profiles.mechanisms.interface import (
+    POSITIVE,
+    check_call,
+    is_exact,
+    noise_scale,
+    require_positive,
+    settle_arithmetic,
+    settle_numbers,
+    whole_number,
+)
 from profiles.mechanisms.quantised import Totals, Unit, add_exactly, prepare_units
 from profiles.numbers import ExactLike, to_exact, to_integer
 
@@ -164,6 +173,18 @@ def plan_runs(mechanism: Any, p: float) -> LloydRuns:
     least = None if mechanism.min_count is None else noise_scale(mechanism.min_count, "min_count")
     processing = PostProcessing(least, (p, to_exact(mechanism.radius)) if mechanism.confine else None)
     return LloydRuns(mechanism.centres, rounds, processing, p, mechanism.radius)
+
+
+def sample_runs(mechanism: Any, p: float, dataset: object, rng: object, size: int) -> Floats:
+    """Return the final centres of ``size`` runs of a mechanism, shape (size, k, d), in the arithmetic that it has when it is used.
+
+    Raises :class:`InvalidArgument`, :class:`InvalidData`.
+    """
+    if is_exact(mechanism):
+        release = mechanism.open_release(rng, size)
+        return plan_runs(mechanism, p).follow_exactly(dataset, release, size)
+    generator = check_call(rng, size)
+    return plan_runs(mechanism, p).follow_rounded(dataset, lambda count: mechanism.draw_noise(generator, count), size)
 
 
 def require_feasible_run(rounds: int, entries: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from accountant.applications.kmeans import rows as rows_module
 from accountant.applications.kmeans.certificate import to_certificate
 from accountant.applications.kmeans.fitting import Settings, fit_rows
 from accountant.applications.kmeans.lloyd import Lloyd
-from accountant.applications.kmeans.rows import ArrayRows, open_rows
+from accountant.applications.kmeans.rows import ArrayRows, open_rows, read_center
 from accountant.cli.main import invoke
-from profiles import InvalidData
+from profiles import InvalidData, exact_text
 from profiles.randomness.bits import open_bits
 
 
@@ -79,6 +80,7 @@ def test_formats_and_normal_noise(suffix: str, tmp_path: Path, capsys: pytest.Ca
         ["--epsilon", "0"], ["--radius", "-1"], ["--radius", "nan"], ["--clusters", "0"], ["--method", "none"], ["--columns", "c"],
         ["--columns", "a,a"], ["--delta", "2"], ["--out", "centres.txt"], ["--out", "data.csv"], ["--center", "data.csv"],
         ["--public", "radius"], ["--public", "k"], ["--seed", "-1"], ["--certificate", "centres.csv"], ["--columns", "label"],
+        ["--sample", "all"], ["--sample", "uniform"], ["--sample-size", "30"],
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_and_nothing_is_written(
@@ -101,6 +103,37 @@ def test_columns_are_chosen_by_name_alone(tmp_path: Path) -> None:
     assert open_rows(tmp_path / "data.csv", only=("b", "a")).names == ("b", "a")
     with pytest.raises(InvalidData):
         list(open_rows(tmp_path / "data.csv").blocks())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", [">f8", ">i4", "<f4"])
+def test_arrays_of_other_numbers_are_read(kind: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", make_rows(5).astype(kind))
+    (block,) = open_rows(tmp_path / "data.npy").blocks()
+    assert np.array_equal(block, make_rows(5).astype(kind))
+    np.save(tmp_path / "data.npy", make_rows(5).astype(np.longdouble))
+    with pytest.raises(InvalidData, match="64 bits"):
+        list(open_rows(tmp_path / "data.npy").blocks())
+
+
+@pytest.mark.thorough
+def test_labels_of_a_sparse_file_are_not_clustered(tmp_path: Path) -> None:
+    (tmp_path / "data.svm").write_text("1 1:2 3:4\n-1 2:1\n")
+    with pytest.raises(InvalidData, match="svmlight"):
+        open_rows(tmp_path / "data.svm")
+
+
+def test_a_center_with_names_is_read_by_them(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("a,b\n0.5,1\n")
+    names = open_rows(data).names
+    for text, found in (("a,b\n1,2\n", [1, 2]), ("b,a\n1,2\n", [2, 1]), ("c,a,b\n0,1,2\n", [1, 2]), ("x,y\n1,2\n", [1, 2])):
+        (tmp_path / "center.csv").write_text(text)
+        assert read_center(tmp_path / "center.csv", names).tolist() == found
+    for text in ("a,c\n1,2\n", "a\n1\n", "a,b\n1,2\n3,4\n", "x,y,z\n1,2,3\n"):
+        (tmp_path / "center.csv").write_text(text)
+        with pytest.raises(InvalidData, match=r"center|column"):
+            read_center(tmp_path / "center.csv", names)
 
 
 def make_certificate(delta: str | None) -> dict[str, Any]:
@@ -163,6 +196,161 @@ def test_forged_certificates_of_normal_noise_are_rejected() -> None:
         forged = copy.deepcopy(made)
         forge(forged)
         assert not check(forged).accepted
+
+
+def make_sampled(rule: str, size: int | None, public: tuple[str, ...] = ()) -> dict[str, Any]:
+    settings, bits = Settings.of(2, 1, radius=4, sample=rule, sample_size=size, public=public), open_bits(None)
+    fit = fit_rows(ArrayRows(make_rows(400)), settings, Lloyd(2), bits=bits, source=bits.hypothesis, rng=np.random.default_rng())
+    assert "s" in fit.certified.profile.text
+    return json.loads(json.dumps(to_certificate(fit, settings, columns=["a", "b"], method="lloyd")))  # type: ignore[no-any-return]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("rule", ["uniform", "coreset", "privacy-constrained"])
+def test_a_sampled_run_has_one_certificate(rule: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "data.npy", make_rows())
+    certificate, page = tmp_path / "c.json", tmp_path / "r.html"
+    words = ["kmeans", str(tmp_path / "data.npy"), "-k", "2", "-e", "2", "-r", "3", "--out", str(tmp_path / "o.csv"), "--sample", rule]
+    size = [] if rule == "privacy-constrained" else ["--sample-size", "500"]
+    code, said, err = run([*words, *size, "--certificate", str(certificate), "--report", str(page)], capsys)
+    assert code == 0, err
+    assert "one sample of about" in said
+    assert "Releases about the sample" in page.read_text()
+    code, said, _ = run(["check", str(certificate), "--json"], capsys)
+    told = json.loads(said)
+    bounds = {claim["claim"]: claim["bound"] for claim in told["claims"]}
+    assert 1.99 < float(bounds["epsilon-upper"]) <= 2
+    assert "well-defined (sample)" in bounds
+    # what the statistics cost and what is left for the sample are the whole budget
+    stated = json.loads(certificate.read_text())
+    spent = sum(Fraction(item["cost"]) for item in stated["releases"])
+    assert spent + Fraction(stated["sample"]["budget"]) == Fraction(stated["budget"])
+    code, said, _ = run(["check", str(certificate)], capsys)
+    assert code == 0
+    assert f"one {rule} sample" in " ".join(said.split())
+
+
+@pytest.mark.thorough
+def test_a_sample_whose_statistics_are_public_costs_everything() -> None:
+    made = make_sampled("coreset", 100, ("n", "mean", "rms"))
+    assert made["releases"] == []
+    assert made["sample"]["budget"] == made["budget"]
+    assert check(made).accepted
+
+
+def _scale(*path: str | int, by: str) -> Callable[[Any], None]:
+    """Multiply an exact number: what a forger gains is a smaller cost or a larger budget."""
+
+    def change(found: Any) -> None:
+        for step in path[:-1]:
+            found = found[step]
+        found[path[-1]] = exact_text(Fraction(found[path[-1]]) * Fraction(by))
+
+    return change
+
+
+def _both(*changes: Callable[[Any], None]) -> Callable[[Any], None]:
+    def change(found: Any) -> None:
+        for each in changes:
+            each(found)
+
+    return change
+
+
+#: Of a coreset: two rounds of DP-Lloyd release counts and sums twice.
+SAMPLE_FORGERIES: Mapping[str, Callable[[Any], None]] = {
+    "a larger budget": _set("sample", "budget", to="0.99"),
+    "a larger budget that the profile knows": _both(
+        _set("sample", "budget", to="0.99"),
+        _set("profile", "parameters", "s", to="0.99"),
+        _set("proof", "profile", "parameters", "s", to="0.99"),
+    ),
+    "no budget": _set("sample", "budget", to="-1"),
+    "smaller costs per unit of weight": _scale("sample", "counts", by="1/2"),
+    "larger costs, the old proof": _both(_scale("sample", "counts", by="2"), _scale("sample", "profile", "parameters", "a", by="2")),
+    "larger costs in the proof, too": _both(
+        *(
+            _scale(*path, by="2")
+            for path in (("sample", "counts"), ("sample", "profile", "parameters", "a"), ("sample", "proof", "profile", "parameters", "a"))
+        )
+    ),
+    "a release with less noise": _scale("sample", "releases", 0, "scale", by="1/2"),
+    "a release that costs less": _scale("sample", "releases", 1, "cost", by="1/2"),
+    "a sum that a record moves less": _both(
+        _scale("sample", "releases", 1, "reach", by="1/2"), _scale("sample", "releases", 1, "scale", by="1/2")
+    ),
+    "a release twice": lambda found: found["sample"]["releases"].append(found["sample"]["releases"][0]),
+    "statistics of the sample": _set("sample", "releases", 0, "what", to="number of records"),
+    "cells of every record": _set("releases", 0, "what", to="counts of cells"),
+    "a smaller ball": _set("sample", "radius", to="0.5"),
+    "a radius that is none": _set("sample", "radius", to="nan"),
+    "an endless radius": _set("sample", "radius", to="1e400"),
+    "a radius as a number": _set("sample", "radius", to=1),
+    "smaller probabilities": _scale("sample", "constants", "base", by="1/2"),
+    "no constants": _set("sample", "constants", to={}),
+    "another size": _set("arguments", "sample", "size", to="5"),
+    "another rule": _set("arguments", "sample", to={"rule": "uniform", "size": "100"}),
+    "the same size in other words": _set("arguments", "sample", "size", to="100.0"),
+    "an unknown rule": _set("arguments", "sample", "rule", to="all"),
+    "no sample asked for": _set("arguments", "sample", to=None),
+    "another number of records": _set("released", "records", to="1000.0"),
+    "a number of records that is none": _set("released", "records", to="-5.0"),
+    "another spread": _set("released", "rms", to="3.0"),
+    "released numbers left out": _set("released", to=[]),
+    "other pairs": _set("sample", "pairs", to="w is what it is"),
+    "another profile": _set("sample", "profile", "epsilon", to="w*a"),
+    "another sampling rule": _set("sample", "proof", "sampling", "q", to="1/2"),
+    "a claim left out": lambda found: found["sample"]["proof"]["claims"].pop(),
+    "another bound": _set("sample", "proof", "claims", 1, "bound", to="0.1"),
+    "no proof": _set("sample", "proof", to=None),
+    "no sample": lambda found: found.pop("sample"),
+    "a sample that is none": _set("sample", to="coreset"),
+    "an unknown key": _set("sample", "note", to="x"),
+    "an expected size that is none": _set("sample", "expected_size", to="0"),
+    "binary64 left out": lambda found: [found[name].pop(4) for name in ("hypotheses", "premises")],
+    "no share for it in the profile": _both(
+        _set("profile", "epsilon", to="w*(c1 + c2*z + c3*z**2)"), _set("proof", "profile", "epsilon", to="w*(c1 + c2*z + c3*z**2)")
+    ),
+}
+
+
+@pytest.mark.thorough
+def test_forged_certificates_of_a_sampled_run_are_rejected() -> None:
+    made = make_sampled("coreset", 100)
+    report = check(made)
+    assert report.accepted, report
+    assert made["premises"][4]["id"] == "ieee-arithmetic"
+    for name, forge in SAMPLE_FORGERIES.items():
+        forged = copy.deepcopy(made)
+        forge(forged)
+        assert forged != made, name
+        assert not check(forged).accepted, name
+
+
+@pytest.mark.thorough
+def test_every_field_of_a_sample_is_read() -> None:
+    """Each text in what is certified of a sample is changed, and each field left out: what is still accepted is what nothing rests on."""
+    made = make_sampled("privacy-constrained", None)
+    assert check(made).accepted
+    kept = set()
+    for path in _leaves(made["sample"]):
+        forged = copy.deepcopy(made)
+        _set("sample", *path, to="7")(forged)
+        if check(forged).accepted:
+            kept.add(path[0] if path[0] != "proof" else path[-1])
+    assert kept <= {"expected_size"}
+    for name in made["sample"]:
+        forged = copy.deepcopy(made)
+        del forged["sample"][name]
+        assert not check(forged).accepted, name
+
+
+def _leaves(found: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    if isinstance(found, dict):
+        return [leaf for name, value in found.items() for leaf in _leaves(value, (*path, name))]
+    if isinstance(found, list):
+        return [leaf for place, value in enumerate(found) for leaf in _leaves(value, (*path, place))]
+    return [path]
 
 
 def test_a_small_file_is_read_once_and_a_large_one_in_every_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

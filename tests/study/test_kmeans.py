@@ -76,6 +76,17 @@ def test_peers_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.thorough
+def test_only_what_takes_long_has_few_seeds_and_methods_can_be_run_by_themselves() -> None:
+    tasks = [task for part in runs.PARTS for task in runs.make_tasks(part, program.parse([]))]
+    most = {(task.key["method"], task.key["data"]): task.key["last"] for task in tasks}
+    assert set(most.values()) == {20}
+    chosen = program.parse(["--method", "DPLloyd", "--method", "mean"])
+    assert {task.key["method"] for part in runs.PARTS for task in runs.make_tasks(part, chosen)} == {"DPLloyd", "mean"}
+    chosen = program.parse(["--data", "cancer", "--data", "cube"])
+    assert {task.key["data"] for part in runs.PARTS for task in runs.make_tasks(part, chosen)} == {"cancer", "cube"}
+
+
+@pytest.mark.thorough
 def test_the_program_runs_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(methods.PEERS, raising=False)
     assert program.main(["--quick", "--out", str(tmp_path), "--jobs", "1"]) == 0

@@ -2,7 +2,8 @@
 
 Accepted means: the noise of every release is what its cost buys; the costs are within the budget; the profile in the proof is the one of
 these releases, and the kernel accepts that its supremum over all records is within ε (under normal noise within the μ whose δ at ε the
-kernel computes, at most δ); and the open hypotheses are listed. That the run made these releases and no others is Theorem 2 of
+kernel computes, at most δ); what is released about a sample is within what the statistics left (:mod:`sample_certificate`); and the open
+hypotheses are listed. That the run made these releases and no others is Theorem 2 of
 docs/private-kmeans.md, and no file can show it.
 """
 
@@ -10,16 +11,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from accountant.applications.kmeans.fitting import Fit, Settings, to_plain
 from accountant.applications.kmeans.path import describe_path
+from accountant.applications.kmeans.sample_certificate import check_sample, read_choice, write_choice
+from accountant.applications.kmeans.sample_certificate import to_json as sample_json
 from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, round_down
 from accountant.guarantees import premises_json
 from accountant.guarantees.stored import read_hypotheses
 from profiles import InvalidArgument, Profile, UnreadableFile, exact_text, to_exact
-from profiles.hypotheses import ONLY_OUTPUT, ONLY_RELEASE
+from profiles.hypotheses import ARITHMETIC, ONLY_OUTPUT, ONLY_RELEASE
 from profiles.mechanisms.interface import EXACT_MODE
 from profiles.strict_json import find_document, read_exact, read_fields, read_list, read_string, write_exact
 from proofs_check.certificates import check_text, judge_file, profile_json, require, to_file_text
@@ -41,9 +45,11 @@ _KEYS = {
     "hypotheses",
     "premises",
 }
-_ARGUMENTS = {"clusters", "epsilon", "delta", "radius", "center", "columns", "public", "method"}
+_ARGUMENTS = {"clusters", "epsilon", "delta", "radius", "center", "columns", "public", "method", "sample"}
+_RELEASED = {"records", "mean", "rms", "centres", "counts", "choices"}
 #: What every such guarantee leaves open, beside the source of its random bits.
 _OPEN = frozenset(item.id for item in (ONLY_RELEASE, ONLY_OUTPUT, *EXACT_MODE))
+_STATISTICS = frozenset({Part.RECORDS, Part.SUM, Part.SQUARES})
 _BITS = frozenset({"secure-bits", "seeded-bits", "randomness"})
 
 
@@ -69,6 +75,7 @@ def to_certificate(fit: Fit, settings: Settings, *, columns: Sequence[str], meth
             "columns": list(columns),
             "public": sorted(settings.public.names),
             "method": method,
+            "sample": write_choice(settings.sample),
         },
         "released": {
             "records": _number(statistics.count),
@@ -87,6 +94,8 @@ def to_certificate(fit: Fit, settings: Settings, *, columns: Sequence[str], meth
         "hypotheses": [item.sentence for item in guarantee.hypotheses],
         "premises": premises_json(guarantee.hypotheses),
     }
+    if fit.sample is not None:
+        made["sample"] = sample_json(fit.sample, lambda charge: _release(charge, law))
     if isinstance(law, NormalNoise):
         made["curve"] = {"mu": write_exact(law.mu), "proof": _curve_proof(law.mu, settings.epsilon, to_exact(settings.delta or 0))}
     return made
@@ -131,7 +140,7 @@ def check_certificate(found: Mapping[str, Any]) -> Report:
 
 
 def _check(given: Mapping[str, Any]) -> Report:
-    found = read_fields(given, "a certificate of private k-means", _KEYS, frozenset({"curve"}))
+    found = read_fields(given, "a certificate of private k-means", _KEYS, frozenset({"curve", "sample"}))
     require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
     arguments = read_fields(found["arguments"], "the arguments", _ARGUMENTS)
     bound = read_fields(found["epsilon"], "the bound", {"upper", "delta"})
@@ -147,14 +156,38 @@ def _check(given: Mapping[str, Any]) -> Report:
     law: NoiseLaw = PureNoise(epsilon)
     if delta is not None:
         law = NormalNoise(_check_curve(found["curve"], epsilon, delta))
-    charges = [_read_release(item, place, law) for place, item in enumerate(read_list(found["releases"], "the releases"))]
+    listed = enumerate(read_list(found["releases"], "the releases"))
+    charges = [_read_release(item, f"releases[{place}]", law) for place, item in listed]
+    of_sample, sampled = _check_sample(found, arguments, charges, law)
+    if not of_sample.accepted:
+        return Report(accepted=False, step=f"{_STEP}.sample.proof.{of_sample.step}", reason=of_sample.reason)
     budget = read_exact(found["budget"], "the budget")
     require(budget == law.budget, "budget", "it is not what epsilon (or mu) leaves after the margin of the proof")
-    require(sum((charge.cost for charge in charges), Fraction(0)) <= budget, "releases", "they cost more than the budget")
-    report = _check_proof(found, describe_path(charges, law, _name_of(found["profile"])), law, epsilon)
-    if report.accepted:
-        _check_hypotheses(found, arguments)
-    return report
+    spent = sum((charge.cost for charge in charges), Fraction(0))
+    require(spent <= budget, "releases", "they cost more than the budget")
+    require(sampled is None or spent + sampled == budget, "sample.budget", "it is not what the statistics leave")
+    profile = describe_path(charges, law, _name_of(found["profile"]), sampled=sampled is not None)
+    report = _check_proof(found, profile, law, epsilon)
+    if not report.accepted:
+        return report
+    _check_hypotheses(found, arguments)
+    named = (claim._replace(claim=f"{claim.claim} (sample)") for claim in of_sample.claims)
+    return replace(report, claims=(*report.claims, *named))
+
+
+def _check_sample(
+    found: Mapping[str, Any], arguments: Mapping[str, Any], charges: Sequence[Charge], law: NoiseLaw
+) -> tuple[Report, Fraction | None]:
+    """Return the report on what is released about a sample, and its largest cost; no claims and None where there is none."""
+    choice = read_choice(arguments["sample"])
+    require((choice is None) == ("sample" not in found), "sample", "it goes with one that was asked for")
+    if choice is None:
+        return Report(accepted=True), None
+    require(isinstance(law, PureNoise), "sample", "one is drawn under pure epsilon alone")
+    statistics = all(charge.part in _STATISTICS for charge in charges)
+    require(statistics, "releases", "cells are released of the sample alone")
+    released = read_fields(found["released"], "the released numbers", _RELEASED)
+    return check_sample(found["sample"], choice, released, lambda item, step: _read_release(item, step, law))
 
 
 def _name_of(profile: object) -> str:
@@ -163,10 +196,9 @@ def _name_of(profile: object) -> str:
     return read_string(profile["name"], "the name of the profile")
 
 
-def _read_release(value: object, place: int, law: NoiseLaw) -> Charge:
+def _read_release(value: object, step: str, law: NoiseLaw) -> Charge:
     found = read_fields(value, "a release", {"what", "cost", "reach", "scale"})
     cost, reach, scale = (read_exact(found[name], name) for name in ("cost", "reach", "scale"))
-    step = f"releases[{place}]"
     parts = {item.value: item for item in Part}
     require(found["what"] in parts, step, "what is released is not known")
     require(cost > 0 and reach > 0, step, "a cost and a reach are positive")
@@ -212,6 +244,7 @@ def _check_hypotheses(found: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
     known = {item.id for item in premises}
     require(known >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
+    require(arguments["sample"] is None or ARITHMETIC.id in known, "hypotheses", "one is left out that every sample has")
     require(known & _BITS, "hypotheses", "they do not say where the random bits come from")
     public = read_list(arguments["public"], "the public names")
     require(bool(public) == ("public-constants" in known), "hypotheses", "they do not say what is taken to be public")

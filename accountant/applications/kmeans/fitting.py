@@ -20,7 +20,7 @@ from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords
 from accountant.applications.kmeans.spending import Charge, NoiseLaw, Spending, open_law
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
 from accountant.guarantees import AnyGuarantee, Run
-from profiles import InvalidArgument, exact_text, to_exact
+from profiles import InvalidArgument, InvalidData, exact_text, to_exact
 from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.ball import project_records
@@ -30,6 +30,8 @@ from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource
 
 _MOST_CLUSTERS = 10**5
+#: Squared norms, and the squares of their noise, are numbers of binary64 in such balls, however small ε is.
+_LEAST_RADIUS, _LARGEST_RADIUS = Fraction(1, 10**60), Fraction(10**60)
 #: Above this part of all records in one cluster the centres say little.
 _NEARLY_ALL = 0.95
 
@@ -76,6 +78,11 @@ class Settings:
         if chosen is not None and delta is not None:
             raise InvalidArgument("a sample was asked for together with a delta, but samples are drawn under pure epsilon here; omit one")
         ball = None if radius is None else to_exact(radius, "the radius")
+        if ball is not None and not _LEAST_RADIUS <= ball <= _LARGEST_RADIUS:
+            raise InvalidArgument(
+                "the radius of the ball must lie between 1e-60 and 1e60, where its square and the noise of that are numbers of binary64, "
+                "but another one was found; rescale the data by a public constant"
+            )
         return cls(count, to_exact(epsilon, "epsilon"), exact, ball, center, named, law, chosen)
 
     def around(self, center: object) -> Settings:
@@ -115,7 +122,12 @@ def fit_rows(
     center = as_vector(settings.center, rows.dimension, "the center")
     radius = settings.radius
     if radius is None:
-        radius = Fraction(max(find_largest_norm(rows, center), 2.0**-900))
+        largest = find_largest_norm(rows, center)
+        if largest > _LARGEST_RADIUS:
+            raise InvalidData(
+                "the largest norm of the records was to be the radius, but it is above 1e60; rescale the data by a public constant"
+            )
+        radius = max(Fraction(largest), _LEAST_RADIUS)
     spending = Spending(settings.law)
     records = PrivateRecords(rows, Domain(center, radius), spending, bits)
     alone = method is find_centres and settings.sample is None

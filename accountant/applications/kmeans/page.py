@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -51,10 +51,6 @@ def _result(fit: Fit, certificate: Mapping[str, Any]) -> Element:
 
 
 def _releases(fit: Fit, certificate: Mapping[str, Any]) -> Element:
-    rows = [
-        (str(place), item["what"], down(to_exact(item["cost"]), 6), exactly(to_exact(item["reach"])), down(to_exact(item["scale"]), 6))
-        for place, item in enumerate(certificate["releases"], 1)
-    ]
     spent = sum((charge.cost for charge in fit.charges), Fraction(0))
     kind = "ε" if certificate["epsilon"]["delta"] is None else "μ²"
     return section(
@@ -64,8 +60,31 @@ def _releases(fit: Fit, certificate: Mapping[str, Any]) -> Element:
             "p",
             f"All costs together are {up(spent)}, of a budget of {down(to_exact(certificate['budget']))} ({kind}).",
         ),
-        table("Releases in their order", ("release", "what", f"cost ({kind})", "a record adds at most", "scale of the noise"), rows),
+        _list_releases("Releases in their order", f"cost ({kind})", certificate["releases"]),
+        [] if "sample" not in certificate else _sample(certificate["arguments"]["sample"], certificate["sample"]),
     )
+
+
+def _list_releases(title: str, cost: str, releases: Sequence[Mapping[str, str]]) -> Element:
+    rows = [
+        (str(place), item["what"], down(to_exact(item["cost"]), 6), exactly(to_exact(item["reach"])), down(to_exact(item["scale"]), 6))
+        for place, item in enumerate(releases, 1)
+    ]
+    return table(title, ("release", "what", cost, "a record adds at most", "scale of the noise"), rows)
+
+
+def _sample(asked: Mapping[str, Any], sample: Mapping[str, Any]) -> list[Element]:
+    """What is told of a sample: its rule, its size as released numbers give it, and what is proved of its releases."""
+    size = f"about {down(to_exact(sample['expected_size']), 6)} records, by the rule {asked['rule']}"
+    left = down(to_exact(sample["budget"]), 6)
+    return [
+        make(
+            "p",
+            f"What is left, {left}, is for everything about one Poisson sample of {size}. It is proved of the rule and of the costs per "
+            f"unit of weight, at most {up(to_exact(sample['counts']))} for counts and {up(to_exact(sample['sums']))} for sums.",
+        ),
+        _list_releases("Releases about the sample", "cost per unit of weight", sample["releases"]),
+    ]
 
 
 def _numbers(certificate: Mapping[str, Any]) -> Element:

@@ -7,6 +7,9 @@ released costs the record
     ε(w, x) = w (Σ c_n + Σ c_mean z + Σ c_squares z² + Σ c_count + Σ c_sum t)                    (costs c are ε),
     μ(w, x) = w √(Σ c_n + Σ c_mean z² + Σ c_squares z⁴ + Σ c_count + Σ c_sum t²)                (costs c are μ²).
 
+Where cells were released of one sample, the last two sums are replaced by s, what the rest of the budget is: the loss ψ(t) of all that was
+released about the sample is at most that for every record (Theorem 3, with a proof of its own).
+
 The worst case over z and t is certified by the kernel, and is within the budget; the rule of a fixed budget concludes.
 """
 
@@ -64,18 +67,24 @@ class CertifiedPath:
     curve: AnyGuarantee | None = None
 
 
-def describe_path(charges: Sequence[Charge], law: NoiseLaw, name: str) -> Profile:
-    """Return the profile of what was charged, with a parameter c1, c2, ... for the cost of each release.
+def describe_path(charges: Sequence[Charge], law: NoiseLaw, name: str, *, sampled: bool = False) -> Profile:
+    """Return the profile of what was charged, with a parameter c1, c2, ... for the cost of each release, and, where a sample was drawn
+    besides, s for what its releases may cost together: all that the charges leave.
 
     >>> from accountant.applications.kmeans.spending import PureNoise
     >>> one = Fraction(1)
     >>> describe_path([Charge(Part.RECORDS, one, one), Charge(Part.SQUARES, one, one)], PureNoise(Fraction(3)), "two releases").text
     'w*(c1 + c2*z**2)'
+    >>> describe_path([Charge(Part.RECORDS, one, one)], PureNoise(Fraction(3)), "a count, then a sample", sampled=True).text
+    'w*(c1 + s)'
     """
     normal = isinstance(law, NormalNoise)
     terms = [_term(f"c{place}", charge.part, 2 if normal else 1) for place, charge in enumerate(charges, 1)]
     costs = {f"c{place}": charge.cost for place, charge in enumerate(charges, 1)}
-    whole = " + ".join(terms)
+    if sampled:
+        terms.append("s")
+        costs["s"] = law.budget - sum(costs.values())
+    whole = " + ".join(terms) or "0"  # where everything that a sample needs is public
     read = {_POWERS[charge.part][0] for charge in charges if _POWERS[charge.part] is not None}  # type: ignore[index]
     record = {statistic: (0, 1) for statistic in ("z", "t") if statistic in read}
     source = f"{_PAGE}, Theorem 2"
@@ -127,6 +136,8 @@ def certify_path(
     # what is released are sums with the exact noise of these two mechanisms of the catalogue, and of nothing else
     found = prove_promises(found, (proxy,), promised)
     if sample is not None:
+        profile = describe_path(charges, law, name, sampled=True)
+        worst = derive_epsilon(profile, rule="uniform", constants={"rate": 1}).bound.evidence
         found = compose_directions(name, [both_directions(found), both_directions(sample)])
     found = keep_within_budget(found, budget)
     found = settle(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"})

@@ -75,7 +75,8 @@ class DPKMeans(PrivateCentres):
     privacy_curve_ : Guarantee or ConditionalGuarantee
         With a δ alone: the curve that ``guarantee_`` is a point of.
     profile_ : Profile
-        What the releases of this run cost a record, with z = ‖y‖/radius and t the share of its ball that it has in cells.
+        What the releases of this run cost a record, with z = ‖y‖/radius and t the share of its ball that it has in cells; s is what all
+        releases about a sample cost together.
     statistics_ : Statistics
         The released number of records (``count``), ``mean`` and ``rms``.
     cluster_counts_ : array of shape (k,)
@@ -179,7 +180,8 @@ class DPKMeans(PrivateCentres):
                 arguments = (self, describe_parameters(self), rows.dimension)
                 stored, charged = charge_fit(rows, settings, method, ledger, arguments=arguments, size=len(points), **drawn)
                 found, self.charged_, self.guarantee_ = Released.restore(stored["fit"]), charged, charged.guarantee
-                self.profile_ = describe_path(found.charges, settings.law, name_fit(settings))
+                sampled = settings.sample is not None
+                self.profile_ = describe_path(found.charges, settings.law, name_fit(settings), sampled=sampled)
             self.cluster_centers_ = found.centres
             self.statistics_ = found.statistics
             self.cluster_counts_ = found.counts

@@ -259,8 +259,14 @@ def square_norms(rows: Floats, most: float) -> Floats:
 
 def as_vector(values: object, dimension: int, what: str) -> Floats:
     """Return a public point as an array of shape (d,); None is 0. Raises :class:`InvalidArgument`."""
-    found = np.zeros(dimension) if values is None else np.array(values, dtype=np.float64)
-    if found.shape != (dimension,) or not np.isfinite(found).all() or np.abs(found).max(initial=0.0) > _LARGEST_RADIUS:
+    if values is None:
+        return np.zeros(dimension)
+    try:
+        found = np.array(values, dtype=np.float64 if np.asarray(values).dtype.kind != "c" else None)
+        usable = found.dtype.kind == "f" and found.shape == (dimension,) and bool(np.isfinite(found).all())
+    except (TypeError, ValueError, OverflowError):
+        usable = False
+    if not usable or np.abs(found).max(initial=0.0) > _LARGEST_RADIUS:
         raise InvalidArgument(f"{what} must have {dimension} finite numbers, one a column; correct it")
     return found
 

@@ -151,17 +151,20 @@ class FileRows:
 def open_rows(
     path: Path, *, only: Sequence[str] = (), without: Sequence[str] = (), report: Callable[[int], None] | None = None
 ) -> FileRows:
-    """Return the rows of a CSV, Parquet, NPY or svmlight file: the columns ``only``, in this order, or all of them but ``without``.
+    """Return the rows of a CSV, Parquet or NPY file: the columns ``only``, in this order, or all of them but ``without``.
 
     Which columns are used is decided by their names alone, never by their values: a column that holds no numbers is refused.
     Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`, also for a file without rows.
     """
     from accountant.data import open_dataset  # noqa: PLC0415
+    from accountant.data.arrays import ArraySource  # noqa: PLC0415
     from accountant.data.frames import missing_column  # noqa: PLC0415
+    from accountant.data.tables import TableSource  # noqa: PLC0415
 
     source = open_dataset(path, batch_rows=64)
-    first = next(iter(source.batches([])))
-    names = tuple(first.table.schema.names) if first.table is not None else ()
+    if not isinstance(source, (TableSource, ArraySource)):
+        raise InvalidData(f"{source.label} is an svmlight file, whose only column is the label; convert the features to Parquet")
+    names, _ = source.find_columns()
     for name in (*only, *without):
         if name not in names:
             raise missing_column(name, source.label, names)
@@ -171,10 +174,15 @@ def open_rows(
     return FileRows(path, chosen, report)
 
 
-def read_center(path: Path, dimension: int) -> Floats:
-    """Return the one record of a file, shape (d,). Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
+def read_center(path: Path, names: Sequence[str]) -> Floats:
+    """Return the one record of a file, shape (d,): its columns ``names`` where it has one of these, else all of them in their order.
+
+    Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`.
+    """
     rows = open_rows(path)
+    if set(names) & set(rows.names):
+        rows = open_rows(path, only=names)
     found = [row for block in rows.blocks() for row in block[:2]][:2]
-    if len(found) != 1 or rows.dimension != dimension:
-        raise InvalidData(f"the center must be one record of {dimension} numbers, but {path.name} has another shape; give one row")
+    if len(found) != 1 or rows.dimension != len(names):
+        raise InvalidData(f"the center must be one record of {len(names)} numbers, but {path.name} has another shape; give one row")
     return np.array(found[0])

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
 from accountant.applications.kmeans.records import PrivateRecords, check_labels
-from accountant.applications.kmeans.spending import Charge, Part, round_down, to_share
+from accountant.applications.kmeans.spending import Charge, Part, round_down, to_cost, to_share
 from accountant.guarantees import AnyGuarantee, Run, conclude_run, realise_pairs, settle
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.guarantees.proved import prove_promises
@@ -65,6 +65,8 @@ class SampleChoice:
     @classmethod
     def of(cls, rule: object, size: ExactLike | None) -> SampleChoice:
         """Return a checked choice. Raises :class:`InvalidArgument`."""
+        if rule is None:
+            raise InvalidArgument(f"sample_size was given without a sample; name one of {', '.join(RULES)}, or leave it out")
         if not isinstance(rule, str) or rule not in RULES:
             raise InvalidArgument(f"sample must be one of {', '.join(RULES)}, or None, but {str(rule)[:40]!r} was found; give one of these")
         if (size is None) != (rule == "privacy-constrained"):
@@ -80,8 +82,14 @@ class SampleChoice:
 
 @dataclass(frozen=True, slots=True)
 class SamplePlan:
-    """A rule with the costs per unit of weight: ``counts`` A, ``sums`` B, certified. ``expected``: a guess of the size of the sample."""
+    """A rule with the costs per unit of weight: ``counts`` A, ``sums`` B, certified to keep ψ ≤ ``budget``. ``radius``: that of the ball
+    of which t is a share; ``constants``: those of the rule, of released numbers. ``expected``: a guess of the size of the sample.
+    """
 
+    choice: SampleChoice
+    radius: float
+    budget: Fraction
+    constants: Mapping[str, Fraction]
     counts: Fraction
     sums: Fraction
     derived: DerivedEpsilon
@@ -94,27 +102,36 @@ def plan_sample(choice: SampleChoice, statistics: Statistics, *, radius: float, 
 
     Raises :class:`Undecided` where no bound within the budget is proved.
     """
-    spread = min(Fraction(1), max(_LEAST_SPREAD, Fraction(round(_PLACES * min(1.0, (statistics.rms / radius) ** 2)), _PLACES)))
-    constants: dict[str, Fraction] = {}
-    if choice.size is not None:
-        constants["rate"] = _decimal(min(1.0, float(choice.size) / statistics.count))
-    if choice.rule == "coreset":
-        base, slope = LAMBDA * constants["rate"], (1 - LAMBDA) * constants["rate"] / spread
-        constants = {"base": base, "slope": _decimal(float(slope))}
+    constants = make_constants(choice, count=statistics.count, rms=statistics.rms, radius=radius)
     chances = _chances(choice.rule, constants)
     whole = budget * _FULL if choice.rule == "privacy-constrained" else _largest_cost(chances, float(share), float(budget))
     for _ in range(_ATTEMPTS):
         counts, sums = round_down(share * whole), round_down((1 - share) * whole)
-        profile = _declare(counts, sums)
-        rule = _make_rule(choice.rule, profile, constants, budget)
+        profile = describe_sample(counts, sums)
+        rule = make_sample_rule(choice.rule, profile, constants, budget)
         derived = derive_epsilon(Declaration(profile, hypotheses=(EXACT_REALS,)), rule=rule)
         if derived.bound.upper <= budget and (derived.bound.evidence.checked_by_kernel or rule.q is None):
             selector = prepare_selection(profile, rule)
             q = _chances(choice.rule, constants) if rule.q is not None else selector.select({"t": _GRID}).probabilities
             typical = float(np.interp(min(1.0, statistics.rms / radius), _GRID, q))
-            return SamplePlan(counts, sums, derived, selector, statistics.count * typical)
+            return SamplePlan(choice, radius, budget, constants, counts, sums, derived, selector, statistics.count * typical)
         whole *= _NARROWER
     raise Undecided("a sample was to be drawn, but no bound within the budget could be proved; take another rule or size")
+
+
+def make_constants(choice: SampleChoice, *, count: float, rms: float, radius: float) -> dict[str, Fraction]:
+    """Return the constants of a rule, positive, from ñ, rms and the radius R of the ball: ``rate``, or ``base`` and ``slope``, or none.
+
+    >>> {name: str(value) for name, value in make_constants(SampleChoice("coreset", Fraction(10)), count=100, rms=1, radius=2).items()}
+    {'base': '1/20', 'slope': '1/5'}
+    """
+    if choice.size is None:
+        return {}
+    rate = _decimal(min(1.0, float(choice.size) / count))
+    if choice.rule == "uniform":
+        return {"rate": rate}
+    spread = min(Fraction(1), max(_LEAST_SPREAD, Fraction(round(_PLACES * min(1.0, (rms / radius) ** 2)), _PLACES)))
+    return {"base": LAMBDA * rate, "slope": _decimal(float((1 - LAMBDA) * rate / spread))}
 
 
 def _decimal(value: float) -> Fraction:
@@ -136,7 +153,8 @@ def _largest_cost(chances: Floats, share: float, budget: float) -> Fraction:
     return Fraction(float((allowed / (share + (1 - share) * _GRID)).min())) * (1 - Fraction(1, 10**6))
 
 
-def _declare(counts: Fraction, sums: Fraction) -> Profile:
+def describe_sample(counts: Fraction, sums: Fraction) -> Profile:
+    """Return the profile of all releases about one sample, with the costs A and B per unit of weight."""
     return declare(
         "private k-means on its sample",
         "w*(a + b*t)",
@@ -146,7 +164,8 @@ def _declare(counts: Fraction, sums: Fraction) -> Profile:
     )
 
 
-def _make_rule(rule: str, profile: Profile, constants: Mapping[str, Fraction], budget: Fraction) -> SamplingRule:
+def make_sample_rule(rule: str, profile: Profile, constants: Mapping[str, Fraction], budget: Fraction) -> SamplingRule:
+    """Return the rule with these constants; ``budget`` is the target of a privacy-constrained one."""
     if rule == "privacy-constrained":
         return make_rule(rule, profile, None, budget)
     if rule == "uniform":
@@ -265,13 +284,8 @@ class SampledRecords:
         return Cells(noisy, summed.draw(totals[:, :-1]), law.energy(count, 1), law.energy(total, dimension))
 
     def _charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
-        cost = round_down(cost)
         counts, sums = self._left()
-        if not 0 < cost <= (counts if part is Part.CELL_COUNTS else sums):
-            raise InvalidArgument(
-                "a release was asked for that the budget of the sample does not have; ask for a smaller share of what is left"
-            )
-        made = Charge(part, cost, reach)
+        made = Charge(part, to_cost(cost, counts if part is Part.CELL_COUNTS else sums, "the sample"), reach)
         self._charges.append(made)
         return made
 

@@ -29,6 +29,7 @@ from profiles.randomness.rounded import EUCLIDEAN, LAPLACE, NORMAL
 MOST_EPSILON = 1000
 #: Costs are decimals with so many places, rounded down, so that certificates hold short numbers.
 _PLACES = 10**24
+_TOO_SMALL = "a release was to cost less than 1e-24, the smallest cost that is charged; ask for a larger epsilon (or delta)"
 
 
 class Part(Enum):
@@ -83,6 +84,18 @@ class NoiseLaw(Protocol):
 def round_down(cost: Fraction) -> Fraction:
     """Return a cost as a decimal with 24 places that is not above it."""
     return Fraction(int(cost * _PLACES), _PLACES)
+
+
+def to_cost(cost: Fraction, left: Fraction, budget: str) -> Fraction:
+    """Return what is charged for a release that is to cost ``cost``. Raises :class:`InvalidArgument` where ``left`` does not have it, or it
+    is too small to be charged; ``budget`` is whose it is.
+    """
+    charged = round_down(cost)
+    if cost > 0 and charged <= 0:
+        raise InvalidArgument(_TOO_SMALL)
+    if not 0 < charged <= left:
+        raise InvalidArgument(f"a release was asked for that the budget of {budget} does not have; ask for a smaller share of what is left")
+    return charged
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +202,7 @@ class Spending:
 
     def charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
         """Record a release before its noise is drawn. Raises :class:`InvalidArgument` where the budget does not have its cost."""
-        cost = round_down(cost)
-        if not 0 < cost <= self.left:
-            raise InvalidArgument(
-                "a release was asked for that the budget of the fit does not have; ask for a smaller share of what is left"
-            )
-        made = Charge(part, cost, reach)
+        made = Charge(part, to_cost(cost, self.left, "the fit"), reach)
         self.charges.append(made)
         return made
 
@@ -218,9 +226,16 @@ def open_law(epsilon: ExactLike, delta: ExactLike | None) -> NoiseLaw:
             f"epsilon must be positive and at most {MOST_EPSILON}, but {str(epsilon)[:40]} was found; give another number"
         )
     if delta is None:
-        return PureNoise(asked)
+        return _require_budget(PureNoise(asked))
     from accountant.applications.kmeans.gaussian import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need
     from accountant.curves.points import to_epsilon  # noqa: PLC0415
     from accountant.weights.gaussian.weight import to_target_delta  # noqa: PLC0415
 
-    return NormalNoise(largest_mu(to_epsilon(asked), to_target_delta(delta)))
+    return _require_budget(NormalNoise(largest_mu(to_epsilon(asked), to_target_delta(delta))))
+
+
+def _require_budget(law: NoiseLaw) -> NoiseLaw:
+    """Refuse a budget of which nothing can be charged."""
+    if law.budget <= 0:
+        raise InvalidArgument(_TOO_SMALL)
+    return law

@@ -118,11 +118,43 @@ def test_empty_and_hostile_data_are_data_sets() -> None:
         assert (np.linalg.norm(model.cluster_centers_, axis=1) <= 1 + 1e-9).all()
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("scale", [0.0, 1e-300, 1e-100, 1e-60, 1e59])
+def test_a_public_largest_norm_may_be_any_number_with_squares(scale: float) -> None:
+    for delta in (None, "1e-6"):
+        model = DPKMeans(2, epsilon=1, delta=delta, public=("radius",)).fit(make_blobs(200) * scale)
+        assert np.isfinite(model.cluster_centers_).all()
+    assert DPKMeans(2, epsilon=1, public=("radius",)).fit(np.zeros((0, 2))).cluster_centers_.shape == (2, 2)
+    for large in (1e70, 1e200, 1e307):
+        with pytest.raises(InvalidData, match="norm"):
+            DPKMeans(2, epsilon=1, public=("radius",)).fit(make_blobs(20) * large)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("more", [{}, {"sample": "uniform", "sample_size": 50}])
+def test_an_epsilon_that_no_account_can_charge_is_refused_as_such(more: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgument, match="larger epsilon"):
+        fit(epsilon="1e-24", **more)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("radius", ["1e-60", "1e60"])
+@pytest.mark.parametrize("more", [{}, {"delta": "1e-6"}, {"sample": "coreset", "sample_size": 50}])
+def test_the_smallest_and_the_largest_ball_are_served(radius: str, more: dict[str, object]) -> None:
+    for epsilon in ("1e-12", 1000):
+        model = fit(radius=radius, epsilon=epsilon, **more)
+        assert np.isfinite(model.cluster_centers_).all()
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"radius": None}, {"public": ("radius",)}, {"public": "n"}, {"public": ("k",)}, {"epsilon": 0}, {"epsilon": 10**6}, {"radius": -1},
-        {"n_clusters": 0}, {"n_clusters": 10**9}, {"center": [1.0]}, {"center": [np.nan, 0]}, {"method": "packing"},
+        {"radius": "1e61"}, {"radius": "1e-61"}, {"radius": "1e100"}, {"radius": "1e400"}, {"radius": "1e-300"},
+        {"n_clusters": 0}, {"n_clusters": 10**9}, {"center": [1.0]}, {"center": [np.nan, 0]},
+        {"center": "ab"}, {"center": [1, [2]]}, {"center": [1j, 2]}, {"center": [10**400, 0]}, {"center": [1e200, 0]},
+        {"center": [1, None]},
+        {"method": "packing"},
         {"method": "lloyd", "iterations": 0},
     ],
 )  # fmt: skip
