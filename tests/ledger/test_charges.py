@@ -210,7 +210,7 @@ def test_an_empty_id_is_none(make, tmp_path, kind):
         ledger.run("one", LaplaceSum(b=2, radius=1), np.ones((3, 1)), ids=["ada", "ben", ""])
     file = tmp_path / "people.csv"
     file.write_text("id,month,z\nada,5,1\nben,,1\n")
-    with pytest.raises(InvalidData, match="the key column 'month' of people.csv has no id in row 1"):
+    with pytest.raises(InvalidData, match=r"the key column 'month' of people\.csv has no id in row 1"):
         make(file, "m", key="id,month")
     nulls = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["ada", None]))
     with pytest.raises(InvalidData, match="has no id in row 1"):
