@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from accountant.ledger.inputs import require_regular
 from accountant.ledger.log import Entry
 from profiles import InvalidArgument, UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
@@ -51,6 +52,7 @@ class Anchor:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Keep all other processes that use this anchor out. Raises :class:`UnreadableFile`, :class:`UnwritableOutput`."""
+        require_regular(self.path, "the anchor")
         try:
             handle = os.open(self.path, os.O_RDWR)
         except FileNotFoundError:

@@ -14,6 +14,7 @@ from typing import Any
 from accountant.files import replace_file
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
+from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger, open_journal
 from accountant.ledger.log import OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
@@ -133,6 +134,7 @@ def _finish(ledger: Ledger, entries: list[Entry], key: Path, folder: Folder | No
 
 def _read_batches(path: Path) -> Iterator[tuple[Entry, _Batch]]:
     """Yield the entries of a backup with what they did, as far as its lines can be read."""
+    require_regular(path, "the backup")
     try:
         stream = path.open("rb")
     except OSError as error:

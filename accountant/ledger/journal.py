@@ -12,6 +12,7 @@ from accountant.ledger.accounts import Accounts
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
 from accountant.ledger.database import Place
+from accountant.ledger.inputs import require_regular
 from accountant.ledger.log import CHARGE, OPEN, OUTPUT, START, Digest, Entry, body_text, check_entry, make_entry
 from accountant.ledger.store import Store
 from accountant.ledger.units import Hasher
@@ -145,6 +146,7 @@ def write_secret(path: Path, secret: bytes) -> None:
 
 def read_secret(path: Path) -> bytes:
     """Return the secret in a file. Raises :class:`UnreadableFile`."""
+    require_regular(path, "the secret")
     try:
         found = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except FileNotFoundError:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WAIT_SECONDS, Values
+from accountant.ledger.inputs import require_regular
 from profiles import UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 
@@ -216,6 +217,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _require_database(path: Path) -> None:
     """Refuse what is no SQLite file before the database looks at it, which might create or change files."""
+    require_regular(path, "the ledger")
     try:
         with path.open("rb") as stream:
             head = stream.read(100)

@@ -82,19 +82,29 @@ def to_ids(values: Any, size: int) -> Ids:
 
 def _check(array: Any, name: str, label: str, first_row: int) -> Any:
     if array.null_count:
-        row = first_row + int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
-        raise InvalidData(f"the key column {name!r} of {label} has no id in row {row} (rows count from 0); every row belongs to a unit")
+        raise _refuse_missing(array.is_null(), name, label, first_row)
     kind = array.type
-    if pa.types.is_string(kind) or pa.types.is_int64(kind):
+    if pa.types.is_int64(kind):
         return array
     if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
         return pc.cast(array, pa.int64())
-    usable = pa.types.is_uint64(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind) or pa.types.is_date(kind)
-    if not usable:
+    text, other = pa.types.is_string(kind) or pa.types.is_large_string(kind), pa.types.is_uint64(kind) or pa.types.is_date(kind)
+    if not (text or other or pa.types.is_dictionary(kind)):
         raise InvalidData(
             f"the key column {name!r} of {label} must hold texts, integers or dates, but its type is {str(kind).split('<')[0]}; convert it"
         )
-    return pc.cast(array, pa.string())
+    texts = array if pa.types.is_string(kind) else pc.cast(array, pa.string())
+    if texts.null_count:  # a dictionary may have null among its values
+        raise _refuse_missing(texts.is_null(), name, label, first_row)
+    if pc.min(pc.binary_length(texts)).as_py() == 0:
+        raise _refuse_missing(pc.equal(texts, ""), name, label, first_row)
+    return texts
+
+
+def _refuse_missing(missing: Any, name: str, label: str, first_row: int) -> InvalidData:
+    """Return the error for the first row without an id. An empty text is none, as in a CSV file, which has no nulls."""
+    row = first_row + int(np.flatnonzero(missing.to_numpy(zero_copy_only=False))[0])
+    return InvalidData(f"the key column {name!r} of {label} has no id in row {row} (rows count from 0); every row belongs to a unit")
 
 
 @dataclass(frozen=True, slots=True)

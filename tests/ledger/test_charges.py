@@ -199,6 +199,26 @@ def test_raised_budgets_are_those_of_absent_units_as_well(make):
 
 
 @pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_an_empty_id_is_none(make, tmp_path, kind):
+    """Rows of several people would have one account, and a person whose id is missing in some rows two."""
+    people = pa.table({"id": pa.array(["ada", "", "cleo"], kind), "z": [1.0, 1.0, 1.0]})
+    with pytest.raises(InvalidData, match="has no id in row 1"):
+        make(people)
+    ledger = make(people.slice(0, 1))
+    with pytest.raises(InvalidData, match="the key column 'ids' of the ids has no id in row 2"):
+        ledger.run("one", LaplaceSum(b=2, radius=1), np.ones((3, 1)), ids=["ada", "ben", ""])
+    file = tmp_path / "people.csv"
+    file.write_text("id,month,z\nada,5,1\nben,,1\n")
+    with pytest.raises(InvalidData, match=r"the key column 'month' of people\.csv has no id in row 1"):
+        make(file, "m", key="id,month")
+    nulls = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["ada", None]))
+    with pytest.raises(InvalidData, match="has no id in row 1"):
+        make(pa.table({"id": nulls, "z": [1.0, 1.0, 1.0]}), "n")
+    assert [entry.kind for entry in ledger.journal.entries] == ["open"]
+
+
+@pytest.mark.thorough(quick=1)
 def test_budgets_in_columns_are_not_read_from_an_array_with_ids(make, tmp_path):
     people = pa.table({"id": ["ada", "ben"], "years": [0, 5], "z": [1.0, 1.0]})
     rule = {"budget": "2 + years/5", "attributes": {"years": [0, 5]}}

@@ -233,6 +233,25 @@ def test_a_full_disk_charges_nothing(files, monkeypatch):
         ledger.charge("four", SUM, PEOPLE)
 
 
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("which", ["the anchor", "the secret", "the ledger", "the backup"])
+@pytest.mark.parametrize("kind", ["a pipe", "a device"])
+def test_what_is_no_regular_file_is_refused_and_not_read(files, tmp_path, which, kind):
+    """A pipe would be waited for, and a device read until memory is full."""
+    names = {"the anchor": files[1], "the secret": Path(f"{files[0]}.key"), "the ledger": files[0], "the backup": tmp_path / "log"}
+    path = names[which]
+    path.unlink(missing_ok=True)
+    if kind == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    options = {"anchor": files[1], "secret": names["the secret"]}
+    with pytest.raises(UnreadableFile, match="is no regular file; name another one") as refused:
+        restore(tmp_path / "new.db", path, **options) if which == "the backup" else Ledger.open(files[0])
+    assert one_sentence(refused.value)
+    assert which in str(refused.value)
+
+
 def test_an_anchor_that_cannot_be_written_runs_nothing(files, monkeypatch):
     runs = []
 

@@ -225,7 +225,10 @@ def give(rows, name, amount, to=0, of=1):
 LIES = {
     "loses a unit": ("join", lambda rows: rows[1:]),
     "has a unit twice": ("join", lambda rows: [*rows, rows[0]]),
-    "loses what a unit spent": ("join", lambda rows: [rows[0] | {"spent": 0}, *rows[1:]]),
+    "loses half of what units spent": (
+        "join",
+        lambda rows: [row | {"spent": row["spent"] // 2} for row in rows],
+    ),  # one of them spent nothing
     "charges one unit for another": ("join", lambda rows: give(rows, "steps", 1)),
     "gives the spending of one unit to another": ("join", lambda rows: give(rows, "spent", 1 << 20)),
     "raises a budget": ("join", lambda rows: give(rows, "before", 1)),
