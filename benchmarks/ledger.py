@@ -49,9 +49,10 @@ def open_ledger(folder: Path, engine: str | None) -> None:
 def charge(folder: Path, engine: str | None) -> None:
     """Charge them some times."""
     with Ledger.open(folder / "l.db", engine=engine) as ledger:
+        before = len(ledger.journal.entries)
         for number in range(CHARGES):
             start = time.perf_counter(), time.process_time()
-            ledger.charge(str(number), PROFILE, statistics=[parse_statistic("z=l2")])
+            ledger.charge(str(before + number), PROFILE, statistics=[parse_statistic("z=l2")])
             report("charge", time.perf_counter() - start[0], time.process_time() - start[1])
 
 

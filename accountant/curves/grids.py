@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, exp, floor, log, log1p, log2, log10, sqrt
+from math import ceil, exp, floor, inf, log, log1p, log2, log10, sqrt
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,14 @@ _TAIL = 0.8
 _COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
 _ROUNDING = 0.1  # the part of the gap that rounding may take
 _FIRST, _LATER = 0.62, 0.25
+#: Of units between two levels so many are tried; cells whose widths are levels have this part of the error of those that they stand for.
+_UNITS, _LEVELLED = 8, 0.34
 _WIDEST, _WIDER = 2.0, 0.1
 _PASSES = 3
 _STEPS = 30  # of the search for an exponent: to six digits
 _COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
 _NEXT = Fraction(1, 10**9)
+_LITTLE = 1e-2  # a unit is rounded to three digits
 _GOLDEN = (sqrt(5) - 1) / 2
 _RARE = 1e-3  # so few uses with a loss do not count
 
@@ -263,11 +266,12 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     few = min(_ROUNDING * budget * (shape.exponent + 1) ** 2, _ROUNDING)  # what part of δ the masses may be off by
     uses = sum(part.event.count * float(np.sum(np.diff(part.places) / widths)) for part, widths in zip(shape.parts, cells, strict=True))
     digits = ceil(log10(4 * uses / few) + log10(side.delta.denominator) - log10(side.delta.numerator))
-    finest = min(float(np.min(widths)) for widths in cells)
     if aligned is None:
+        finest, cells = _fit_levels(shape.parts, cells)
         unit = _three_digits(finest)
     else:
         unit = aligned[1] - aligned[0]
+        finest = min(float(np.min(widths)) for widths in cells)
         unit = unit if unit.denominator < 10**40 else Fraction(floor(unit * 10**40), 10**40)
         unit /= 2 ** max(0, ceil(log2(float(unit) / finest)))  # so that atoms stay on the grid when the cells double
     step = Fraction(1, 10**digits)  # atoms lie just above points of the grid
@@ -329,6 +333,28 @@ def _widths_of_density(part: Part, shape: Shape, shares: Array, budget: float, f
     return np.array(np.minimum(found, most))
 
 
+def _fit_levels(parts: Sequence[Part], cells: Sequence[Array]) -> tuple[float, list[Array]]:
+    """Return a unit, and widths that are a power of 2^_STRIDE of it instead of those of ``cells``, with few points for their error.
+
+    Widths w for which points cost as much as they save have an error of h^2/w^3 along the line where cells are h wide, and 1/h points.
+    """
+    lengths, wanted = np.concatenate([np.diff(part.places) for part in parts]), np.concatenate(list(cells))
+    best, unit, times = inf, 1.0, 1.0
+    for k in range(_UNITS):
+        base = float(np.min(wanted)) * 2.0 ** (k * _STRIDE / _UNITS)
+        found = _to_levels(wanted, base)
+        points, error = float(np.sum(lengths / found)), float(np.sum(lengths * found**2 / wanted**3))
+        if points * sqrt(error) < best:
+            best, unit, times = points * sqrt(error), base, sqrt(_LEVELLED * float(np.sum(lengths / wanted)) / error)
+    made = [_to_levels(widths, unit) * times for widths in cells]
+    finest = min(float(np.min(widths)) for widths in made)
+    return finest, made
+
+
+def _to_levels(widths: Array, unit: float) -> Array:
+    return np.array(unit * 2.0 ** (np.floor(np.log2(widths / unit) / _STRIDE) * _STRIDE))
+
+
 def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool, others: bool) -> list[int]:
     """Return the level below which nothing stays after each squaring: what is lost is about the same each time, and ``budget`` in all.
 
@@ -365,7 +391,7 @@ def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: flo
 
 def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) -> tuple[int, list[list[int]]]:
     """Return the first place, and levels and numbers of equal steps, as wide as they may be, to the last place or, if not whole, beyond."""
-    levels = [max(0, floor(log2(w)) // _STRIDE * _STRIDE) if w > 1 else 0 for w in widths]
+    levels = [max(0, floor(log2(w) + _LITTLE) // _STRIDE * _STRIDE) if w > 1 else 0 for w in widths]
 
     ends = places.tolist()
 

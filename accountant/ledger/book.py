@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from accountant.ledger.accounts import Asked, Cost, Count, Spent
+from accountant.ledger.ahead import compute_ahead, keep_memory, read_ahead
 from accountant.ledger.log import Change, Digest, Entry, Segment
 from accountant.ledger.matching import Matched, Pending, fill, join, shrink, spell
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
-from accountant.ledger.rows import RowBatch, read_ahead
+from accountant.ledger.rows import RowBatch
 from accountant.ledger.store import Account, Store
 from accountant.ledger.units import WIDTH, Hasher, Ids, Index, all_differ, group
 from profiles import InvalidData
@@ -40,6 +41,7 @@ class Book:
 
     def spend(self, entry: int, asked: Asked, cost: Cost, digest: Digest) -> Spent:
         """Open accounts, charge those with a row that have room, and return who takes part."""
+        keep_memory()
         matched = self._match(asked)
         self.open_accounts(entry, matched, digest)
         active = self.charge(entry, matched, cost, digest)
@@ -108,7 +110,7 @@ class Book:
         ``count``: the shifts of the rows of a batch, ``budget``: their budgets, which is asked for new accounts only.
         """
         known = self.size
-        found = Matched(known, np.zeros(known, np.int64), np.zeros(known, np.bool_), [], [], np.zeros(0, np.int64))
+        found = Matched(known, np.zeros(known, np.uint32), np.zeros(known, np.bool_), [], [], np.zeros(0, np.int64))
         pending: list[Pending] = []
         places, segment, first_row = found.places, 0, 0
         repeated = False
@@ -117,15 +119,14 @@ class Book:
             whole = self._match_whole(batch.ids, fingerprint, segment)
             if whole is not None:
                 segment += 1
-                repeated |= bool(found.present[whole].any())
-                found.totals[whole] += steps
-                found.present[whole] = True
+                repeated |= found.put(whole, steps)
                 places.append(whole)
             else:
                 place = self._match_rows(batch, steps, fingerprint, budget, first_row, len(places), pending)
                 if not isinstance(place, slice):
                     rows = np.flatnonzero(place >= 0)
                     repeated |= rows.size > 0 and (bool(found.present[place[rows]].any()) or np.unique(place[rows]).size < rows.size)
+                    found.widen()
                     np.add.at(found.totals, place[rows], steps[rows])
                     found.present[place[rows]] = True
                     segment = self._next_segment(place, segment)
@@ -138,8 +139,8 @@ class Book:
             for taken in places:
                 np.add.at(counts, spell(taken), 1)
             found.most_rows = int(counts.max())
-        if int(found.totals.min(initial=0)) < 0:
-            raise InvalidData("one unit has more records than can be charged together; merge its records first")
+            if int(found.totals.min(initial=0)) < 0:
+                raise InvalidData("one unit has more records than can be charged together; merge its records first")
         return found
 
     def _match_whole(self, ids: Ids, fingerprint: bytes, segment: int) -> slice | None:
@@ -216,18 +217,21 @@ class Book:
         charged nothing. The decision is about the account's own rows, budget and spending alone.
         """
         active = np.zeros(matched.totals.size, dtype=np.bool_)
-        for chunk, part in enumerate(iter_chunks(matched.totals.size)):
-            spent, budgets = self._read(chunk, part, entry, matched)
-            amounts = cost(matched.totals[part])
-            amounts[~matched.present[part]] = 0
-            takes_part = spent + amounts <= budgets
+
+        def decide(chunk: int, part: slice, account: Account | None) -> tuple[Change, Account]:
+            spent, budgets = self._unpack(account, part, entry, matched)
+            amounts = cost(matched.totals[part].astype(np.int64))
+            takes_part = matched.present[part] & (spent + amounts <= budgets)
             amounts[~takes_part] = 0
-            active[part] = takes_part & matched.present[part]
+            active[part] = takes_part
             spent += amounts
-            change = Change("cost", chunk, pack(amounts))
+            return Change("cost", chunk, pack(amounts)), Account.sealed(chunk, entry, pack(spent), pack(budgets), self._hasher)
+
+        chunks = ((chunk, part, self._store.read_account(chunk)) for chunk, part in enumerate(iter_chunks(matched.totals.size)))
+        for change, account in compute_ahead(decide, chunks):  # the store is read and written by this thread alone
             self._store.write_change(entry, change)
             digest.add_change(change)
-            self._store.write_account(Account.sealed(chunk, entry, pack(spent), pack(budgets), self._hasher))
+            self._store.write_account(account)
         return active
 
     def open_accounts(self, entry: int, matched: Matched, digest: Digest) -> None:
@@ -258,22 +262,26 @@ class Book:
         self._store.write_account(Account.sealed(chunk, entry, pack(spent), change.packed, self._hasher))
 
     def _read(self, chunk: int, part: slice, entry: int, matched: Matched) -> tuple[Integers, Integers]:
+        return self._unpack(self._store.read_account(chunk), part, entry, matched)
+
+    def _unpack(self, account: Account | None, part: slice, entry: int, matched: Matched) -> tuple[Integers, Integers]:
         """Return what the accounts of a chunk spent, and their budgets; those that were opened just now have spent nothing."""
         size = part.stop - part.start
         known = min(max(matched.known - part.start, 0), size)
-        found = self._store.read_account(chunk)
-        if known and found is None:
+        if known and account is None:
             raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
-        spent, budgets = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        if found is not None:
-            self.require_whole(found, entry)
-            spent_before, budgets_before = unpack(found.spent), unpack(found.budgets)
-            if spent_before.size not in (known, size) or spent_before.size != budgets_before.size:
+        before, budgets_before = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        if account is not None:
+            self.require_whole(account, entry)
+            before, budgets_before = unpack(account.spent), unpack(account.budgets)
+            if before.size not in (known, size) or before.size != budgets_before.size:
                 raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
-            spent[: spent_before.size], budgets[: budgets_before.size] = spent_before, budgets_before
-            known = spent_before.size
-        fresh = part.start + known - matched.known
-        budgets[known:] = matched.budgets[max(fresh, 0) : max(fresh, 0) + size - known]
+            if before.size == size:
+                return before, budgets_before
+        spent, budgets = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        spent[: before.size], budgets[: before.size] = before, budgets_before
+        fresh = max(part.start + before.size - matched.known, 0)
+        budgets[before.size :] = matched.budgets[fresh : fresh + size - before.size]
         return spent, budgets
 
     def require_whole(self, account: Account, entry: int) -> None:

@@ -115,7 +115,9 @@ class Digest:
         if change.kind not in ("budget", "cost", "table"):
             raise LedgerRejected("a cost or a budget was expected in the ledger, but another change was found; restore it from a backup")
         self._parts.setdefault(change.kind, hashlib.sha256())
-        self._parts[change.kind].update(_frame(change.chunk.to_bytes(8, "little"), change.packed))
+        part = self._parts[change.kind]
+        part.update(_frame(change.chunk.to_bytes(8, "little")) + len(change.packed).to_bytes(8, "little"))
+        part.update(change.packed)
 
     def finish(self) -> bytes:
         """Return the hash of all that was added."""

@@ -4,27 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from accountant.ledger.log import Segment
 from profiles.arrays import Booleans, Integers, Positions
+
+#: The largest total of 32 bits.
+_NARROW = 2**32 - 1
 
 
 @dataclass(slots=True)
 class Matched:
     """The rows of a data set by account: the total shift of each account, whether it has a row, and the accounts of the rows.
 
-    ``budgets``: of the accounts from ``known`` on, which are new; ``segments`` are these.
+    ``totals`` have 32 bits until one needs more. ``budgets``: of the accounts from ``known`` on, which are new; ``segments`` are these.
     """
 
     known: int
-    totals: Integers = field(repr=False)
+    totals: NDArray[np.integer[Any]] = field(repr=False)
     present: Booleans = field(repr=False)
     places: list[slice | Positions] = field(repr=False)
     segments: list[Segment] = field(repr=False)
     budgets: Integers = field(repr=False)
     most_rows: int = field(default=1, repr=False)
+
+    def put(self, place: slice, steps: Integers) -> bool:
+        """Add the shifts of rows of consecutive accounts, each of which has one of them; return whether any had a row before."""
+        again = bool(self.present[place].any())
+        if again or int(steps.max(initial=0)) > _NARROW:
+            self.widen()
+        if again:
+            self.totals[place] += steps
+        else:
+            self.totals[place] = steps
+        self.present[place] = True
+        return again
+
+    def widen(self) -> None:
+        """Hold totals of 64 bits."""
+        self.totals = self.totals.astype(np.int64, copy=False)
 
     def rows_of(self, active: Booleans) -> Booleans:
         """Return which rows belong to accounts that are ``active``."""

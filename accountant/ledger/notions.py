@@ -15,7 +15,7 @@ from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.arrays import Integers
 from profiles.notions import ProfileNotion
 from profiles.suggestions import suggest
-from profiles.terms import Term, number, substitute
+from profiles.terms import Term, number, rebuild, substitute
 from profiles.variables import WEIGHT
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class LedgerNotion(Enum):
         """
         self.require(profile)
         values = profile.numbers() | ({} if sampled else {WEIGHT: number(1)})
-        promise = substitute(profile.promise, values)
+        promise = _drop_ones(substitute(profile.promise, values))
         return ("sqrt", ("mul", number(2), promise)) if profile.notion is ProfileNotion.ZCDP else promise
 
     def require(self, profile: Profile) -> None:
@@ -125,3 +125,12 @@ def root_up(value: Fraction) -> Fraction:
     scaled = -((-value.numerator << 160) // value.denominator)
     root = isqrt(scaled)
     return Fraction(root + (root * root < scaled), 2**80)
+
+
+def _drop_ones(term: Term) -> Term:
+    """Return a term of the same value and definedness without factors that are 1, such as the weight of records that are not sampled."""
+    made = rebuild(term, _drop_ones)
+    if made[0] != "mul":
+        return made
+    factors = [part for part in made[1:] if part != number(1)]
+    return ("mul", *factors) if len(factors) > 1 else factors[0] if factors else number(1)

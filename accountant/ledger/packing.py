@@ -13,13 +13,16 @@ from profiles.arrays import Integers
 #: Units a chunk.
 CHUNK = 65_536
 _HEAD = struct.Struct("<cBI")
+#: What holds the bits above the 32nd.
+_HIGH = {b"5": "<u1", b"6": "<u2"}
 
 
 def pack(amounts: Integers) -> bytes:
-    """Return amounts ≥ 0 as bytes: one number where all are equal, 32 bits each where a common power of two leaves so many, else 64.
+    """Return amounts ≥ 0 as bytes: one number where all are equal; else 32, 40 or 48 bits each, if a common power of two leaves no more
+    than that, or 64. Bits above the 32nd stand after the others.
 
-    >>> [len(pack(np.array(amounts))) for amounts in ([7] * 100, [1 << 40, 2 << 40], [1, 1 << 40])]
-    [14, 14, 22]
+    >>> [len(pack(np.array(amounts))) for amounts in ([7] * 100, [1 << 40, 2 << 40], [1, 1 << 39], [1, 1 << 47], [1, 1 << 48])]
+    [14, 14, 16, 18, 22]
     """
     size = amounts.size
     first = int(amounts[0]) if size else 0
@@ -27,9 +30,14 @@ def pack(amounts: Integers) -> bytes:
         return _HEAD.pack(b"c", 0, size) + first.to_bytes(8, "little")
     bits = int(np.bitwise_or.reduce(amounts))
     shift = (bits & -bits).bit_length() - 1
-    if bits >> shift < 2**32:
-        return _HEAD.pack(b"4", shift, size) + np.right_shift(amounts, shift).astype("<u4").tobytes()
-    return _HEAD.pack(b"8", 0, size) + amounts.astype("<i8").tobytes()
+    length = (bits >> shift).bit_length()
+    if length > 48:
+        return _HEAD.pack(b"8", 0, size) + amounts.astype("<i8").tobytes()
+    low = np.right_shift(amounts, shift) if shift else amounts
+    if length <= 32:
+        return _HEAD.pack(b"4", shift, size) + low.astype("<u4").tobytes()
+    kind = b"5" if length <= 40 else b"6"
+    return b"".join((_HEAD.pack(kind, shift, size), low.astype("<u4").tobytes(), (low >> 32).astype(_HIGH[kind]).tobytes()))
 
 
 def unpack(data: bytes) -> Integers:
@@ -41,12 +49,14 @@ def unpack(data: bytes) -> Integers:
     try:
         kind, shift, size = _HEAD.unpack_from(data)
         rest = data[_HEAD.size :]
-        width = {b"c": 8, b"4": 4 * size, b"8": 8 * size}[kind]
-        if len(rest) != width or size > CHUNK or shift > 62:
+        width = 8 if kind == b"c" else int(kind) * size
+        if kind not in b"c4568" or len(rest) != width or size > CHUNK or shift > 62:
             raise ValueError("length")
         if kind == b"c":
             return np.full(size, int.from_bytes(rest, "little", signed=True), dtype=np.int64)
-        found = np.frombuffer(rest, dtype="<u4" if kind == b"4" else "<i8").astype(np.int64)
+        found = np.frombuffer(rest, dtype="<i8" if kind == b"8" else "<u4", count=size).astype(np.int64)
+        if kind in _HIGH:
+            found |= np.frombuffer(rest, dtype=_HIGH[kind], offset=4 * size).astype(np.int64) << 32
     except (ValueError, KeyError, struct.error, TypeError):
         raise UnreadableFile(
             "a chunk of amounts was expected in the ledger, but other bytes were found; restore it from a backup"

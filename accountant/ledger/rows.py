@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +13,12 @@ from accountant.data.decimals import to_number
 from accountant.data.opening import open_dataset
 from accountant.data.specs import StatisticSpec
 from accountant.data.tables import numeric_columns
+from accountant.ledger.ahead import read_ahead
 from accountant.ledger.packing import CHUNK
 from accountant.ledger.units import Ids, read_ids, to_ids
 from accountant.weights.fast.columns import Column, Decimals
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats
-
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +78,7 @@ def open_rows(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec], i
     """Return the batches of a data set, with the ids of their units: read from the ``key`` columns, or given beside an array."""
     if ids is None:
         return read_ahead(Rows(data, key, tuple(specs)).batches())
-    if specs:
-        raise InvalidArgument("statistics and budgets are read from columns, but an array with ids beside it has no names; give a table")
-    return load_matrix(data, key, (), ids).batches({})
-
-
-def read_ahead(items: Iterator[_Item]) -> Iterator[_Item]:
-    """Yield what ``items`` yields, none of which is None, in order; the next two are made in a thread of their own meanwhile."""
-    with ThreadPoolExecutor(1) as pool:
-        waiting = deque(pool.submit(next, items, None) for _ in range(2))
-        while (item := waiting.popleft().result()) is not None:
-            waiting.append(pool.submit(next, items, None))
-            yield item
+    return load_matrix(data, key, specs, ids).batches({})
 
 
 def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] = (), ids: Any = None) -> Matrix:
@@ -102,8 +88,13 @@ def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] 
     Raises :class:`InvalidData`, :class:`InvalidArgument`.
     """
     if ids is not None:
+        if specs:
+            raise InvalidArgument(
+                "statistics or budgets of this ledger are read from columns, which an array with ids beside it does not have; give a file "
+                "or a table with these columns and those of the key"
+            )
         values = np.asarray(data)
-        if values.ndim not in (1, 2) or values.dtype.kind not in "fiu" or specs:
+        if values.ndim not in (1, 2) or values.dtype.kind not in "fiu":
             raise InvalidData(
                 "ids were given beside the data, which must then be an array of numbers of shape (n,) or (n, d), and nothing else"
             )

@@ -114,6 +114,7 @@ class FileDatabase:
         self.execute("PRAGMA journal_mode = WAL")
         self.execute("PRAGMA synchronous = FULL")
         self.execute("PRAGMA cell_size_check = ON")
+        self.execute("PRAGMA secure_delete = OFF")  # pages of accounts that were, which the log has as well, are not filled with zeros
 
     def close(self) -> None:
         """Close the file; what was committed is on disk already."""

@@ -27,8 +27,8 @@ from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fract
 from proofs_check.suprema.terms import sampled_ball
 
 _FIRST_BITS, _MOST_BITS = 128, 4_096
-#: Rows a block: temporaries that stay in a core's cache.
-_BLOCK = 32_768
+#: Rows a block: temporaries of half a megabyte each.
+_BLOCK = 65_536
 #: The column of selection probabilities, a name that no statistic can have.
 _RATE = "q "
 
@@ -67,12 +67,18 @@ class Rounding:
             if isinstance(error, float) and error == 0.0:
                 low = high = np.broadcast_to(value, (size,))
             else:  # the widening covers the roundings of these lines
-                low = np.broadcast_to(np.maximum((value - error) * (1.0 - 4 * U), 0.0), (size,))
-                high = np.broadcast_to((value + error) * (1.0 + 4 * U), (size,))
+                low, high = np.empty(size), np.empty(size)
+                np.subtract(value, error, out=low)
+                np.add(value, error, out=high)
+                low *= 1.0 - 4 * U
+                high *= 1.0 + 4 * U
+                np.maximum(low, 0.0, out=low)
             if q is not None:
                 low, high = _sample(low, high, q)
-            bottom, top = self._round(low), self._round(high)
-            decided = (bottom == top) & (top <= float(self.most))
+            top = self._round(high)
+            decided = top <= float(self.most)
+            if low is not high:
+                decided &= self._round(low) == top
         tiny = columns.tiny()
         if tiny is not None:
             decided &= ~tiny
@@ -88,10 +94,10 @@ class Rounding:
         return found
 
     def _round(self, values: Floats) -> Floats:
-        scaled = values * 2.0 ** (40 - self.shift)  # a power of two: exact, but where it underflows
+        steps: Floats = values * 2.0 ** (40 - self.shift)  # a power of two: exact, but where it underflows
         if not self.up:
-            return np.floor(scaled)
-        steps = np.ceil(scaled)
+            return np.floor(steps, out=steps)
+        np.ceil(steps, out=steps)
         return steps if self.shift <= 40 else np.where((values > 0) & (steps == 0), 1.0, steps)
 
     def _settle(self, enclosure: Enclosure, record: Mapping[str, Fraction]) -> int:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import platform
+import signal
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +33,25 @@ PEERS = {
     "opendp": ("opendp", ("default",)),
 }
 GAPS = ("1e-3", "1e-4")
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 #: Below the truth by more than this share is called wrong, above it loose.
 TOLERANCE = Fraction(1, 1000)
 
 
 def ask(folder: Path, package: str, way: str, setting: Setting, limit: float) -> dict[str, Any]:
-    """Put one setting to one way of a peer, in a process of its own that ends at the limit."""
+    """Put one setting to one way of a peer, in a process of its own that ends at the limit of processor time."""
     worker, _ = PEERS[package]
     command = [str(folder / package / "bin" / "python"), str(WORKERS / f"ask_{worker}.py"), way]
+    # the shell takes limits of itself, then becomes the peer
+    limited = ["sh", "-c", f'ulimit -t {ceil(limit)} && exec "$@"', "sh", *command]
     try:
-        done = subprocess.run(command, input=json.dumps(setting.task()), capture_output=True, text=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
-        return {"problem": f"not done after {limit:.0f} s"}
+        done = subprocess.run(
+            limited, input=json.dumps(setting.task()), capture_output=True, text=True, env={**os.environ, **_ONE_THREAD}, check=False
+        )
     except OSError as error:
         return {"problem": f"cannot be run ({error.strerror})"}
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return {"problem": f"not done after {limit:.0f} s"}
     if done.returncode or not done.stdout.strip():
         return {"problem": f"no answer, status {done.returncode}"}
     whole = json.loads(done.stdout.splitlines()[-1])
@@ -75,7 +83,7 @@ def main(arguments: list[str]) -> int:
     """Ask everybody about every setting; print a list a setting, and the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", type=Path, required=True)
-    parser.add_argument("--limit", type=float, default=120.0)
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds of processor time that an answer may take")
     parser.add_argument("--fine", action="store_true", help="ours at a gap of 1e-4 as well, which all are then judged by")
     parser.add_argument("--out", type=Path, help="write all answers as JSON")
     chosen = parser.parse_args(arguments)

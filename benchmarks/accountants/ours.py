@@ -36,12 +36,12 @@ def closed_form(setting: Setting) -> Fraction | None:
 
 
 def account(setting: Setting, gap: str) -> dict[str, Any]:
-    """Return our enclosure of ε in both directions together, at a relative gap, with time and memory."""
+    """Return our enclosure of ε in both directions together, at a relative gap, with processor time and memory."""
     name = "noise_multiplier" if setting.mechanism == "gaussian" else "scale"
     event = make_event(setting.mechanism, {name: setting.scale}, sampling_probability=setting.rate, count=setting.count)
-    started = time.perf_counter()
+    started = time.process_time()
     found: CurvePoint = curve_of(Composition("benchmark", (event,))).epsilon(setting.delta, gap=gap)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     ends = {"lower": lower_text(found, 8), "upper": upper_text(found, 8)}
     return {**ends, "seconds": seconds, "peak_mb": peak, "checked": found.checked_by_kernel, "reached": found.reached}

@@ -5,35 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from profiles.arrays import Floats, ignore_flags
+import numpy as np
+
+from profiles.arrays import Floats
 from profiles.declaring import declare
-from profiles.hypotheses import Hypothesis
-from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
-from profiles.mechanisms.exact import open_release
-from profiles.mechanisms.interface import (
-    POSITIVE,
-    Arithmetic,
-    check_call,
-    is_exact,
-    noise_scale,
-    require_positive,
-    settle_arithmetic,
-    settle_numbers,
-    suppose_noise,
-    to_arithmetic,
-    to_dimension,
-)
+from profiles.mechanisms.interface import POSITIVE, Arithmetic
+from profiles.mechanisms.weighted_sum import WeightedSum
 from profiles.notions import ProfileNotion
 from profiles.numbers import ExactLike
 from profiles.profile import Profile
-from profiles.randomness.rounded import NORMAL
+from profiles.randomness.rounded import NORMAL, NoiseLaw
 
-_P = 2.0
 _SIGMA = "the standard deviation sigma"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianSum:
+class GaussianSum(WeightedSum):
     """Claim: M(S) = ζ + Σ w_i x_i with ζ_j iid N(0, σ²) has the profile μ(w, x) = w·z/σ in the notion ``gaussian``, z = ‖x‖₂.
 
     Proof: the laws with and without (w, x) are N(g + w·x, σ²I) and N(g, σ²I), which no test tells apart better, nor worse, than
@@ -63,16 +50,7 @@ class GaussianSum:
     arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
-        settle_arithmetic(self)
-        settle_numbers(self, sigma=_SIGMA, radius="the radius")
-        require_positive(self.sigma, _SIGMA)
-        check_radius(self.radius)
-        object.__setattr__(self, "dimension", to_dimension(self.dimension))
-
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What the profile takes for granted of the arithmetic that draws the noise."""
-        return suppose_noise(to_arithmetic(self.arithmetic))
+        self.settle(sigma=_SIGMA)
 
     @property
     def profile(self) -> Profile:
@@ -82,31 +60,23 @@ class GaussianSum:
             source=self.source,
         )  # fmt: skip
 
-    @ignore_flags
-    def statistic(self, data: object) -> dict[str, Floats]:
-        """Return z = ‖x‖₂ of each record. Raises :class:`InvalidData`."""
-        return {"z": norms_within(to_points(data, self.dimension), _P, self.radius)}
+    @property
+    def norm(self) -> float:
+        """Records are measured in the Euclidean norm."""
+        return 2.0
 
-    def run(self, data: object, weights: object, rng: object = None) -> Floats:
-        """Return one noisy sum, shape (d,); ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        output: Floats = self.sample((data, weights), rng, 1)[0]
-        return output
+    @property
+    def scale(self) -> tuple[ExactLike, str]:
+        """The standard deviation σ."""
+        return self.sigma, _SIGMA
 
-    @ignore_flags
-    def sample(self, dataset: object, rng: object, size: int) -> Floats:
-        """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if is_exact(self):
-            release = open_release(self.sigma, _SIGMA, NORMAL, rng, size)
-            return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, _P), size)
-        generator = check_call(rng, size)
-        scale = noise_scale(self.sigma, _SIGMA)
-        data = to_dataset(dataset, self.dimension, self.radius, _P)
-        total = add_up(lambda: data.weights @ data.points, "the weighted sum")
-        return total + generator.normal(0.0, scale, size=(size, self.dimension))
+    def law(self) -> NoiseLaw:
+        """Return the law of independent normal coordinates."""
+        return NORMAL
 
-    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
-        """Same as :meth:`sample`: the interface that audits judge."""
-        return self.sample(dataset, rng, size)
+    def draw_noise(self, rng: np.random.Generator, scale: float, size: int) -> Floats:
+        """Return normal noise in binary64, shape (size, d)."""
+        return rng.normal(0.0, scale, size=(size, self.dimension))
 
 
 #: σ = 30, scalars of absolute value at most 4.

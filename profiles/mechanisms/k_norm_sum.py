@@ -7,33 +7,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from profiles.arrays import Floats, ignore_flags
+from profiles.arrays import Floats
 from profiles.declaring import declare
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
-from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
-from profiles.mechanisms.exact import open_release
-from profiles.mechanisms.interface import (
-    POSITIVE,
-    Arithmetic,
-    check_call,
-    is_exact,
-    noise_scale,
-    require_norm,
-    require_positive,
-    settle_arithmetic,
-    settle_numbers,
-    suppose_noise,
-    to_arithmetic,
-    to_dimension,
-)
+from profiles.mechanisms.interface import POSITIVE, Arithmetic, require_norm, suppose_noise, to_arithmetic
+from profiles.mechanisms.weighted_sum import WeightedSum
 from profiles.numbers import ExactLike
 from profiles.profile import Profile
-from profiles.randomness.rounded import k_norm_law
+from profiles.randomness.rounded import NoiseLaw, k_norm_law
+
+_SCALE = "the noise scale beta_sum"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KNormSum:
+class KNormSum(WeightedSum):
     """Claim: M(S) = ζ + Σ w_i x_i with ζ of density ∝ exp(−‖ζ‖_p/β_sum) on R^d has the PDP profile ε(w, x) = w·z/β_sum, z = ‖x‖_p.
 
     Proof: the normalising constant does not depend on the data, and by the triangle inequality
@@ -64,12 +52,8 @@ class KNormSum:
     arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
-        settle_arithmetic(self)
-        settle_numbers(self, beta_sum="the noise scale beta_sum", radius="the radius")
-        require_positive(self.beta_sum, "the noise scale beta_sum")
+        self.settle(beta_sum=_SCALE)
         require_norm(self.p)
-        check_radius(self.radius)
-        object.__setattr__(self, "dimension", to_dimension(self.dimension))
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -83,31 +67,23 @@ class KNormSum:
             self.name, "w*z/beta_sum", record={"z": (0, self.radius)}, parameters={"beta_sum": self.beta_sum}, source=self.source
         )
 
-    @ignore_flags
-    def statistic(self, data: object) -> dict[str, Floats]:
-        """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
-        return {"z": norms_within(to_points(data, self.dimension), self.p, self.radius)}
+    @property
+    def norm(self) -> float:
+        """Records are measured in the l_p norm."""
+        return self.p
 
-    def run(self, data: object, weights: object, rng: object = None) -> Floats:
-        """Return one noisy sum, shape (d,); ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        output: Floats = self.sample((data, weights), rng, 1)[0]
-        return output
+    @property
+    def scale(self) -> tuple[ExactLike, str]:
+        """The noise scale β_sum."""
+        return self.beta_sum, _SCALE
 
-    @ignore_flags
-    def sample(self, dataset: object, rng: object, size: int) -> Floats:
-        """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if is_exact(self):
-            release = open_release(self.beta_sum, "the noise scale beta_sum", k_norm_law(self.p), rng, size)
-            return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, self.p), size)
-        generator = check_call(rng, size)
-        scale = noise_scale(self.beta_sum, "the noise scale beta_sum")
-        data = to_dataset(dataset, self.dimension, self.radius, self.p)
-        total = add_up(lambda: data.weights @ data.points, "the weighted sum")
-        return total + draw_k_norm(generator, (size,), self.dimension, self.p, scale)
+    def law(self) -> NoiseLaw:
+        """Return the law of the norm, for p = 1, 2 and ∞. Raises :class:`InvalidArgument` for others."""
+        return k_norm_law(self.p)
 
-    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
-        """Same as :meth:`sample`: the interface that audits judge."""
-        return self.sample(dataset, rng, size)
+    def draw_noise(self, rng: np.random.Generator, scale: float, size: int) -> Floats:
+        """Return K-norm noise in binary64, shape (size, d)."""
+        return draw_k_norm(rng, (size,), self.dimension, self.p, scale)
 
 
 def suppose_k_norm(arithmetic: Arithmetic, p: float) -> tuple[Hypothesis, ...]:

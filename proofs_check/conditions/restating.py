@@ -18,9 +18,10 @@ from profiles.profile import Profile
 from profiles.symbolic import from_sympy, to_sympy
 from profiles.terms import Term, children, free_symbols, to_text
 from profiles.variables import WEIGHT
-from proofs_check.prover.algebra import expand, is_modest, put_in, tidy
+from proofs_check.prover.algebra import expand, put_in, tidy
 from proofs_check.prover.effort import until_failure
 from proofs_check.prover.oracle import equals
+from proofs_check.prover.sizes import is_modest
 from proofs_check.results import Tree
 
 _BRANCHING = ("abs", "min", "max", "piecewise")

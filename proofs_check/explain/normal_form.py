@@ -18,8 +18,9 @@ from profiles.terms import Term, fresh_name, number, symbol
 from profiles.variables import Variable
 from proofs_check.explain.setting import is_huge, neat
 from proofs_check.explain.worst_box import lower_bound
-from proofs_check.prover.algebra import expand, expand_plainly, gather_powers, is_modest, numerator_and_denominator, put_in
+from proofs_check.prover.algebra import expand, expand_plainly, gather_powers, numerator_and_denominator, put_in
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.sizes import is_modest
 
 POSITIVE, NONNEGATIVE, UNKNOWN = 2, 1, 0
 _OFFSETS = "stuvabcdefghijklmnopqr"

@@ -1,14 +1,12 @@
 """The one door to SymPy's algebra: each call is bounded before it is made, by the size of what goes in and of what may come out.
 
-Claim: no function here takes memory or time out of proportion to the bounds below, whatever the expression. The danger is in numbers:
-to a polynomial w**1.4426950408889634, 2**(1/3 + 1e-16) or exp(1.0000001*w) is the millionth and more power of some root, written out term
-by term. Powers with such exponents are therefore taken as symbols of their own (``_sheltered``), sums of many terms are not multiplied
-out, and what is too large stays as it is. Everything is charged to the search (:func:`proofs_check.prover.effort.spend`), by its size.
+Claim: no function here takes memory or time out of proportion to the bounds of :mod:`proofs_check.prover.sizes`, whatever the expression.
+Powers with long exponents are taken as symbols of their own, sums of many terms are not multiplied out, and what is too large stays as
+it is. Everything is charged to the search (:func:`proofs_check.prover.effort.spend`), by its size.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -20,41 +18,32 @@ import sympy
 from profiles.errors import InvalidExpression
 from profiles.symbolic import limit_exp, limit_power
 from proofs_check.prover.effort import spend
-
-MAX_OPERATIONS = 300
-#: Of a power, its exponent's numerator and denominator.
-MAX_DEGREE = 24
-#: Terms that a sum may have when it is multiplied out, and numerators may have before they are factored.
-MAX_TERMS, MAX_FACTORED = 1500, 400
-#: Of a coefficient of what is factored, after the content is divided out.
-MAX_BITS = 256
-#: Nodes of an expression that is differentiated or substituted in, and of a derivative.
-MAX_SIZE = 20_000
-LARGEST = 10**30
-#: Numbers that are factored, and nodes of a polynomial that is divided.
-LARGEST_FACTORED, MAX_DIVIDED = 10**12, 1500
+from proofs_check.prover.sizes import (
+    LARGEST,
+    LARGEST_FACTORED,
+    MAX_FACTORED,
+    MAX_TERMS,
+    count_terms,
+    count_terms_of_fraction,
+    has_long_ratios,
+    has_towers,
+    high_powers,
+    is_modest,
+    is_small,
+    limit_polynomial,
+    limit_size,
+    shelter,
+    size,
+)
 
 #: What a step on one node of an expression costs: one that rebuilds it, differentiates it, multiplies out, factors, and gathers powers.
 REBUILD, DIFFERENTIATE, MULTIPLY, FACTOR, GATHER = 10, 30, 40, 100, 400
 
 
-@lru_cache(maxsize=4096)
-def size(expression: sympy.Basic) -> int:
-    """Return how many nodes an expression has, as it would be written, with long numbers counting more."""
-    total, stack = 0, [expression]
-    while stack:
-        node = stack.pop()
-        total += 1 + (max(int(node.p).bit_length(), int(node.q).bit_length()) // 64 if isinstance(node, sympy.Rational) else 0)
-        stack.extend(node.args)
-        if total > 4 * MAX_SIZE:
-            break
-    return total
-
-
 def tidy(expression: sympy.Expr) -> sympy.Expr:
     """Return a factored form of a small rational function, if that is not longer (a sum of squares would be lost); else as it is."""
-    plain, back = _sheltered(expression)
-    if not _is_small(plain) or plain.has(sympy.Function) or not plain.is_rational_function(*plain.free_symbols):
+    plain, back = shelter(expression)
+    if not is_small(plain) or plain.has(sympy.Function) or not plain.is_rational_function(*plain.free_symbols):
         return expression
     product = _factor(plain)
     return product.xreplace(back) if product.count_ops() <= plain.count_ops() else expression
@@ -62,7 +51,7 @@ def tidy(expression: sympy.Expr) -> sympy.Expr:
 
 def expand(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression multiplied out, or as it is where that might explode."""
-    if not _is_small(expression):
+    if not is_small(expression):
         return expression
     spend(MULTIPLY * size(expression))
     return _expand(expression)
@@ -70,7 +59,7 @@ def expand(expression: sympy.Expr) -> sympy.Expr:
 
 @lru_cache(maxsize=4096)
 def _expand(expression: sympy.Expr) -> sympy.Expr:
-    return sympy.expand(expression) if _terms(expression) <= MAX_TERMS else expression
+    return sympy.expand(expression) if count_terms(expression) <= MAX_TERMS else expression
 
 
 def expand_plainly(expression: sympy.Expr, *, powers: bool = True, largest: int = LARGEST) -> sympy.Expr:
@@ -78,16 +67,16 @@ def expand_plainly(expression: sympy.Expr, *, powers: bool = True, largest: int 
 
     So it stays with a number above ``largest``.
     """
-    if not _is_small(expression, largest):
+    if not is_small(expression, largest):
         return expression
     spend(MULTIPLY * size(expression))
-    return sympy.expand(expression, log=False, power_exp=powers) if _terms(expression) <= MAX_TERMS else expression
+    return sympy.expand(expression, log=False, power_exp=powers) if count_terms(expression) <= MAX_TERMS else expression
 
 
 def gather_powers(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression with powers of one base or of one exponent put together; or as it is where it is large."""
-    plain, back = _sheltered(expression)
-    if not _is_small(plain):
+    plain, back = shelter(expression)
+    if not is_small(plain):
         return expression
     spend(GATHER * size(plain))
     return _gather(plain).xreplace(back)
@@ -100,7 +89,7 @@ def _gather(expression: sympy.Expr) -> sympy.Expr:
 
 def split_powers(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression with (a·b)**c as a**c·b**c and (a**b)**c as a**(b·c), which needs positive bases; or as it is."""
-    if not _is_small(expression):
+    if not is_small(expression):
         return expression
     spend(MULTIPLY * size(expression))
     return sympy.powdenest(sympy.expand_power_base(expression, force=True), force=True)
@@ -108,8 +97,8 @@ def split_powers(expression: sympy.Expr) -> sympy.Expr:
 
 def over_one_denominator(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression as one fraction, or as it is where that is too much."""
-    plain, back = _sheltered(expression)
-    if not _is_small(plain) or _terms_of_fraction(plain) > MAX_TERMS:
+    plain, back = shelter(expression)
+    if not is_small(plain) or count_terms_of_fraction(plain) > MAX_TERMS:
         return expression
     spend(FACTOR * size(plain))
     return sympy.together(plain).xreplace(back)
@@ -123,8 +112,8 @@ def numerator_and_denominator(expression: sympy.Expr) -> tuple[sympy.Expr, sympy
 
 def cancelled(expression: sympy.Expr) -> sympy.Expr | None:
     """Return a quotient with common factors divided out; None where it is too large for that."""
-    plain, back = _sheltered(expression)
-    if not is_modest(expression) or not _is_small(plain) or _terms_of_fraction(plain) > MAX_FACTORED:
+    plain, back = shelter(expression)
+    if not is_modest(expression) or not is_small(plain) or count_terms_of_fraction(plain) > MAX_FACTORED:
         return None
     spend(FACTOR * size(plain))
     return sympy.cancel(plain).xreplace(back)
@@ -132,10 +121,10 @@ def cancelled(expression: sympy.Expr) -> sympy.Expr | None:
 
 def derivative(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return the derivative. Raises :class:`InvalidExpression` where it, or the expression, is too large."""
-    _limit_size(expression)
+    limit_size(expression)
     spend(DIFFERENTIATE * size(expression))
     found = _diff(expression, symbol)
-    _limit_size(found)
+    limit_size(found)
     return found
 
 
@@ -149,7 +138,7 @@ def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.
     values = {symbol: sympy.sympify(value) for symbol, value in values.items() if symbol in expression.free_symbols}
     if not values:
         return expression
-    _limit_size(expression)
+    limit_size(expression)
     spend(REBUILD * size(expression))
     known: dict[sympy.Basic, sympy.Basic] = dict(values)
 
@@ -173,7 +162,7 @@ def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.
 
 def part_named(expression: sympy.Expr, part: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return the expression with a symbol for a part of it, also for some of the summands or factors of one."""
-    _limit_size(expression)
+    limit_size(expression)
     spend(REBUILD * size(expression))
     return expression.subs(part, symbol)
 
@@ -185,7 +174,7 @@ def even_power_replaced(expression: sympy.Expr, symbol: sympy.Symbol, square: sy
 
 def remainder(expression: sympy.Expr, modulus: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return what is left of a small polynomial divided by another one. Raises :class:`InvalidExpression` where one is too large."""
-    spend(FACTOR * (_limit_polynomial(expression) + _limit_polynomial(modulus)))
+    spend(FACTOR * (limit_polynomial(expression) + limit_polynomial(modulus)))
     return sympy.rem(sympy.expand(expression), modulus, symbol)
 
 
@@ -194,7 +183,7 @@ def inverse(expression: sympy.Expr, modulus: sympy.Expr, symbol: sympy.Symbol) -
 
     Raises :class:`InvalidExpression` where one is too large.
     """
-    spend(10 * FACTOR * (_limit_polynomial(expression) + _limit_polynomial(modulus)))
+    spend(10 * FACTOR * (limit_polynomial(expression) + limit_polynomial(modulus)))
     return numerator_and_denominator(sympy.gcdex(expression, modulus, symbol)[0])[0]
 
 
@@ -208,8 +197,8 @@ def prime_powers(number: sympy.Rational) -> list[tuple[sympy.Expr, int]]:
 
 def approximate(number: sympy.Expr, digits: int) -> sympy.Expr:
     """Return a small number to some digits. Raises :class:`InvalidExpression` for one that may take any time."""
-    _limit_size(number)
-    if _towers(number):
+    limit_size(number)
+    if has_towers(number):
         raise InvalidExpression("a number is too nested to be computed; simplify epsilon")
     spend(FACTOR * size(number))
     return sympy.N(number, digits)
@@ -217,25 +206,18 @@ def approximate(number: sympy.Expr, digits: int) -> sympy.Expr:
 
 def polynomial(expression: sympy.Expr, *symbols: sympy.Symbol) -> sympy.Poly | None:
     """Return a small expression as a polynomial in symbols, None where it is none."""
-    if _high_powers(expression) or not _is_small(expression) or _terms(expression) > MAX_TERMS or not expression.is_polynomial(*symbols):
+    if high_powers(expression) or not is_small(expression) or count_terms(expression) > MAX_TERMS or not expression.is_polynomial(*symbols):
         return None
     spend(MULTIPLY * size(expression))
     return sympy.Poly(expression, *symbols)
-
-
-def _limit_polynomial(expression: sympy.Expr) -> int:
-    """Return the size of a polynomial. Raises :class:`InvalidExpression` where it is too large to be divided."""
-    if size(expression) > MAX_DIVIDED or _terms(expression) > MAX_TERMS or _high_powers(expression):
-        raise InvalidExpression("a number has too many roots in it to be compared by their conjugates; simplify epsilon")
-    return size(expression)
 
 
 def vanishes(expression: sympy.Expr) -> bool:
     """Tell whether SymPy finds that the expression is 0; False says nothing, as for one that is too large to look at."""
     if expression == 0:
         return True
-    plain, _ = _sheltered(expression)
-    if not _is_small(plain) or _terms_of_fraction(plain) > MAX_TERMS:
+    plain, _ = shelter(expression)
+    if not is_small(plain) or count_terms_of_fraction(plain) > MAX_TERMS:
         return False
     spend(FACTOR * size(plain))
     return bool(sympy.expand(plain) == 0) or (_seems_to_vanish(plain) and bool(sympy.simplify(plain) == 0))
@@ -256,90 +238,13 @@ def _seems_to_vanish(expression: sympy.Expr) -> bool:
     return True
 
 
-def _limit_size(expression: sympy.Expr) -> None:
-    if size(expression) > MAX_SIZE:
-        raise InvalidExpression("an expression became too large (of more than 20,000 operations); simplify epsilon")
-
-
-def _sheltered(expression: sympy.Expr) -> tuple[sympy.Expr, dict[sympy.Symbol, sympy.Expr]]:
-    """Return the expression with a symbol for each power that would be a polynomial of a high degree, and what the symbols stand for."""
-    back: dict[sympy.Symbol, sympy.Expr] = {}
-    for power in sorted(_high_powers(expression), key=sympy.default_sort_key):
-        fresh = sympy.Dummy(f"h{len(back)}", positive=True) if power.is_positive else sympy.Dummy(f"h{len(back)}", real=True)
-        back[fresh] = power
-    return (expression.xreplace({power: fresh for fresh, power in back.items()}) if back else expression), back
-
-
-def _high_powers(expression: sympy.Expr) -> set[sympy.Expr]:
-    found, stack = set[sympy.Expr](), [expression]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (sympy.Pow, sympy.exp)) and _is_high(node.exp):
-            found.add(node)
-        else:
-            stack.extend(node.args)
-    return found
-
-
-def _is_high(exponent: sympy.Expr) -> bool:
-    """Tell whether the rational factor of an exponent, or of a summand of it, has a long numerator or denominator."""
-    coefficients = (part.as_coeff_Mul()[0] for part in sympy.Add.make_args(exponent))
-    return any(c.is_Rational and max(abs(int(c.p)), int(c.q)) > MAX_DEGREE for c in coefficients)
-
-
-def _terms(expression: sympy.Basic) -> int:
-    """Return a bound on the summands of the expression multiplied out, beyond ``MAX_TERMS`` any such number."""
-    if expression.is_Add:
-        return sum(_terms(part) for part in expression.args)
-    if expression.is_Mul:
-        return math.prod(_terms(part) for part in expression.args)
-    if expression.is_Pow and expression.exp.is_Rational:
-        inner, times = _terms(expression.base), min(math.ceil(abs(expression.exp)), MAX_TERMS)
-        if inner > MAX_TERMS:
-            return inner
-        return 1 if inner == 1 else math.comb(inner + times - 1, times)
-    return max((1, *(_terms(part) for part in expression.args if isinstance(part, sympy.Expr))))
-
-
-def _terms_of_fraction(expression: sympy.Expr) -> int:
-    """Return a bound on the summands of the numerator over one denominator: each summand is multiplied by the other denominators.
-
-    Of powers of one base, the common denominator has the highest.
-    """
-    if expression.is_Add:
-        highest: dict[sympy.Expr, sympy.Expr] = {}
-        for base, power in (d.as_base_exp() for part in expression.args for d in _denominators(part)):
-            highest[base] = max(highest.get(base, power), power)
-        below = math.prod(_terms(base**power) for base, power in highest.items())
-        return below * sum(_terms_of_fraction(part) for part in expression.args)
-    if expression.is_Mul:
-        return math.prod(_terms_of_fraction(part) for part in expression.args)
-    if expression.is_Pow and expression.exp.is_Rational:
-        inner, times = _terms_of_fraction(expression.base), min(math.ceil(abs(expression.exp)), MAX_TERMS)
-        return inner if inner == 1 or inner > MAX_TERMS else math.comb(inner + times - 1, times)
-    return 1
-
-
-def _denominators(summand: sympy.Expr) -> Iterator[sympy.Expr]:
-    for part in sympy.Mul.make_args(summand):
-        if part.is_Pow and part.exp.is_Rational and part.exp < 0:
-            yield 1 / part
-
-
 def _factor(expression: sympy.Expr) -> sympy.Expr:
     """Return a small rational function factored, or as it is."""
-    terms = _terms_of_fraction(expression)
-    if terms > MAX_FACTORED or _has_long_ratios(expression):
+    terms = count_terms_of_fraction(expression)
+    if terms > MAX_FACTORED or has_long_ratios(expression):
         return expression
     spend(FACTOR * (size(expression) + terms))
     return _factor_at_once(expression)
-
-
-def _has_long_ratios(expression: sympy.Expr) -> bool:
-    """Tell whether coefficients are long beside each other, so that factoring looks for large primes: 1e-300*z - 1, not 1e-300*(z - 1)."""
-    parts = (part.primitive()[1] for part in sympy.Mul.make_args(expression))
-    longest = (max(abs(int(c.p)), int(c.q)).bit_length() for part in parts for c in part.atoms(sympy.Rational))
-    return max(longest, default=0) > MAX_BITS
 
 
 @lru_cache(maxsize=4096)
@@ -351,14 +256,14 @@ def factored(expression: sympy.Expr) -> sympy.Expr | None:
     """Return a small rational function of symbols and atoms as a product of several factors or of powers, None where it is not one."""
     if not is_modest(expression):
         return None
-    plain, back = _sheltered(expression)
+    plain, back = shelter(expression)
     spend(MULTIPLY * size(plain))
     rational = sympy.expand_power_exp(sympy.powsimp(plain))
     back = dict(back)
     for index, atom in enumerate(transcendental_atoms(rational)):
         fresh = sympy.Dummy(f"a{index}", positive=True)
         rational, back[fresh] = with_atom_replaced(rational, atom, fresh), atom
-    if not _is_small(rational) or rational.has(sympy.Function) or not rational.is_rational_function(*rational.free_symbols):
+    if not is_small(rational) or rational.has(sympy.Function) or not rational.is_rational_function(*rational.free_symbols):
         return None
     product = _factor(rational)
     while any(symbol in back for symbol in product.free_symbols):
@@ -411,7 +316,7 @@ def with_atom_replaced(expression: sympy.Expr, atom: sympy.Expr, fresh: sympy.Sy
 
 def quadratics(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, tuple[sympy.Expr, sympy.Expr, sympy.Expr]]]:
     """Yield (y, (a, b, c)) with the small expression = a y² + b y + c, y a variable or an atom that occurs to the powers 1 and 2 only."""
-    if not _is_small(expression):
+    if not is_small(expression):
         return
     summands = sympy.Add.make_args(expand(expression))
     for atom in sorted({base for summand in summands for base, _ in _factors(summand)}, key=sympy.default_sort_key):
@@ -433,7 +338,7 @@ def _factors(summand: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
 
 def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fraction]:
     """Return the rational zeros of the numerator of a small rational function of one symbol; nothing for other expressions."""
-    if expression.free_symbols != {symbol} or not _is_small(expression) or expression.has(sympy.Function):
+    if expression.free_symbols != {symbol} or not is_small(expression) or expression.has(sympy.Function):
         return []
     if not expression.is_rational_function(symbol):
         return []
@@ -468,7 +373,7 @@ def _real_roots(polynomial: sympy.Poly) -> list[Fraction]:
 
 def clearing_factor(expression: sympy.Expr, positive: Sequence[sympy.Symbol]) -> sympy.Expr | None:
     """Return exp(−g)·Π x^k ≠ 1 with g the exponent of the first exponential of a small expression, −k the least power of x; else None."""
-    if not _is_small(expression) or not expression.free_symbols or _towers(expression):
+    if not is_small(expression) or not expression.free_symbols or has_towers(expression):
         return None
     exponentials = sorted((node for node in expression.atoms(sympy.exp) if node.free_symbols), key=sympy.default_sort_key)
     factor = sympy.exp(-exponentials[0].args[0]) if exponentials else sympy.S.One
@@ -480,32 +385,14 @@ def clearing_factor(expression: sympy.Expr, positive: Sequence[sympy.Symbol]) ->
     return None if factor == 1 else factor
 
 
-def _towers(expression: sympy.Expr) -> bool:
-    """Tell whether functions of constants, waves of functions, or large numbers occur: SymPy may evaluate sin(exp(10**9)) at any cost."""
-    nested = [node for node in expression.atoms(sympy.Function) if node.args[0].has(sympy.Function)]
-    risky = any(not inner.free_symbols for node in nested for inner in node.args[0].atoms(sympy.Function))
-    waves = any(node.has(sympy.sin, sympy.cos, sympy.tan) for node in nested)
-    return risky or waves or any(number.is_Rational and abs(number) > 10**7 for number in expression.atoms(sympy.Number))
-
-
 def _power_of(symbol: sympy.Symbol, summand: sympy.Expr) -> sympy.Rational:
     powers = (part.as_base_exp() for part in sympy.Mul.make_args(summand))
     return sum((exponent for base, exponent in powers if base == symbol and exponent.is_Rational), sympy.S.Zero)
 
 
-@lru_cache(maxsize=4096)
-def _is_small(expression: sympy.Expr, largest: int = LARGEST) -> bool:
-    if size(expression) > 3 * MAX_OPERATIONS or expression.count_ops() > MAX_OPERATIONS:
-        return False
-    if any(number.is_Rational and abs(number) > largest for number in expression.atoms(sympy.Number)):
-        return False
-    powers = (abs(power.exp) for power in expression.atoms(sympy.Pow) if power.exp.is_Rational)
-    return all(exponent <= MAX_DEGREE for exponent in powers)
-
-
 def is_algebraic(expression: sympy.Expr, symbol: sympy.Symbol) -> bool:
     """Tell whether a small expression is built from the symbol by arithmetic and rational powers only."""
-    if not _is_small(expression):
+    if not is_small(expression):
         return False
     for node in sympy.preorder_traversal(expression):
         if symbol not in node.free_symbols:
@@ -513,8 +400,3 @@ def is_algebraic(expression: sympy.Expr, symbol: sympy.Symbol) -> bool:
         if not (node.is_Add or node.is_Mul or node == symbol or (node.is_Pow and node.exp.is_Rational)):
             return False
     return True
-
-
-def is_modest(expression: sympy.Expr) -> bool:
-    """Tell whether an expression is small enough for symbolic steps, and free of towers of functions."""
-    return _is_small(expression) and not _towers(expression)

@@ -22,9 +22,10 @@ from profiles.errors import InvalidExpression
 from profiles.terms import Term
 from profiles.variables import Variable
 from proofs_check.enclosures import Enclosure, ball, working_precision
-from proofs_check.prover.algebra import critical_centres, is_modest
+from proofs_check.prover.algebra import critical_centres
 from proofs_check.prover.effort import spend, until_failure
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.sizes import is_modest
 
 TAIL = fmpq(1, 2**60)
 CONFIRM_BITS = 256

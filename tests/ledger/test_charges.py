@@ -198,6 +198,26 @@ def test_raised_budgets_are_those_of_absent_units_as_well(make):
     assert ledger.verify() == 0
 
 
+@pytest.mark.thorough(quick=1)
+def test_budgets_in_columns_are_not_read_from_an_array_with_ids(make, tmp_path):
+    people = pa.table({"id": ["ada", "ben"], "years": [0, 5], "z": [1.0, 1.0]})
+    rule = {"budget": "2 + years/5", "attributes": {"years": [0, 5]}}
+    ledger = make(people, **rule)
+    rows, ids = np.array([[0.5], [0.25]]), ["ada", "ben"]
+    mechanism = LaplaceSum(b=2, radius=1)
+    for act in (
+        lambda: ledger.charge("one", SUM, rows, ids=ids),
+        lambda: ledger.run("one", mechanism, rows, ids=ids),
+        lambda: ledger.raise_budget("3 + years/5", rows, ids=ids, attributes=rule["attributes"]),
+        lambda: make(rows, "m", ids=ids, **rule),
+    ):
+        with pytest.raises(InvalidArgument, match="read from columns, which an array with ids beside it does not have; give a file"):
+            act()
+    assert [entry.kind for entry in ledger.journal.entries] == ["open"]
+    assert not (tmp_path / "m.anchor").exists()
+    assert ledger.charge("one", SUM, people).active.all()
+
+
 def test_names_are_used_once_and_outputs_are_served_again(make):
     rows = table(ada=0.5, ben=0.25)
     ledger = make(rows, budget="5")

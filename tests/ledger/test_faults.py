@@ -356,5 +356,6 @@ def test_flipped_bits_are_refused_or_repaired(files, tmp_path):
 
 @pytest.mark.slow
 def test_each_flipped_bit_is_refused_or_repaired(files, tmp_path):
-    refused, same = flip_bits(files, tmp_path, int(os.environ.get("STEP", "1")))
+    refused, same = flip_bits(files, tmp_path, int(os.environ.get("STEP", "1")), int(os.environ.get("START", "0")))
+    print(f"{refused + same} bits flipped, {refused} refused")  # noqa: T201
     assert refused > same

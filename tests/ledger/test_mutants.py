@@ -135,17 +135,17 @@ def charge_with(monkeypatch, fits):
     source = Book.charge
 
     def charge(self, entry, matched, cost, digest):
-        read = self._read
+        true = Book._unpack
 
-        def altered(chunk, part, number, found):
-            spent, budgets = read(chunk, part, number, found)
+        def altered(self, *arguments):
+            spent, budgets = true(self, *arguments)
             return spent, fits(spent, budgets)
 
-        self_read, Book._read = Book._read, lambda self, *arguments: altered(*arguments)
+        Book._unpack = altered
         try:
             return source(self, entry, matched, cost, digest)
         finally:
-            Book._read = self_read
+            Book._unpack = true
 
     monkeypatch.setattr(Book, "charge", charge)
 

@@ -262,3 +262,26 @@ def test_the_command_line_takes_an_address_and_tells_no_password(pdp, server, wh
     again = pdp("ledger", "charge", address, "sum.toml", "--statistic", "z=income", "--name", "one", "--active", "rows.csv")
     assert again.code == 2
     assert "charged it before" in again.err
+
+
+@pytest.mark.slow
+def test_a_table_beside_the_log_on_a_server(make, where, tmp_path):
+    pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    folder = tmp_path / "l.table"
+    ledger = make(table=folder, engine="duckdb", budget="2")
+    ledger.charge("one", SUM, PEOPLE)
+    assert ledger.run("two", MECHANISM, PEOPLE).shape == (1,)
+    ledger.close()
+    with Ledger.open(where("l")) as again:
+        again.raise_budget("3", PEOPLE)
+        assert again.account("cleo") == {"spent": "1.5", "budget": "3", "left": "1.5"}
+        assert again.verify() == 0
+        back_up(again, tmp_path / "log")
+    options = {"anchor": tmp_path / "l.anchor", "secret": tmp_path / "l.db.key"}
+    made, lost = restore(where("again"), tmp_path / "log", table=folder, **options)
+    with made:
+        assert lost == ""
+        made.charge("three", SUM, PEOPLE)
+        assert made.verify() == 0
+    with pytest.raises(LedgerRejected, match="older than its anchor"):
+        Ledger.open(where("l"))

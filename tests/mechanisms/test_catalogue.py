@@ -17,7 +17,9 @@ from profiles.mechanisms.interface import EXACT_MODE
 from profiles.notions import ProfileNotion
 from profiles.terms import to_text
 
-HELPERS = {"__init__", "ball", "catalogue", "clusters", "datasets", "exact", "interface", "lloyd_runs", "nearest", "quantised"}
+HELPERS = {
+    "__init__", "ball", "catalogue", "clusters", "datasets", "exact", "interface", "lloyd_runs", "nearest", "quantised", "weighted_sum",
+}  # fmt: skip
 
 
 def test_every_mechanism_module_is_listed():

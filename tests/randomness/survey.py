@@ -82,19 +82,12 @@ SURVEY: tuple[Line, ...] = (
         "Theorems 1 to 3 of this page",
     ),
     Line(
-        f"{_M}/laplace_sum.py", ("LaplaceSum.sample",), Kind.EXACT, "the Laplace weighted sum; in binary64 on request",
-        "Theorems 1 to 3 of this page",
-    ),
-    Line(
-        f"{_M}/k_norm_sum.py", ("KNormSum.sample",), Kind.EXACT, "the K-norm weighted sum, p = 1, 2 and ∞; in binary64 on request",
+        f"{_M}/weighted_sum.py", ("WeightedSum.sample",), Kind.EXACT,
+        "weighted sums with Laplace noise, K-norm noise for p = 1, 2 and ∞, and normal noise; in binary64 on request",
         "Theorems 1 to 3 of this page",
     ),
     Line(
         f"{_M}/weighted_count.py", ("WeightedCount.sample",), Kind.EXACT, "the weighted count; in binary64 on request",
-        "Theorems 1 to 3 of this page",
-    ),
-    Line(
-        f"{_M}/gaussian_sum.py", ("GaussianSum.sample",), Kind.EXACT, "the Gaussian weighted sum; in binary64 on request",
         "Theorems 1 to 3 of this page",
     ),
     Line(
@@ -113,8 +106,10 @@ SURVEY: tuple[Line, ...] = (
         f"{_M}/lloyd_runs.py", ("LloydRuns.follow_rounded", "sample_runs"), Kind.BINARY64, "noise of DP-Lloyd in doubles, of either law",
         "exact mode: `LloydRuns.follow_exactly`",
     ),
+    Line(f"{_M}/laplace_sum.py", ("LaplaceSum.draw_noise",), Kind.BINARY64, "Laplace noise in doubles", "exact mode: `Release.draw_sums`"),
+    Line(f"{_M}/gaussian_sum.py", ("GaussianSum.draw_noise",), Kind.BINARY64, "normal noise in doubles", "exact mode: `Release.draw_sums`"),
     Line(
-        f"{_M}/k_norm_sum.py", ("draw_k_norm", "draw_directions"), Kind.BINARY64,
+        f"{_M}/k_norm_sum.py", ("KNormSum.draw_noise", "draw_k_norm", "draw_directions"), Kind.BINARY64,
         "K-norm noise in doubles, any p; also directions of public initial centres", "exact mode: `Release.draw_sums`",
     ),
     Line(f"{_R}/bits.py", ("draw_below",), Kind.EXACT, "a uniform integer, by rejection", "its docstring; equal shares of the words"),

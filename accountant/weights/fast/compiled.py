@@ -179,7 +179,8 @@ def _divide(top: Bounded, bottom: Bounded) -> Bounded:
     value = np.divide(top[0], bottom[0])
     if _is_exact(bottom[1]):
         size = np.abs(bottom[0])
-        return value, np.where(size > 0, top[1] / size * (1 + 4 * U) + U * np.abs(value) + TINY, np.inf)
+        error = top[1] / size * (1 + 4 * U) + U * np.abs(value) + TINY
+        return value, (error if isinstance(bottom[0], float) and size > 0 else np.where(size > 0, error, np.inf))
     room = np.abs(bottom[0]) - bottom[1] * _SLACK
     error = (top[1] + np.abs(value) * bottom[1] * (1 + 4 * U)) / room + U * np.abs(value) + TINY
     return value, np.where(room > 0, error, np.inf)

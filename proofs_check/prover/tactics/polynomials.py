@@ -11,9 +11,10 @@ import sympy
 
 from profiles.symbolic import to_rational
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import derivative, expand, is_modest, polynomial, put_in
+from proofs_check.prover.algebra import derivative, expand, polynomial, put_in
 from proofs_check.prover.attempt import Attempt
 from proofs_check.prover.effort import spend
+from proofs_check.prover.sizes import is_modest
 from proofs_check.prover.tactics.sums import add_up
 from proofs_check.results import Tree
 

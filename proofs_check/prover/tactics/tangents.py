@@ -9,9 +9,10 @@ import sympy
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import cancelled, derivative, expand, expand_plainly, is_modest, put_in
+from proofs_check.prover.algebra import cancelled, derivative, expand, expand_plainly, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.sizes import is_modest
 from proofs_check.results import Tree
 
 POWERS = (1, 2, 3, 4, 6)
