@@ -95,15 +95,15 @@ SURVEY: tuple[Line, ...] = (
         "Theorems 1 to 3 of this page, Theorem 1 of [DP k-means](dp-kmeans.md), Theorem 3 of [Gaussian mechanisms](gaussian-mechanisms.md)",
     ),
     Line(
-        f"{_M}/lloyd.py", ("WeightedLloyd.draw_noise", "WeightedLloyd.sample"), Kind.BINARY64, "noise of DP-Lloyd in doubles",
+        f"{_M}/lloyd.py", ("WeightedLloyd.draw_noise",), Kind.BINARY64, "noise of DP-Lloyd in doubles",
         "exact mode: `LloydRuns.follow_exactly`",
     ),
     Line(
-        f"{_M}/gaussian_lloyd.py", ("GaussianLloyd.draw_noise", "GaussianLloyd.sample"), Kind.BINARY64,
+        f"{_M}/gaussian_lloyd.py", ("GaussianLloyd.draw_noise",), Kind.BINARY64,
         "noise of Gaussian DP-Lloyd in doubles", "exact mode: `LloydRuns.follow_exactly`",
     ),
     Line(
-        f"{_M}/lloyd_runs.py", ("LloydRuns.follow_rounded",), Kind.BINARY64, "noise of DP-Lloyd in doubles, of either law",
+        f"{_M}/lloyd_runs.py", ("LloydRuns.follow_rounded", "sample_runs"), Kind.BINARY64, "noise of DP-Lloyd in doubles, of either law",
         "exact mode: `LloydRuns.follow_exactly`",
     ),
     Line(f"{_M}/laplace_sum.py", ("LaplaceSum.draw_noise",), Kind.BINARY64, "Laplace noise in doubles", "exact mode: `Release.draw_sums`"),
