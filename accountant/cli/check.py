@@ -259,6 +259,7 @@ def _export(options: Options, out: Path) -> int:
 def run(options: Options) -> int:
     """Run the command."""
     from accountant.checking import LARGEST, check_text
+    from accountant.files import check_not_input
     from profiles.files import read_text
     from proofs_check.archive import checker_digest
     from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, axioms_behind, mark_rule
@@ -277,6 +278,8 @@ def run(options: Options) -> int:
     asks = options.second is not None or options.verified
     if options.out is not None and not asks:
         raise InvalidArgument("--out is for the goals that Coq confirms, but neither --with coq nor --verified was given; give one of them")
+    if options.out is not None:
+        check_not_input(options.out, options.file, "certificate")
     text = read_text(options.file, LARGEST)
     with show_progress("checking"):
         report = check_text(text)

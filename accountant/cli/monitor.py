@@ -265,6 +265,7 @@ def _read(options: Options, pause: Callable[[], float] | None) -> Iterator[tuple
 
 def _parse(lines: bytes, names: list[str], kinds: dict[str, Any], options: Options) -> tuple[Any, Any, Any]:
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.csv
 
     try:
@@ -276,7 +277,7 @@ def _parse(lines: bytes, names: list[str], kinds: dict[str, Any], options: Optio
     except pa.ArrowInvalid:
         raise InvalidData("a line of the stream does not have the columns of the first line, or a time is no integer; correct it") from None
     found = [table.column(name) for name in (options.user, options.time, options.item)]
-    if any(column.null_count for column in found):
+    if any(column.null_count for column in found) or (not options.integer_users and pc.any(pc.equal(found[0], "")).as_py()):
         raise InvalidData("a line of the stream has a missing value; drop such lines")
     users, times, items = (column.to_numpy() for column in found)
     return users, times, items

@@ -35,6 +35,7 @@ from profiles.hypotheses import (
     WITHIN_BUDGET,
     Hypothesis,
 )
+from proofs_check.marks import mark_formal, mark_paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,8 @@ class Basis:
     def mark(self) -> str:
         """Whether the rule is proved formally, and by which theorems, or on paper, and where, in words."""
         if self.theorems:
-            named = f"theorem{'s' if len(self.theorems) > 1 else ''} {', '.join(self.theorems)}"
-            return f"proved formally ({named}) for finitely many outputs; beyond them proved on paper ({self.page})"
-        return f"proved on paper ({self.page})" if self.page else "nothing is proved: a hypothesis says it"
+            return f"{mark_formal(self.theorems)} for finitely many outputs; beyond them {mark_paper(self.page)}"
+        return mark_paper(self.page) if self.page else "nothing is proved: a hypothesis says it"
 
 
 _THEOREM_6 = (

@@ -53,7 +53,7 @@ def _power(base: str, q: Fraction) -> str:
         base, q = f"sqrt {base}", Fraction(q.numerator)
         base = f"({base})"
     if q.denominator > 1:
-        return f"exp ({write_number(q)} * ln {base})"
+        return f"(exp ({write_number(q)} * ln {base}))"
     size = abs(q.numerator)
     raised = "1" if not size else base if size == 1 else f"({base} ^ {size})" if size <= _NATURAL else f"(powerRZ {base} {size}%Z)"
     return f"(/ {raised})" if q < 0 else raised

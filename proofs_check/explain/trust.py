@@ -16,6 +16,7 @@ from proofs_check.archive import checker_digest, make_checker
 from proofs_check.kernel.checker import CheckedClaim
 from proofs_check.kernel.claims import CLAIMS
 from proofs_check.kernel.rules import RULES, SIDE_CONDITIONS, fields_of
+from proofs_check.marks import mark_formal, mark_paper, name_theorems
 
 _HEAD = """# What you have to believe
 
@@ -82,11 +83,11 @@ FORMAL: dict[str, tuple[tuple[str, ...], str]] = {
     "log-tangent": (("log_tangent_le", "log_tangent_lt"), ""),
 }
 _PAGE = "docs/certificates.md, sections 2 and 3"
+_COMPOSING = ("dominating_pairs_compose", "dominates_sampled_plus", "dominates_sampled_minus", "connecting_the_dots")
 #: Of the claims about compositions, which bring no proofs.
 MARK_OF_COMPOSITIONS = (
-    "proved on paper (docs/composition-bounds.md); that dominating pairs compose and are sampled, and that connecting the dots dominates, "
-    "is proved formally for finitely many outputs (theorems dominating_pairs_compose, dominates_sampled_plus, dominates_sampled_minus, "
-    "connecting_the_dots)"
+    f"{mark_paper('docs/composition-bounds.md')}; that dominating pairs compose and are sampled, and that connecting the dots dominates, "
+    f"is proved formally for finitely many outputs ({name_theorems(_COMPOSING)})"
 )
 
 _SIDE = """
@@ -142,10 +143,7 @@ def mark_rule(name: str) -> str:
     ('proved formally (theorems scale_le, scale_lt)', 'proved on paper (docs/certificates.md, sections 2 and 3)')
     """
     theorems, part = FORMAL.get(name, ((), ""))
-    if not theorems:
-        return f"proved on paper ({_PAGE})"
-    named = f"theorem{'s' if len(theorems) > 1 else ''} {', '.join(theorems)}"
-    return " ".join((f"proved formally ({named})", part)).rstrip()
+    return " ".join((mark_formal(theorems), part)).rstrip() if theorems else mark_paper(_PAGE)
 
 
 def axioms_behind(claims: Iterable[CheckedClaim]) -> dict[str, str]:

@@ -242,6 +242,7 @@ REFUSED = [
         "no square matrix",
     ),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--graph", "roads.csv", "--rounds", "2"), "no public place"),
+    (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--distances", "nothing.csv"), "square"),
     (("monitor", "lines.csv", *STREAM, "--beta", "0.1"), "not both"),
     (("monitor", "lines.csv", *STREAM, "--keep-open"), "without --state"),
     (("monitor", "lines.csv", *STREAM, "--state", "s", "--seed", "1"), "--seed was given with --state"),
@@ -257,6 +258,7 @@ REFUSED = [
 def test_what_is_refused(pdp, command, words, tmp_path, monkeypatch):
     for file in EXAMPLES.glob("*.csv"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "nothing.csv").touch()
     monkeypatch.chdir(tmp_path)
     result = pdp(*command)
     assert result.code == 2
@@ -265,7 +267,15 @@ def test_what_is_refused(pdp, command, words, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "user,time\n1,2\n", "user,time,item\n1,x,2\n", "user,time,item\n1,1,2\n1,0,2\n", "user,time,item\n,0,1,5\n"]
+    "text",
+    [
+        "",
+        "user,time\n1,2\n",
+        "user,time,item\n1,x,2\n",
+        "user,time,item\n1,1,2\n1,0,2\n",
+        "user,time,item\n,0,1,5\n",
+        "user,time,item\n,0,1\n",
+    ],
 )
 def test_streams_that_are_none_are_refused_in_one_line(text, monkeypatch, pdp):
     class Input:

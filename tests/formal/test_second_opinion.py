@@ -58,7 +58,8 @@ UNIT = Range(Fraction(0), Fraction(1))
         ("1/(z + 1)", "0 <= (1 * (/ (x0 + 1)))"),
         ("sqrt(z)", "0 <= (sqrt x0)"),
         ("z**(3/2)", "0 <= ((sqrt x0) ^ 3)"),
-        ("(z + 1)**(1/3)", "0 < (x0 + 1) /\\ 0 <= exp ((1 / 3) * ln (x0 + 1))"),
+        ("(z + 1)**(1/3)", "0 < (x0 + 1) /\\ 0 <= (exp ((1 / 3) * ln (x0 + 1)))"),
+        ("sin((z + 1)**(1/3))", "0 < (x0 + 1) /\\ 0 <= (sin (exp ((1 / 3) * ln (x0 + 1))))"),
         ("exp(-z)", "0 <= (exp ((-1) * x0))"),
         ("log(z + 1)", "0 <= (ln (x0 + 1))"),
         ("Max(z, 1)", "0 <= (Rmax x0 1)"),
@@ -172,13 +173,16 @@ def test_without_coq_one_sentence_says_what_to_install(pdp, monkeypatch, tmp_pat
         ["--with", "coq", "--seconds", "0"],
         ["--with", "coq", "--seconds", "99999"],
         ["--with", "coq", "--export", "c.pyz"],
+        ["--with", "coq", "--out", "c.json"],
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments, pdp, tmp_path):
+def test_what_makes_no_sense_is_refused(arguments, pdp, tmp_path, monkeypatch):
     (tmp_path / "c.json").write_text(certificate(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     found = pdp("check", tmp_path / "c.json", *arguments)
     assert found.code == 2
     assert found.err.count("\n") == 1
+    assert (tmp_path / "c.json").read_text(encoding="utf-8") == certificate()
 
 
 def test_a_composition_has_no_goals(pdp, tmp_path):

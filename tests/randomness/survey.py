@@ -250,6 +250,7 @@ INNOCENT = {
     ("proofs_check/kernel/compositions.py", "compose"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
+    (f"{_M}/repeated/interface.py", "sample_rounds"): "the rounds of a mechanism, whose own function draws the answers",
     ("accountant/presenting.py", "plot_derived"): "draws a picture",
     ("accountant/presenting.py", "plot_weight"): "draws a picture",
     ("accountant/report/findings.py", "_trace"): "draws a picture",

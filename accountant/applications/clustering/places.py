@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,9 @@ def read_matrix(path: str, diameter: float | None = None) -> Places:
         if file.suffix.lower() == ".json" and not binary:
             matrix = np.array(load_json(file), dtype=np.float64, ndmin=2)
         else:
-            matrix = np.load(file, allow_pickle=False) if binary else np.loadtxt(file, delimiter=",", ndmin=2)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of a file without rows, which is refused below
+                matrix = np.load(file, allow_pickle=False) if binary else np.loadtxt(file, delimiter=",", ndmin=2)
     except (ValueError, TypeError, OverflowError, OSError, EOFError, UnicodeDecodeError):
         raise UnreadableFile(f"{file.name} is no square matrix of numbers; give NPY, or rows of numbers with commas") from None
     return Places(read_distances(matrix, diameter=diameter))

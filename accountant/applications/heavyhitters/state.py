@@ -167,13 +167,13 @@ class _TextIds:
 def _read(path: Path) -> tuple[dict[str, Any], PassState]:
     """Return the header and the state of a file. Raises :class:`UnreadableFile`."""
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
             header = json.loads(found["header"].tobytes())
             users = json.loads(found["users"].tobytes()) if header["texts"] else found["users"].astype(np.int64)
             parts = [found[name] for name in _ARRAYS]
         state = PassState(int(header["step"]), int(header["last"]), users, *parts)
         _check(header, state)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, InvalidData) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, RuntimeError, InvalidData) as error:
         if isinstance(error, PermissionError):
             raise UnreadableFile(f"{path.name} could not be read ({error.strerror}); check the rights") from None
         raise UnreadableFile(_BROKEN.format(name=path.name)) from None

@@ -165,7 +165,10 @@ def _encode_users(column: Any, name: str, label: str) -> Any:
         raise InvalidData(
             f"users are told apart by text or integers, but the column {name!r} of {label} is {name_kind(column.type)}; convert it"
         )
-    return column.combine_chunks().dictionary_encode()
+    encoded = column.combine_chunks().dictionary_encode()
+    if _is_text(column.type) and pc.any(pc.equal(encoded.dictionary, "")).as_py():  # all whose id is missing would be one user
+        raise InvalidData(f"the column {name!r} of {label} has an empty text, which tells no user apart; fill or drop these rows")
+    return encoded
 
 
 def _number_items(column: Any, name: str, label: str, candidates: int | Labels, count: int) -> NDArray[Any]:

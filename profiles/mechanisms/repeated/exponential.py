@@ -13,15 +13,15 @@ from profiles.arrays import Integers, Positions
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, IEEE_ROUNDING, Hypothesis
 from profiles.mechanisms.interface import Arithmetic, check_call, is_exact, to_arithmetic
 from profiles.mechanisms.repeated.interface import (
-    STOPPED,
     Ends,
     Law,
     ask,
-    collect_law,
     hypotheses,
+    list_law,
     own_cost,
     read_candidate,
     read_exact,
+    sample_rounds,
     settle,
     to_candidates,
     to_function,
@@ -116,25 +116,17 @@ class RepeatedExponential:
     def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Return ``size`` independent outputs as positions among the candidates, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
-        found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
         digits, exact = open_bits(rng), is_exact(self)
-        waiting: list[tuple[tuple[Any, ...], Positions]] = [((), np.arange(size))]
-        while waiting:
-            previous, rows = waiting.pop()
-            offered = self.offer(previous)
-            if offered is None or not len(rows):
-                continue
+
+        def draw(offered: tuple[Any, Score], count: int) -> Positions:
             candidates, score = offered
             scores = to_scores(score(dataset), len(candidates))
-            if exact:
-                choice = ExponentialChoice(scores, self.rate)
-                drawn = np.array([choice.draw(digits) for _ in rows])
-            else:
-                drawn = draw_gumbel(scores, self.rate, rng, len(rows))
-            found[rows, len(previous)] = drawn
-            chosen = np.unique(drawn).tolist()
-            waiting += [((*previous, read_candidate(candidates, index)), rows[drawn == index]) for index in chosen]
-        return found
+            if not exact:
+                return draw_gumbel(scores, self.rate, rng, count)
+            choice = ExponentialChoice(scores, self.rate)
+            return np.array([choice.draw(digits) for _ in range(count)])
+
+        return sample_rounds(self, size, draw, _name)
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Same as :meth:`sample`: the interface that audits judge."""
@@ -145,24 +137,17 @@ class RepeatedExponential:
 
         For small instances: all sequences are listed. Raises :class:`InvalidArgument` for more than 100,000 of them.
         """
-        return collect_law(self._laws((), (), (Fraction(1), Fraction(1)), data, bits))
 
-    def _laws(
-        self, previous: tuple[Any, ...], path: tuple[int, ...], weight: Ends, data: Any, bits: int
-    ) -> Iterator[tuple[tuple[int, ...], Ends]]:
-        offered = self.offer(previous)
-        if offered is None:
-            yield path, weight
-            return
-        candidates, score = offered
-        choice = ExponentialChoice(to_scores(score(data), len(candidates)), self.rate)
-        ends = [enclose_exp(choice.exponent(index), bits) for index in range(len(candidates))]
-        below, above = sum(lo for lo, _ in ends), sum(hi for _, hi in ends)
-        for index, (lo, hi) in enumerate(ends):
-            # lo/(lo + the others' upper ends) is a lower end, as w/(w + v) grows in w and falls in v.
-            share = Fraction(lo, lo + above - hi) if lo else Fraction(0), Fraction(hi, hi + below - lo)
-            following = (*previous, read_candidate(candidates, index))
-            yield from self._laws(following, (*path, index), (weight[0] * share[0], weight[1] * share[1]), data, bits)
+        def weigh(offered: tuple[Any, Score]) -> Iterator[tuple[int, Ends]]:
+            candidates, score = offered
+            choice = ExponentialChoice(to_scores(score(data), len(candidates)), self.rate)
+            ends = [enclose_exp(choice.exponent(index), bits) for index in range(len(candidates))]
+            below, above = sum(lo for lo, _ in ends), sum(hi for _, hi in ends)
+            for index, (lo, hi) in enumerate(ends):
+                # lo/(lo + the others' upper ends) is a lower end, as w/(w + v) grows in w and falls in v.
+                yield index, (Fraction(lo, lo + above - hi) if lo else Fraction(0), Fraction(hi, hi + below - lo))
+
+        return list_law(self, weigh, _name)
 
     def _drawer(self, rng: object) -> Callable[[Any], int]:
         if is_exact(self):
@@ -170,6 +155,10 @@ class RepeatedExponential:
             return lambda scores: ExponentialChoice(scores, self.rate).draw(digits)
         check_call(rng, 1)
         return lambda scores: int(draw_gumbel(scores, self.rate, rng, 1)[0])  # type: ignore[arg-type]
+
+
+def _name(offered: tuple[Any, Score], index: int) -> Any:
+    return read_candidate(offered[0], index)
 
 
 def draw_gumbel(scores: np.ndarray[Any, Any], rate: Fraction, rng: np.random.Generator, size: int) -> Positions:

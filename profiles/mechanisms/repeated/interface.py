@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from profiles.arrays import Integers, Positions
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import EXACT_REALS, PURE_SELECT, Hypothesis
 from profiles.hypotheses import PUBLIC_CONSTANTS as _PUBLIC
@@ -157,9 +159,41 @@ def hypotheses(arithmetic: Arithmetic, assumptions: tuple[Hypothesis, ...], mach
     return (*assumptions, PURE_SELECT, PUBLIC_CONSTANTS, *noise)
 
 
-def collect_law(items: Iterator[tuple[tuple[int, ...], Ends]]) -> Law:
-    """Return all outputs with their probabilities. Raises :class:`InvalidArgument` for more than 100,000 of them."""
-    found = dict(itertools.islice(items, MOST_OUTPUTS + 1))
+def sample_rounds(mechanism: Any, size: int, draw: Callable[[Any, int], NDArray[Any]], name: Callable[[Any, int], Any]) -> Integers:
+    """Return ``size`` independent outputs as numbers of the answers, −1 after a stop, shape (size, rounds).
+
+    ``draw(offered, count)`` gives the answers of one round, for ``count`` outputs that are the same so far; ``name(offered, number)`` is
+    what select is told of an answer.
+    """
+    found = np.full((size, mechanism.rounds), STOPPED, dtype=np.int64)
+    waiting: list[tuple[tuple[Any, ...], Positions]] = [((), np.arange(size))]
+    while waiting:
+        previous, rows = waiting.pop()
+        offered = mechanism.offer(previous)
+        if offered is None or not len(rows):
+            continue
+        drawn = draw(offered, len(rows))
+        found[rows, len(previous)] = drawn
+        waiting += [((*previous, name(offered, number)), rows[drawn == number]) for number in np.unique(drawn).tolist()]
+    return found
+
+
+def list_law(mechanism: Any, weigh: Callable[[Any], Iterable[tuple[int, Ends]]], name: Callable[[Any, int], Any]) -> Law:
+    """Return all outputs, as numbers of the answers, with their probabilities.
+
+    ``weigh(offered)`` gives the answers of one round with their probabilities; ``name`` as in :func:`sample_rounds`. Raises
+    :class:`InvalidArgument` for more than 100,000 outputs.
+    """
+
+    def follow(previous: tuple[Any, ...], path: tuple[int, ...], weight: Ends) -> Iterator[tuple[tuple[int, ...], Ends]]:
+        offered = mechanism.offer(previous)
+        if offered is None:
+            yield path, weight
+            return
+        for number, share in weigh(offered):
+            yield from follow((*previous, name(offered, number)), (*path, number), (weight[0] * share[0], weight[1] * share[1]))
+
+    found = dict(itertools.islice(follow((), (), (Fraction(1), Fraction(1))), MOST_OUTPUTS + 1))
     if len(found) > MOST_OUTPUTS:
         raise InvalidArgument(f"the law has more than {MOST_OUTPUTS} outputs, which are too many to list; take a smaller instance")
     return found

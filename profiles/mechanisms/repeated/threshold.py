@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from profiles.arrays import Booleans, Integers, Positions
+from profiles.arrays import Booleans, Integers
 from profiles.errors import InvalidData
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import Arithmetic, check_call, is_exact, to_arithmetic
 from profiles.mechanisms.repeated.interface import (
-    STOPPED,
     Ends,
     Law,
     ask,
-    collect_law,
     hypotheses,
+    list_law,
     own_cost,
     read_exact,
+    sample_rounds,
     settle,
     to_function,
 )
@@ -120,19 +120,13 @@ class RepeatedThreshold:
     def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Return ``size`` independent outputs: 1 for ⊤, 0 for ⊥, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
-        found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
         digits, exact = open_bits(rng), is_exact(self)
-        waiting: list[tuple[tuple[bool, ...], Positions]] = [((), np.arange(size))]
-        while waiting:
-            previous, rows = waiting.pop()
-            offered = self.offer(previous)
-            if offered is None or not len(rows):
-                continue
+
+        def draw(offered: tuple[Value, Fraction], count: int) -> Booleans:
             gamma = self.exponent(offered[0](dataset), offered[1])
-            above = np.array([draw_exp(gamma, digits) for _ in rows]) if exact else _draw_noisy(gamma, rng, len(rows))
-            found[rows, len(previous)] = above
-            waiting += [((*previous, answer), rows[above == answer]) for answer in (False, True)]
-        return found
+            return np.array([draw_exp(gamma, digits) for _ in range(count)]) if exact else _draw_noisy(gamma, rng, count)
+
+        return sample_rounds(self, size, draw, _name)
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Same as :meth:`sample`: the interface that audits judge."""
@@ -143,16 +137,16 @@ class RepeatedThreshold:
 
         For small instances. Raises :class:`InvalidArgument` for more than 100,000 outputs.
         """
-        return collect_law(self._laws((), (Fraction(1), Fraction(1)), data, bits))
 
-    def _laws(self, previous: tuple[bool, ...], weight: Ends, data: Any, bits: int) -> Iterator[tuple[tuple[int, ...], Ends]]:
-        offered = self.offer(previous)
-        if offered is None:
-            yield tuple(int(answer) for answer in previous), weight
-            return
-        lo, hi = (Fraction(end, 1 << bits) for end in enclose_exp(self.exponent(offered[0](data), offered[1]), bits))
-        for answer, (low, high) in ((True, (lo, hi)), (False, (1 - hi, 1 - lo))):
-            yield from self._laws((*previous, answer), (weight[0] * low, weight[1] * high), data, bits)
+        def weigh(offered: tuple[Value, Fraction]) -> tuple[tuple[int, Ends], ...]:
+            lo, hi = (Fraction(end, 1 << bits) for end in enclose_exp(self.exponent(offered[0](data), offered[1]), bits))
+            return (1, (lo, hi)), (0, (1 - hi, 1 - lo))
+
+        return list_law(self, weigh, _name)
+
+
+def _name(_offered: object, answer: int) -> bool:
+    return bool(answer)
 
 
 def compute_exponent(value: object, threshold: Fraction, rate: Fraction) -> Fraction:

@@ -38,6 +38,7 @@ def test_the_triangle_inequality_is_checked_up_to_a_size():
         read_distances(matrix)
     assert read_distances(matrix, triangle=False).diameter > 0
     assert read_distances(SPACE.distances, triangle=True).diameter == 4
+    assert read_distances([[0, 1e308], [1e308, 0]]).diameter == 1e308
 
 
 def test_diameters():

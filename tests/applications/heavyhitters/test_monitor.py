@@ -1,5 +1,6 @@
 """The monitor against a plain reference without noise and the exact law with it; sessions, memory of users, refusals."""
 
+import contextlib
 import copy
 import itertools
 from collections import Counter
@@ -14,9 +15,10 @@ from scipy.stats import chi2
 from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, Watch
 from accountant.applications.heavyhitters.draws import LONGEST_RUN
 from accountant.applications.heavyhitters.monitor import REFUSED
+from accountant.applications.heavyhitters.state import _read as read_state
 from accountant.applications.heavyhitters.users import NOBODY, DrawnDecision, KeyedDecision, UserTable
 from accountant.guarantees import render
-from profiles import InvalidArgument, InvalidData, InvalidTarget
+from profiles import InvalidArgument, InvalidData, InvalidTarget, UnreadableFile
 from profiles.randomness.bits import open_bits
 from tests.targets.laws.heavyhitters import report_law, sampled_report_law
 
@@ -352,6 +354,28 @@ def test_a_kept_pass_of_texts_writes_new_users_only_and_goes_on(tmp_path):
         reports += kept.finish()
         assert kept.spent > 0
     assert [report.time for report in reports] == list(range(6))
+
+
+@pytest.mark.thorough
+def test_a_damaged_state_is_refused_or_says_what_it_said(tmp_path):
+    monitor = HeavyHitterMonitor(k=2, epsilon=1, threshold=1, domain=range(5), times=range(6))
+    with monitor.start_kept(tmp_path / "state") as kept:
+        kept.push(np.array([0, 0, 1, 1, 2]), np.array([5, 9, 5, 7, 100]), np.array([0, 1, 2, 3, 4]))
+        kept.save()
+    whole = (tmp_path / "state").read_bytes()
+
+    def read(content):
+        (tmp_path / "damaged").write_bytes(content)
+        header, state = read_state(tmp_path / "damaged")
+        return header, state.step, state.last, *(list(getattr(state, name)) for name in ("users", "slots", "left", "pending_slots"))
+
+    sound, directory = read(whole), whole.index(b"PK\x01\x02")  # whose flags and methods a reader of archives may not know
+    for place in range(len(whole)):
+        for bit in range(8) if 0 <= place - directory < 46 else (place % 8,):
+            damaged = bytearray(whole)
+            damaged[place] ^= 1 << bit
+            with contextlib.suppress(UnreadableFile):
+                assert read(damaged) == sound
 
 
 @pytest.mark.parametrize("kind", [int, str])

@@ -87,6 +87,7 @@ def test_no_rows():
         ({"u": [0.5], "i": [0]}, 2, InvalidData, "text or integers"),
         ({"u": [None], "i": [0]}, 2, InvalidData, "missing values"),
         ({"u": ["a"], "i": [None]}, 2, InvalidData, "missing values"),
+        ({"u": ["a", ""], "i": [0, 1]}, 2, InvalidData, "empty text"),
         ({"u": ["a"], "j": [0]}, 2, InvalidData, "one column 'i'"),
         ({"u": ["a"], "i": [0]}, ["y", "y"], InvalidArgument, "each one once"),
         ({"u": ["a"], "i": ["y"]}, ["1", 1], InvalidArgument, "written alike"),
