@@ -19,7 +19,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 KERNEL = ROOT / "proofs_check" / "kernel"
-FILES = ("syntax", "terms", "intervals", "boxes", "normal", "rules", "pieces", "statements", "claims", "checker", "curves", "lattices", "compositions")
+FILES = (
+    "syntax",
+    "terms",
+    "intervals",
+    "boxes",
+    "normal",
+    "rules",
+    "pieces",
+    "statements",
+    "claims",
+    "checker",
+    "curves",
+    "lattices",
+    "compositions",
+)
 SUITE = ["-m", "not slow", "tests/kernel", "tests/mutants/test_guards.py"]
 #: The suite of modules that profiles have nothing to do with.
 COMPOSED = ["-m", "not slow", "tests/kernel/test_compositions.py", "tests/kernel/test_curves.py", "tests/mutants/test_compositions.py"]
