@@ -113,6 +113,8 @@ def find_most_uses(composition: Composition, epsilon: object, delta: object, *, 
     if excess(1) > 0:
         raise Infeasible(f"uses of {composition.name[:60]!r} for {search.target} were asked for, but one is too many; add noise")
     low, high = _find_root(excess, _guess_uses(search, build))
+    if high > MOST_USES > low:  # closer to the most that may be asked for than four digits tell
+        low, high = (MOST_USES, high) if excess(MOST_USES) <= 0 else (low, MOST_USES)
     return search.conclude("count", Fraction(low), Fraction(high) if high <= MOST_USES else None, build)
 
 
@@ -265,11 +267,12 @@ def _one(composition: Composition) -> Event:
 def _bracket(enough: Callable[[Fraction], bool], guess: Fraction, factor: Fraction, what: str) -> tuple[Fraction, Fraction]:
     """Return low < high, a factor apart, where the first is not enough and the second is. Raises :class:`Infeasible`."""
     value, found = guess, enough(guess)
-    for _ in range(_DOUBLINGS):
-        other = value / factor if found else value * factor
-        if enough(other) != found:
-            return (other, value) if found else (value, other)
-        value = other
+    with suppress(InvalidArgument):  # as much, or as little, is not accounted for
+        for _ in range(_DOUBLINGS):
+            other = value / factor if found else value * factor
+            if enough(other) != found:
+                return (other, value) if found else (value, other)
+            value = other
     raise Infeasible(
         f"the {what} was asked for, but {'any' if found else 'no'} noise that was tried is enough; change epsilon, delta or the count"
     )
