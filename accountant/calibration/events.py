@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.curves.accounting import Account, account
+from accountant.curves.engine import guess_epsilon
 from accountant.curves.events import MOST_USES, Composition, Event, parameter_names
 from accountant.curves.points import point_at_delta, point_at_epsilon, to_delta, to_epsilon, to_gap
 from profiles import Infeasible, InvalidArgument, Undecided, decimal_text, exact_text, to_exact
@@ -27,6 +28,9 @@ _ROUGH = Fraction(1, 50)  # between the ends of ε at δ, where these decide
 _NOISE = ("noise_multiplier", "scale")
 _DOUBLINGS = 45
 _LEAST_RATE = Fraction(1, 10**15)
+_TURNS = 60  # of a search for a count, of which every fourth halves its logarithm's range
+_SLOPE = 20.0  # of log delta in the logarithm of a count, before it is known
+_LITTLE, _CLOSE, _SMALL = 1e-12, 0.02, Fraction(1, 10**30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +107,15 @@ def find_most_uses(composition: Composition, epsilon: object, delta: object, *, 
     def build(value: Fraction) -> Event:
         return replace(event, count=int(value))
 
-    def fails(count: int) -> bool:
-        return not search.meets(build(Fraction(count)))
+    def excess(count: int) -> float:
+        return search.excess(build(Fraction(count)))
 
-    if fails(1):
+    if excess(1) > 0:
         raise Infeasible(f"uses of {composition.name[:60]!r} for {search.target} were asked for, but one is too many; add noise")
-    low, high = 1, 2
-    while high < MOST_USES and not fails(high):
-        low, high = high, min(2 * high, MOST_USES)
-    if not fails(high):
-        return search.conclude("count", Fraction(high), None, build)
-    low, high = bisect(fails, low, high, lambda a, b: b - a <= max(1, a // _COUNTED))
-    return search.conclude("count", Fraction(low), Fraction(high), build)
+    low, high = _find_root(excess, _guess_uses(search, build))
+    if high > MOST_USES > low:  # closer to the most that may be asked for than four digits tell
+        low, high = (MOST_USES, high) if excess(MOST_USES) <= 0 else (low, MOST_USES)
+    return search.conclude("count", Fraction(low), Fraction(high) if high <= MOST_USES else None, build)
 
 
 def find_largest_rate(
@@ -176,6 +177,16 @@ class _Search:
         upper = point_at_epsilon(made, self.epsilon, self.gap).upper
         return upper is not None and upper <= self.delta
 
+    def excess(self, event: Event) -> float:
+        """Return log(δ(ε)/δ) by the proved upper end, infinite where there is none: at most 0 if and only if δ(ε) ≤ δ is proved."""
+        upper: Fraction | None = None
+        with suppress(Undecided):
+            upper = point_at_epsilon(Composition(self.composition.name, (event,)), self.epsilon, self.gap).upper
+        if upper is None or not self.delta:
+            return 0.0 if upper == 0 else math.inf
+        found = _log(upper / self.delta) if upper else -math.inf
+        return min(found, 0.0) if upper <= self.delta else max(found, _LITTLE)
+
     def conclude(self, name: str, value: Fraction, beyond: Fraction | None, build: Callable[[Fraction], Event]) -> CalibratedEvents:
         made = account(Composition(self.composition.name, (build(value),)), epsilon=self.epsilon, gap=self.gap)
         if made.point.upper is None or made.point.upper > self.delta:
@@ -183,9 +194,66 @@ class _Search:
                 f"{name} of {self.composition.name[:60]!r} for {self.target} was asked for, but none could be certified; add noise"
             )
         if beyond is not None:
-            other = point_at_epsilon(Composition(self.composition.name, (build(beyond),)), self.epsilon, self.gap)
-            beyond = beyond if other.lower is not None and other.lower > self.delta else None
+            beyond = self._find_beyond(value, beyond, build)
         return CalibratedEvents(name, value, beyond, made, self.epsilon, self.delta)
+
+    def _find_beyond(self, value: Fraction, beyond: Fraction, build: Callable[[Fraction], Event]) -> Fraction | None:
+        """Return a value beyond the one that was found at which δ(ε) > δ is proved: the next one, or one a few times as far away."""
+        for times in (1, 4, 16):
+            farther = value + times * (beyond - value)
+            with suppress(InvalidArgument, Undecided):
+                other = point_at_epsilon(Composition(self.composition.name, (build(farther),)), self.epsilon, self.gap)
+                if other.lower is not None and other.lower > self.delta:
+                    return farther
+        return None
+
+
+def _find_root(excess: Callable[[int], float], guess: int) -> tuple[int, int]:
+    """Return counts next to each other, to four digits, of which the first is enough and the second too many.
+
+    ``excess`` is at most 0 at 1, and taken to be above 0 beyond ``MOST_USES``; about a line in the logarithm of the count.
+    """
+    low, high, at = 1, MOST_USES + 1, guess
+    known = dict[float, float]()
+    for turn in range(_TURNS):
+        found = excess(at := min(max(at, low + 1), high - 1))
+        low, high = (at, high) if found <= 0 else (low, at)
+        least = max(1, low // _COUNTED)
+        if high - low <= least:
+            break
+        if abs(found) < math.inf:
+            known[math.log(at)] = found
+        steepness, place = _line(known)
+        wide = high - low
+        if turn % 4 == 3 or not steepness or not known:
+            at = math.isqrt(low * high)  # lines may lead nowhere
+            continue
+        at = round(math.exp(min(max(place, 0.0), math.log(high))))
+        near = max(least // 3, 1)  # beside it, on the side of the end that is farther away
+        at += (-near if at - low > high - at else near) if wide > 4 * near else 0
+    return low, high
+
+
+def _line(known: dict[float, float]) -> tuple[float, float]:
+    """Return the slope of the line through the two points of the least values, or a guess with one, and where it is 0."""
+    points = sorted(known.items(), key=lambda point: abs(point[1]))[:2]
+    if not points:
+        return 0.0, 0.0
+    (x, y), slope = points[0], _SLOPE
+    if len(points) > 1 and points[1][0] != x:
+        slope = (points[1][1] - y) / (points[1][0] - x)
+    return (slope, x - y / slope) if slope > 0 else (0.0, x)
+
+
+def _guess_uses(search: _Search, build: Callable[[Fraction], Event]) -> int:
+    """Return about how many uses have the target ε at δ by Chernoff's bound, between 2 and ``MOST_USES``."""
+    low, high = 0.0, math.log(MOST_USES)
+    delta = search.delta or _SMALL
+    while high - low > _CLOSE:
+        middle = (low + high) / 2
+        made = Composition(search.composition.name, (build(Fraction(round(math.exp(middle)))),))
+        low, high = (middle, high) if guess_epsilon(made, delta) <= search.epsilon else (low, middle)
+    return round(math.exp((low + high) / 2))
 
 
 def _one(composition: Composition) -> Event:
@@ -199,11 +267,12 @@ def _one(composition: Composition) -> Event:
 def _bracket(enough: Callable[[Fraction], bool], guess: Fraction, factor: Fraction, what: str) -> tuple[Fraction, Fraction]:
     """Return low < high, a factor apart, where the first is not enough and the second is. Raises :class:`Infeasible`."""
     value, found = guess, enough(guess)
-    for _ in range(_DOUBLINGS):
-        other = value / factor if found else value * factor
-        if enough(other) != found:
-            return (other, value) if found else (value, other)
-        value = other
+    with suppress(InvalidArgument):  # as much, or as little, is not accounted for
+        for _ in range(_DOUBLINGS):
+            other = value / factor if found else value * factor
+            if enough(other) != found:
+                return (other, value) if found else (value, other)
+            value = other
     raise Infeasible(
         f"the {what} was asked for, but {'any' if found else 'no'} noise that was tried is enough; change epsilon, delta or the count"
     )
@@ -226,6 +295,10 @@ def _to_tolerance(value: object) -> Fraction:
     if not Fraction(1, 10**9) <= exact <= Fraction(1, 2):
         raise InvalidArgument(f"the tolerance must lie in [1e-9, 0.5], but {exact_text(exact)[:40]} was found; give for example 1e-3")
     return exact
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _short(value: Fraction) -> str:

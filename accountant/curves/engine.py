@@ -32,6 +32,7 @@ _MOST_EPSILON = 1 << 29  # whose exponential the kernel computes
 _MOST_GAUSSIAN = 10**10  # of Gaussian noise alone, whose curve has no exponential
 _FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
 _NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
+_LOST = 1000  # one part in so many of a gap of delta may be cut off at once; the guess of delta may be several times too large
 _PLACES = 130  # in which a mass at infinity is told from a delta
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
@@ -133,7 +134,7 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
 
     size = _guess_delta(composition, epsilon, direction, gap)
     for _ in range(_ROUNDS):
-        lower, upper = _find_curves(composition, direction, size, gap, miss)
+        lower, upper = _find_curves(composition, direction, size, gap, miss, of_delta=True)
         high, low = min(_round(upper.delta(epsilon), up=True), Fraction(1)), _round(lower.delta(epsilon), up=False)
         if size <= high * _NEAR <= 100 * _NEAR * size or high - low <= gap * high or (high < size == _LEAST):
             break
@@ -155,6 +156,15 @@ def bound_deltas(
     """
     lower, upper = _find_curves(composition, direction, max(least, _LEAST), gap, lambda *_: 0.0)
     return [(_round(lower.delta(e), up=False), min(_round(upper.delta(e), up=True), Fraction(1))) for e in epsilons]
+
+
+def guess_epsilon(composition: Composition, delta: Fraction) -> float:
+    """Return about what ε at ``delta`` > 0 is where a record goes: Chernoff's bound in floating point, which proves nothing."""
+    try:
+        side = Side(Direction.REMOVE, up=True, delta=delta, tails=(_COARSE / 100, delta * _COARSE / 100))
+        return find_shape(composition, _read(composition), side).epsilon
+    except Rejected as problem:
+        raise _refuse(composition, problem) from problem
 
 
 def _guess_delta(composition: Composition, epsilon: Fraction, direction: Direction, gap: Fraction) -> Fraction:
@@ -221,13 +231,23 @@ def _refuse(composition: Composition, problem: Rejected) -> InvalidArgument:
 
 
 def _find_curves(
-    composition: Composition, direction: Direction, delta: Fraction, gap: Fraction, miss: Callable[[_Curve, _Curve], float]
+    composition: Composition,
+    direction: Direction,
+    delta: Fraction,
+    gap: Fraction,
+    miss: Callable[[_Curve, _Curve], float],
+    *,
+    of_delta: bool = False,
 ) -> tuple[_Curve, _Curve]:
-    """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are."""
+    """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are.
+
+    ``gap``: of ε, or ``of_delta``.
+    """
     events = _read(composition)
     try:
         aim = min(gap, _COARSE)
-        sides = [Side(direction, up, delta, (aim / 100, delta * aim / 100)) for up in (False, True)]
+        lost = delta * aim / (_LOST if of_delta else 100)
+        sides = [Side(direction, up, delta, (aim / 100, lost)) for up in (False, True)]
         if len(events) == 1 and events[0].count == 1:
             return _closed(events[0], sides[0]), _closed(events[0], sides[1])
         shapes = [find_shape(composition, events, sides[1])] * 2
@@ -235,8 +255,11 @@ def _find_curves(
             shapes[0] = find_shape(composition, events, sides[0])
     except Rejected as problem:
         raise _refuse(composition, problem) from problem
+    if of_delta:  # which falls by a factor of exp(-exponent) where epsilon rises by 1
+        steps = max(shapes[1].epsilon, float(LEAST_EPSILON)) * shapes[1].exponent
+        aim = min(_COARSE, Fraction(float(gap) / max(steps, float(gap))).limit_denominator(10**15))
     lower, upper, far, alone = _NOTHING, None, 0.0, False
-    fineness, found = [_FIRST, _FIRST], list[_Curve | None]([None, None])
+    fineness, found, less = [_FIRST, _FIRST], list[_Curve | None]([None, None]), 2
     for _ in range(_ROUNDS):
         try:
             for i, (shape, side) in enumerate(zip(shapes, sides, strict=True)):
@@ -250,7 +273,7 @@ def _find_curves(
                     f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the "
                     "counts, or ask for a larger delta or gap"
                 ) from problem
-            fineness, found = [x / 2 for x in fineness], [None, None]
+            fineness, found, less = [x / less for x in fineness], [None, None], 2 * less
             continue
         below, above = found
         if below is None or above is None:

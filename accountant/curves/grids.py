@@ -31,6 +31,7 @@ _SPREAD, _ROUNDS, _SCALES = 0.003, 14, 45
 #: What a cell in the tail costs more than one in the bulk, for each squaring: what lies there meets the bulk anew.
 _TAIL = 0.8
 _COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
+_FEWEST = 2  # digits of delta: of cells that are far wider than a law next to none are needed
 _ROUNDING = 0.1  # the part of the gap that rounding may take
 _FIRST, _LATER = 0.62, 0.25
 #: Of units between two levels so many are tried; cells whose widths are levels have this part of the error of those that they stand for.
@@ -265,7 +266,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     cells = [_widths(part, shape, budget / len(shape.parts), 1.0 if side.up else 1.5, aligned) for part in shape.parts]
     few = min(_ROUNDING * budget * (shape.exponent + 1) ** 2, _ROUNDING)  # what part of δ the masses may be off by
     uses = sum(part.event.count * float(np.sum(np.diff(part.places) / widths)) for part, widths in zip(shape.parts, cells, strict=True))
-    digits = ceil(log10(4 * uses / few) + log10(side.delta.denominator) - log10(side.delta.numerator))
+    digits = ceil(max(log10(4 * uses / few), _FEWEST) + log10(side.delta.denominator) - log10(side.delta.numerator))
     if aligned is None:
         finest, cells = _fit_levels(shape.parts, cells)
         unit = _three_digits(finest)

@@ -85,3 +85,22 @@ def test_what_cannot_be_calibrated_is_refused():
             find_least_noise(sums(), 1, DELTA, tolerance=tolerance)
     with pytest.raises(InvalidArgument, match="epsilon must lie"):
         find_least_noise(sums(), -1, DELTA)
+
+
+def test_no_noise_is_enough_for_no_delta():
+    for epsilon in (0, 1):
+        with pytest.raises(Infeasible, match="no noise that was tried is enough"):
+            find_least_noise(sums(), epsilon, 0)
+
+
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize(("noise", "rate", "epsilon"), [(20, 1, 10_000), (1, "1/100", 4), ("1/2", "1/10", 30), (1000, 1, "1e-2")])
+def test_many_uses_are_found_to_four_digits(noise, rate, epsilon):
+    found = find_most_uses(sums(noise, 1, rate), epsilon, DELTA)
+    check(found, epsilon)
+    assert 0 < found.beyond - found.value <= max(1, found.value / 500)
+
+
+def test_all_uses_that_may_be_asked_for():
+    found = find_most_uses(sums(10**6, 1), 1, DELTA)
+    assert (found.value, found.beyond) == (10**9, None)

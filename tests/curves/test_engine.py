@@ -383,3 +383,17 @@ def test_a_delta_barely_above_the_mass_at_infinity_has_both_ends(more):
             assert excess(found.upper) <= 0 < excess(found.lower)
             assert found.upper - found.lower <= found.upper / 1000
             holds(found, whole)
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_samples_that_hardly_ever_hold_a_record_lose_nothing_much(direction):
+    bound = bound_epsilon(composed(gaussian(4, 10, "1e-15")), Fraction(1, 10**5), direction)
+    assert bound.lower == bound.upper == 0
+
+
+@pytest.mark.thorough
+def test_delta_reaches_its_gap_where_epsilon_is_far_from_one():
+    """10 / delta is far steeper than an epsilon of 10: the gap is one of delta."""
+    for direction in Direction:
+        bound = bound_delta(composed(gaussian(1, 19_000, "1e-2")), Fraction(10), direction, gap=Fraction(1, 100))
+        assert 0 < bound.upper - bound.lower <= bound.upper / 100

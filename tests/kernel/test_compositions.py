@@ -727,3 +727,45 @@ def test_refusals_have_their_reason(listed, claim, reason):
 def test_ranges_have_their_reason(listed, claim, reason):
     given = {"kind": "delta-upper", "direction": "remove", "epsilon": "1", "bound": "1", **claim}
     assert about([listed], **given).reason == reason
+
+
+def stepped(*steps, start, count=1, digits=25, unit="1e-6", events=None, offset="0"):
+    """The reason of a report on a grid of steps of levels, whose numbers are as large as they may be or larger."""
+    listed = events or [event("laplace", count, "1/2", scale="1")]
+    floors = [0] * (count.bit_length() - 1)
+    entries = [entry(0, 9) for _ in listed[:-1]] + [entry(start, 0, offset=offset, steps=[list(step) for step in steps], floors=floors)]
+    value = about(listed, "delta-upper", "remove", "3", "1e-30", grid=grid(unit, *entries, digits=digits))
+    return value.reason
+
+
+def test_a_law_has_no_more_cells_than_the_proofs_suppose():
+    """Cells between the ends of a level are counted, also those without mass."""
+    far = "delta is not shown to be on this side of the bound"
+    for level, reason in ((18, far), (20, "the grid is too large")):
+        assert stepped((0, 1), (level, 1), (0, 1), start=(1 << level) - 1) == reason
+
+
+def test_a_product_has_no_more_cells_than_the_proofs_suppose():
+    for level, reason in ((17, "delta is not shown to be on this side of the bound"), (18, "the grid is too large")):
+        assert stepped((0, 1), (level, 1), (0, 1), start=-1, count=2, digits=6, unit="2e-6", offset="-1/10") == reason
+
+
+def test_a_product_has_no_more_bits_than_the_kernel_multiplies():
+    """A short law by a long one takes little work, and much memory where numbers are long."""
+    events = [event("laplace", 1, "1/2", scale="2"), event("laplace", 1, "1/2", scale="1")]
+    for digits, reason in ((12, "delta is not shown to be on this side of the bound"), (300, "the grid is too large")):
+        assert stepped((0, 1), (18, 1), (0, 1), start=-1, events=events, digits=digits, unit="2e-6", offset="-1/10") == reason
+
+
+def test_parts_on_one_level_are_not_brought_together_from_too_far_away():
+    steps, start = [(2, 1), (43, 1), (0, 1)], -4
+    assert stepped(*steps, start=start, count=2, unit="1e-12") == "the grid is too large"
+
+
+def test_exponentials_of_losses_are_numbers():
+    listed, most = [event("gaussian", 1, "1/2", noise_multiplier="1")], 8 * 10**8
+    assert about(listed, "delta-lower", "remove", most + 1, "1/2").reason == "a loss is out of range"
+    assert "out of range" not in str(about(listed, "delta-lower", "remove", most, "1/2").reason)
+    more = {"grid": grid("1", entry(-5, 5))}
+    assert about(listed, "delta-lower", "remove", most + 1, "1/2", **more).reason == "the epsilon of the claim is out of range"
+    assert "out of range" not in str(about(listed, "delta-lower", "remove", most, "1/2", **more).reason)
