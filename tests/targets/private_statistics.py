@@ -17,8 +17,9 @@ import numpy as np
 from accountant.applications.kmeans.records import Domain, PrivateRecords
 from accountant.applications.kmeans.spending import PureNoise, Spending
 from accountant.applications.statistics.clipping import clip_rows
-from accountant.applications.statistics.planning import BudgetedPlan, Prepared, SampleRequest, plan_within, prepare
+from accountant.applications.statistics.planning import BudgetedPlan, Prepared, plan_within, prepare
 from accountant.applications.statistics.releasing import Moment, Released, _Powers
+from accountant.applications.statistics.requests import SampleRequest
 from accountant.data import parse_statistic
 from accountant.data.arrays import ArraySource
 from profiles import Profile, declare

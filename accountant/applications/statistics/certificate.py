@@ -18,13 +18,12 @@ from typing import Any
 from accountant.applications.kmeans.spending import Charge, PureNoise
 from accountant.applications.kmeans.spending import Part as Kind
 from accountant.applications.statistics.planning import (
-    CONSTRAINED,
     BudgetedPlan,
-    SampleRequest,
     describe_whole,
     make_constants,
     write_rule,
 )
+from accountant.applications.statistics.requests import CONSTRAINED, SampleRequest
 from accountant.guarantees import AnyGuarantee, premises_json
 from accountant.guarantees.stored import read_hypotheses
 from accountant.guarantees.theorem import Unit
