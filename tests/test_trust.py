@@ -1,5 +1,6 @@
 """docs/trust.md says what the code says, and the command prints what a certificate rests on."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,14 @@ def test_the_pages_say_what_exact_mode_changed() -> None:
 
 def test_the_page_is_current():
     assert PAGE.read_text(encoding="utf-8") == trust_text(), "run: python -m proofs_check.explain.trust > docs/trust.md"
+
+
+def test_other_pages_say_about_how_long_the_kernel_is():
+    """To 50 lines: the trust page says it exactly."""
+    [exact] = re.findall(r"The kernel is ([\d,]+) lines of code", PAGE.read_text(encoding="utf-8"))
+    for page in (PAGE.parents[1] / "README.md", PAGE.parent / "certificates.md"):
+        [said] = re.findall(r"about ([\d,]+) lines of code", " ".join(page.read_text(encoding="utf-8").split()))
+        assert abs(int(said.replace(",", "")) - int(exact.replace(",", ""))) <= 50, page.name
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from profiles.errors import InvalidArgument, InvalidData, InvalidNumber, PDPError
 from profiles.hypotheses import PURE_SELECT
 from profiles.mechanisms import EXACT_ARITHMETIC
-from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, RepeatedExponential, RepeatedThreshold, interface
+from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, RepeatedExponential, RepeatedThreshold, rounds
 from profiles.mechanisms.repeated.interface import read_exact, to_scores
 from profiles.randomness.bits import BLOCK
 
@@ -210,7 +210,7 @@ def test_unusable_constants_are_refused(family, change) -> None:
 
 
 def test_a_law_of_too_many_outputs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interface, "MOST_OUTPUTS", 15)
+    monkeypatch.setattr(rounds, "MOST_OUTPUTS", 15)
     mechanism = RepeatedExponential(select=lambda _: (4, lambda _: [0] * 4), rounds=2, epsilon0=1, sensitivity=1)
     with pytest.raises(InvalidArgument, match="more than 15"):
         mechanism.law([], bits=8)

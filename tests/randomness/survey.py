@@ -126,13 +126,14 @@ SURVEY: tuple[Line, ...] = (
         ("ExponentialChoice.draw", "ExponentialDraws.among", "ExponentialDraws.levels", "ExponentialDraws.uniform", "_draw_enclosed",
          "_draw_entry"), Kind.EXACT, "the choice of the exponential mechanism", _D,
     ),
-    Line(f"{_M}/repeated/exponential.py", ("RepeatedExponential.run",), Kind.EXACT, "the selected candidates", _D),
+    Line(f"{_M}/repeated/rounds.py", ("Repeated.run", "Repeated.sample"), Kind.EXACT, "outputs of repeated mechanisms, round by round", _D),
+    Line(f"{_M}/repeated/exponential.py", ("RepeatedExponential.draw",), Kind.EXACT, "the selected candidates", _D),
     Line(
-        f"{_M}/repeated/threshold.py", ("RepeatedThreshold.run", "RepeatedThreshold.sample"), Kind.EXACT,
+        f"{_M}/repeated/threshold.py", ("RepeatedThreshold.draw",), Kind.EXACT,
         "answers of above-threshold (one-sided exponential noise)", "section 5 of [repeated mechanisms](repeated-mechanisms.md)",
     ),
     Line(
-        f"{_M}/repeated/exponential.py", ("RepeatedExponential.sample", "RepeatedExponential._drawer", "draw_gumbel"), Kind.BINARY64,
+        f"{_M}/repeated/exponential.py", ("draw_gumbel",), Kind.BINARY64,
         "Gumbel noise in place of an exact choice", f"exact mode: {_D}",
     ),
     Line(
@@ -250,7 +251,6 @@ INNOCENT = {
     ("proofs_check/kernel/compositions.py", "compose"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
-    (f"{_M}/repeated/interface.py", "sample_rounds"): "the rounds of a mechanism, whose own function draws the answers",
     ("accountant/presenting.py", "plot_derived"): "draws a picture",
     ("accountant/presenting.py", "plot_weight"): "draws a picture",
     ("accountant/report/findings.py", "_trace"): "draws a picture",

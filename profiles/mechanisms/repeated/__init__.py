@@ -1,7 +1,7 @@
 """Repeated exponential mechanism and repeated above-threshold: one-sided private, with exact samplers (docs/repeated-mechanisms.md)."""
 
 from profiles.mechanisms.repeated.exponential import RepeatedExponential, draw_gumbel
-from profiles.mechanisms.repeated.interface import PUBLIC_CONSTANTS
+from profiles.mechanisms.repeated.rounds import PUBLIC_CONSTANTS
 from profiles.mechanisms.repeated.threshold import RepeatedThreshold
 
 __all__ = [

@@ -9,32 +9,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from profiles.arrays import Integers, Positions
+from profiles.arrays import Positions
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, IEEE_ROUNDING, Hypothesis
-from profiles.mechanisms.interface import Arithmetic, check_call, is_exact, to_arithmetic
-from profiles.mechanisms.repeated.interface import (
-    Ends,
-    Law,
-    ask,
-    hypotheses,
-    list_law,
-    own_cost,
-    read_candidate,
-    read_exact,
-    sample_rounds,
-    settle,
-    to_candidates,
-    to_function,
-    to_scores,
-)
+from profiles.mechanisms.interface import Arithmetic
+from profiles.mechanisms.repeated.interface import read_candidate, read_exact, to_candidates, to_function, to_scores
+from profiles.mechanisms.repeated.rounds import Ends, Repeated
 from profiles.numbers import ExactLike, exact_text
-from profiles.randomness import ExponentialChoice, enclose_exp, measure_gaps, open_bits
+from profiles.randomness import BitSource, ExponentialChoice, enclose_exp, measure_gaps
 
 Score = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedExponential:
+class RepeatedExponential(Repeated):
     """Claim (Theorem A of docs/repeated-mechanisms.md): the output (c_1, ..., c_L) is ε₀-add-DP, that is, P(M(D) ∈ S) ≤ e^ε₀ P(M(D′) ∈ S)
     where D is D′ and one record more, if for every such pair
 
@@ -61,6 +48,8 @@ class RepeatedExponential:
 
     name: ClassVar[str] = "repeated exponential mechanism"
     source: ClassVar[str] = "Ghazi et al. 2024, Theorem 4.3"
+    offers: ClassVar[str] = "candidates and a score function"
+    machine: ClassVar[tuple[Hypothesis, ...]] = (IEEE_ROUNDING,)  # Theorem D has bounds of rounding errors
 
     select: Callable[[tuple[Any, ...]], Any]
     rounds: int
@@ -68,9 +57,6 @@ class RepeatedExponential:
     sensitivity: ExactLike
     arithmetic: Arithmetic | str = Arithmetic.EXACT
     rate: Fraction = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        settle(self)
 
     @property
     def assumptions(self) -> tuple[Hypothesis, Hypothesis]:
@@ -83,82 +69,36 @@ class RepeatedExponential:
         )
         return ASSUMPTION_OF_SCORES.about(statement=first), ASSUMPTION_OF_SCORES.about(statement=second)
 
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What the claim takes for granted."""
-        return hypotheses(to_arithmetic(self.arithmetic), self.assumptions, (IEEE_ROUNDING,))  # Theorem D has bounds of rounding errors
-
-    def spend(self, sensitivity: ExactLike) -> Fraction:
-        """Return what a record costs whose own sum in Assumption 4.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
-        return own_cost(self.rate, sensitivity)
-
     def offer(self, previous: tuple[Any, ...]) -> tuple[Any, Score] | None:
         """Return candidates and score function of the round after ``previous``, None where the mechanism stops."""
-        offered = ask(self, previous, "candidates and a score function")
+        offered = self.ask(previous)
         if offered is None:
             return None
         score = to_function(offered[1], "a score function")
         return to_candidates(offered[0]), score
 
-    def run(self, data: Any, rng: object) -> tuple[Any, ...]:
-        """Return one output: the chosen candidates, in order.
+    def draw(self, offered: tuple[Any, Score], data: Any, rng: Any, digits: BitSource | None, count: int) -> Positions:
+        """Return the positions of ``count`` chosen candidates, shape (count,)."""
+        candidates, score = offered
+        scores = to_scores(score(data), len(candidates))
+        if digits is None:
+            return draw_gumbel(scores, self.rate, rng, count)
+        choice = ExponentialChoice(scores, self.rate)
+        return np.array([choice.draw(digits) for _ in range(count)])
 
-        ``rng``: a generator, or (for exact arithmetic) anything else that :func:`profiles.randomness.open_bits` takes.
-        """
-        previous: tuple[Any, ...] = ()
-        draw = self._drawer(rng)
-        while (offered := self.offer(previous)) is not None:
-            candidates, score = offered
-            index = draw(to_scores(score(data), len(candidates)))
-            previous = (*previous, read_candidate(candidates, index))
-        return previous
+    def weigh(self, offered: tuple[Any, Score], data: Any, bits: int) -> Iterator[tuple[int, Ends]]:
+        """Return every position with the probability that its candidate is chosen."""
+        candidates, score = offered
+        choice = ExponentialChoice(to_scores(score(data), len(candidates)), self.rate)
+        ends = [enclose_exp(choice.exponent(index), bits) for index in range(len(candidates))]
+        below, above = sum(lo for lo, _ in ends), sum(hi for _, hi in ends)
+        for index, (lo, hi) in enumerate(ends):
+            # lo/(lo + the others' upper ends) is a lower end, as w/(w + v) grows in w and falls in v.
+            yield index, (Fraction(lo, lo + above - hi) if lo else Fraction(0), Fraction(hi, hi + below - lo))
 
-    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
-        """Return ``size`` independent outputs as positions among the candidates, −1 after a stop, shape (size, rounds)."""
-        check_call(rng, size)
-        digits, exact = open_bits(rng), is_exact(self)
-
-        def draw(offered: tuple[Any, Score], count: int) -> Positions:
-            candidates, score = offered
-            scores = to_scores(score(dataset), len(candidates))
-            if not exact:
-                return draw_gumbel(scores, self.rate, rng, count)
-            choice = ExponentialChoice(scores, self.rate)
-            return np.array([choice.draw(digits) for _ in range(count)])
-
-        return sample_rounds(self, size, draw, _name)
-
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
-        """Same as :meth:`sample`: the interface that audits judge."""
-        return self.sample(dataset, rng, size)
-
-    def law(self, data: Any, bits: int = 128) -> Law:
-        """Return the probability of every output on ``data``, enclosed: positions of the chosen candidates → (lower, upper).
-
-        For small instances: all sequences are listed. Raises :class:`InvalidArgument` for more than 100,000 of them.
-        """
-
-        def weigh(offered: tuple[Any, Score]) -> Iterator[tuple[int, Ends]]:
-            candidates, score = offered
-            choice = ExponentialChoice(to_scores(score(data), len(candidates)), self.rate)
-            ends = [enclose_exp(choice.exponent(index), bits) for index in range(len(candidates))]
-            below, above = sum(lo for lo, _ in ends), sum(hi for _, hi in ends)
-            for index, (lo, hi) in enumerate(ends):
-                # lo/(lo + the others' upper ends) is a lower end, as w/(w + v) grows in w and falls in v.
-                yield index, (Fraction(lo, lo + above - hi) if lo else Fraction(0), Fraction(hi, hi + below - lo))
-
-        return list_law(self, weigh, _name)
-
-    def _drawer(self, rng: object) -> Callable[[Any], int]:
-        if is_exact(self):
-            digits = open_bits(rng)
-            return lambda scores: ExponentialChoice(scores, self.rate).draw(digits)
-        check_call(rng, 1)
-        return lambda scores: int(draw_gumbel(scores, self.rate, rng, 1)[0])  # type: ignore[arg-type]
-
-
-def _name(offered: tuple[Any, Score], index: int) -> Any:
-    return read_candidate(offered[0], index)
+    def name_answer(self, offered: tuple[Any, Score], number: int) -> Any:
+        """Return the chosen candidate."""
+        return read_candidate(offered[0], number)
 
 
 def draw_gumbel(scores: np.ndarray[Any, Any], rate: Fraction, rng: np.random.Generator, size: int) -> Positions:

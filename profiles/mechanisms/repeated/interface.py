@@ -1,35 +1,19 @@
-"""What the two repeated mechanisms share: how select answers, what is taken for granted, and reading numbers without rounding them."""
+"""How the answers of select, candidates and scores are read: without rounding any number."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from profiles.arrays import Integers, Positions
 from profiles.errors import InvalidArgument, InvalidData
-from profiles.hypotheses import EXACT_REALS, PURE_SELECT, Hypothesis
-from profiles.hypotheses import PUBLIC_CONSTANTS as _PUBLIC
-from profiles.mechanisms.interface import Arithmetic, to_arithmetic
 from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
-
-PUBLIC_CONSTANTS = _PUBLIC.about(names="select, the number of rounds, epsilon0 and the sensitivity are")
 
 #: Rates λ = ε₀/Δ outside of [1/MOST_RATE, MOST_RATE] are refused, as exact choices refuse them.
 MOST_RATE = Fraction(2) ** 900
 MOST_ROUNDS = 10**7
-
-#: A probability between two exact numbers.
-Ends = tuple[Fraction, Fraction]
-Law = dict[tuple[int, ...], Ends]
-
-#: What a sampled output of fewer rounds is filled up with.
-STOPPED = -1
-MOST_OUTPUTS = 100_000
 
 
 def to_rounds(value: object) -> int:
@@ -47,31 +31,6 @@ def to_rate(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Frac
     if not 1 / MOST_RATE <= rate <= MOST_RATE:
         raise InvalidArgument("epsilon0/sensitivity must lie between 2**-900 and 2**900 to be run, but another value was found; rescale")
     return epsilon, delta, rate
-
-
-def settle(mechanism: Any) -> None:
-    """Put exact numbers in place of what a repeated mechanism was made with, and λ beside them. Raises :class:`InvalidArgument`."""
-    epsilon, delta, rate = to_rate(mechanism.epsilon0, mechanism.sensitivity)
-    found = {
-        "select": to_select(mechanism.select), "rounds": to_rounds(mechanism.rounds), "epsilon0": epsilon, "sensitivity": delta,
-        "rate": rate, "arithmetic": to_arithmetic(mechanism.arithmetic),
-    }  # fmt: skip
-    for name, value in found.items():
-        object.__setattr__(mechanism, name, value)
-
-
-def own_cost(rate: Fraction, sensitivity: ExactLike) -> Fraction:
-    """Return λ·Δ(x): the nats that adding a record of the sensitivity Δ(x) costs. Raises :class:`InvalidArgument`."""
-    _, _, own = to_rate(1, sensitivity)
-    return rate / own
-
-
-def ask(mechanism: Any, previous: tuple[Any, ...], what: str) -> tuple[Any, Any] | None:
-    """Return the pair that select gives for the round after ``previous``, None where it stops. Raises :class:`InvalidArgument`."""
-    if len(previous) >= mechanism.rounds:
-        return None
-    offered = mechanism.select(previous)
-    return None if offered is None else to_pair(offered, what)
 
 
 def to_function(value: object, what: str) -> Callable[[Any], Any]:
@@ -151,49 +110,3 @@ def _read_objects(values: list[Any]) -> np.ndarray[Any, Any]:
 def read_exact(value: object) -> Fraction:
     """Return one number of an array of :func:`to_scores` as an exact fraction."""
     return value if isinstance(value, Fraction) else to_exact(value, "a score")
-
-
-def hypotheses(arithmetic: Arithmetic, assumptions: tuple[Hypothesis, ...], machine: tuple[Hypothesis, ...] = ()) -> tuple[Hypothesis, ...]:
-    """Return what a mechanism takes for granted; ``machine``: what its exact draws do of the machine."""
-    noise = (EXACT_REALS,) if arithmetic is Arithmetic.BINARY64 else machine
-    return (*assumptions, PURE_SELECT, PUBLIC_CONSTANTS, *noise)
-
-
-def sample_rounds(mechanism: Any, size: int, draw: Callable[[Any, int], NDArray[Any]], name: Callable[[Any, int], Any]) -> Integers:
-    """Return ``size`` independent outputs as numbers of the answers, −1 after a stop, shape (size, rounds).
-
-    ``draw(offered, count)`` gives the answers of one round, for ``count`` outputs that are the same so far; ``name(offered, number)`` is
-    what select is told of an answer.
-    """
-    found = np.full((size, mechanism.rounds), STOPPED, dtype=np.int64)
-    waiting: list[tuple[tuple[Any, ...], Positions]] = [((), np.arange(size))]
-    while waiting:
-        previous, rows = waiting.pop()
-        offered = mechanism.offer(previous)
-        if offered is None or not len(rows):
-            continue
-        drawn = draw(offered, len(rows))
-        found[rows, len(previous)] = drawn
-        waiting += [((*previous, name(offered, number)), rows[drawn == number]) for number in np.unique(drawn).tolist()]
-    return found
-
-
-def list_law(mechanism: Any, weigh: Callable[[Any], Iterable[tuple[int, Ends]]], name: Callable[[Any, int], Any]) -> Law:
-    """Return all outputs, as numbers of the answers, with their probabilities.
-
-    ``weigh(offered)`` gives the answers of one round with their probabilities; ``name`` as in :func:`sample_rounds`. Raises
-    :class:`InvalidArgument` for more than 100,000 outputs.
-    """
-
-    def follow(previous: tuple[Any, ...], path: tuple[int, ...], weight: Ends) -> Iterator[tuple[tuple[int, ...], Ends]]:
-        offered = mechanism.offer(previous)
-        if offered is None:
-            yield path, weight
-            return
-        for number, share in weigh(offered):
-            yield from follow((*previous, name(offered, number)), (*path, number), (weight[0] * share[0], weight[1] * share[1]))
-
-    found = dict(itertools.islice(follow((), (), (Fraction(1), Fraction(1))), MOST_OUTPUTS + 1))
-    if len(found) > MOST_OUTPUTS:
-        raise InvalidArgument(f"the law has more than {MOST_OUTPUTS} outputs, which are too many to list; take a smaller instance")
-    return found

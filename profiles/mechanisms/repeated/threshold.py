@@ -10,30 +10,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from profiles.arrays import Booleans, Integers
+from profiles.arrays import Booleans
 from profiles.errors import InvalidData
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
-from profiles.mechanisms.interface import Arithmetic, check_call, is_exact, to_arithmetic
-from profiles.mechanisms.repeated.interface import (
-    Ends,
-    Law,
-    ask,
-    hypotheses,
-    list_law,
-    own_cost,
-    read_exact,
-    sample_rounds,
-    settle,
-    to_function,
-)
+from profiles.mechanisms.interface import Arithmetic
+from profiles.mechanisms.repeated.interface import read_exact, to_function
+from profiles.mechanisms.repeated.rounds import Ends, Repeated
 from profiles.numbers import ExactLike, exact_text, to_exact
-from profiles.randomness import draw_exp, enclose_exp, open_bits
+from profiles.randomness import BitSource, draw_exp, enclose_exp
 
 Value = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedThreshold:
+class RepeatedThreshold(Repeated):
     """Claim (Theorem B of docs/repeated-mechanisms.md): the answers (o_1, ..., o_L) are ε₀-add-DP, that is, P(M(D) ∈ S) ≤ e^ε₀ P(M(D′) ∈ S)
     where D is D′ and one record more, if for every such pair
 
@@ -59,6 +49,7 @@ class RepeatedThreshold:
 
     name: ClassVar[str] = "repeated above-threshold"
     source: ClassVar[str] = "Ghazi et al. 2024, Theorem 5.3"
+    offers: ClassVar[str] = "a function of the data set and a threshold"
 
     select: Callable[[tuple[bool, ...]], Any]
     rounds: int
@@ -66,9 +57,6 @@ class RepeatedThreshold:
     sensitivity: ExactLike
     arithmetic: Arithmetic | str = Arithmetic.EXACT
     rate: Fraction = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        settle(self)
 
     @property
     def assumptions(self) -> tuple[Hypothesis, Hypothesis]:
@@ -81,18 +69,9 @@ class RepeatedThreshold:
         )
         return ASSUMPTION_OF_SCORES.about(statement=first), ASSUMPTION_OF_SCORES.about(statement=second)
 
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What the claim takes for granted."""
-        return hypotheses(to_arithmetic(self.arithmetic), self.assumptions)
-
-    def spend(self, sensitivity: ExactLike) -> Fraction:
-        """Return what a record costs whose own sum in Assumption 5.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
-        return own_cost(self.rate, sensitivity)
-
     def offer(self, previous: tuple[bool, ...]) -> tuple[Value, Fraction] | None:
         """Return value function and threshold of the round after ``previous``, None where the mechanism stops."""
-        offered = ask(self, previous, "a function of the data set and a threshold")
+        offered = self.ask(previous)
         if offered is None:
             return None
         return to_function(offered[0], "a function"), to_exact(offered[1], "a threshold")
@@ -101,52 +80,19 @@ class RepeatedThreshold:
         """Return γ = ε₀/Δ·(τ − h)⁺ with P(⊤) = e^−γ. Raises :class:`InvalidData` where h is not a finite real number."""
         return compute_exponent(value, threshold, self.rate)
 
-    def run(self, data: Any, rng: object) -> tuple[bool, ...]:
-        """Return one output: True where the answer is above.
+    def draw(self, offered: tuple[Value, Fraction], data: Any, rng: Any, digits: BitSource | None, count: int) -> Booleans:
+        """Return ``count`` answers: True for ⊤, False for ⊥, shape (count,)."""
+        gamma = self.exponent(offered[0](data), offered[1])
+        return _draw_noisy(gamma, rng, count) if digits is None else np.array([draw_exp(gamma, digits) for _ in range(count)])
 
-        ``rng``: a generator, or (for exact arithmetic) anything else that :func:`profiles.randomness.open_bits` takes.
-        """
-        exact = is_exact(self)
-        if exact:
-            digits = open_bits(rng)
-        else:
-            check_call(rng, 1)
-        answers: list[bool] = []
-        while (offered := self.offer(tuple(answers))) is not None:
-            gamma = self.exponent(offered[0](data), offered[1])
-            answers.append(draw_exp(gamma, digits) if exact else bool(_draw_noisy(gamma, rng, 1)[0]))
-        return tuple(answers)
+    def weigh(self, offered: tuple[Value, Fraction], data: Any, bits: int) -> tuple[tuple[int, Ends], ...]:
+        """Return 1 for ⊤ and 0 for ⊥ with their probabilities."""
+        lo, hi = (Fraction(end, 1 << bits) for end in enclose_exp(self.exponent(offered[0](data), offered[1]), bits))
+        return (1, (lo, hi)), (0, (1 - hi, 1 - lo))
 
-    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
-        """Return ``size`` independent outputs: 1 for ⊤, 0 for ⊥, −1 after a stop, shape (size, rounds)."""
-        check_call(rng, size)
-        digits, exact = open_bits(rng), is_exact(self)
-
-        def draw(offered: tuple[Value, Fraction], count: int) -> Booleans:
-            gamma = self.exponent(offered[0](dataset), offered[1])
-            return np.array([draw_exp(gamma, digits) for _ in range(count)]) if exact else _draw_noisy(gamma, rng, count)
-
-        return sample_rounds(self, size, draw, _name)
-
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
-        """Same as :meth:`sample`: the interface that audits judge."""
-        return self.sample(dataset, rng, size)
-
-    def law(self, data: Any, bits: int = 128) -> Law:
-        """Return the probability of every output on ``data``, enclosed: answers, 1 for ⊤ and 0 for ⊥ → (lower, upper).
-
-        For small instances. Raises :class:`InvalidArgument` for more than 100,000 outputs.
-        """
-
-        def weigh(offered: tuple[Value, Fraction]) -> tuple[tuple[int, Ends], ...]:
-            lo, hi = (Fraction(end, 1 << bits) for end in enclose_exp(self.exponent(offered[0](data), offered[1]), bits))
-            return (1, (lo, hi)), (0, (1 - hi, 1 - lo))
-
-        return list_law(self, weigh, _name)
-
-
-def _name(_offered: object, answer: int) -> bool:
-    return bool(answer)
+    def name_answer(self, offered: object, number: int) -> bool:  # noqa: ARG002
+        """Return whether the answer is ⊤."""
+        return bool(number)
 
 
 def compute_exponent(value: object, threshold: Fraction, rate: Fraction) -> Fraction:
