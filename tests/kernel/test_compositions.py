@@ -769,3 +769,23 @@ def test_exponentials_of_losses_are_numbers():
     more = {"grid": grid("1", entry(-5, 5))}
     assert about(listed, "delta-lower", "remove", most + 1, "1/2", **more).reason == "the epsilon of the claim is out of range"
     assert "out of range" not in str(about(listed, "delta-lower", "remove", most, "1/2", **more).reason)
+
+
+@pytest.mark.thorough
+def test_losses_have_exponentials_that_are_numbers():
+    # beyond, decimal raises an exception of its own where a number is too large, and says nothing where it is too small
+    far, wide = "a loss is out of range", {"grid": grid("1/100", entry(-60, 60))}
+    for epsilon, reason in (("8e8", None), ("800000001", far), ("1e10", far)):
+        assert about([event("laplace", scale="2")], "delta-lower", "add", epsilon).reason == reason
+    for epsilon, reason in (
+        ("8e8", None),
+        ("800000001", "the epsilon of the claim is out of range"),
+        ("1e10", "the epsilon of the claim is out of range"),
+    ):
+        for side in ("delta-upper", "delta-lower"):
+            bound = "1/2" if side == "delta-upper" else "0"
+            assert about([event("gaussian", q="1/2", noise_multiplier="2")], side, "remove", epsilon, bound, **wide).reason == reason
+    for direction in ("remove", "add"):
+        assert about([event("pure", q="1/2", epsilon="8e8")], "delta-positive", direction, "1/10").accepted
+        for loss in ("800000001", "1e30"):
+            assert about([event("pure", q="1/2", epsilon=loss)], "delta-positive", direction, "1/10").reason == far
