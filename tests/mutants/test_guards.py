@@ -202,6 +202,7 @@ def test_a_ceiling_takes_two_values_beside_a_kink():
     assert kink("ceiling(w)", "1.5", "3").accepted
     assert kink("ceiling(w)", "1.5", "3.5").reason == "a ceiling takes more than two values on the range"
     assert kink("ceiling(10**16*w)", "2", "2.00000000000000005").reason == "the argument of a ceiling is too large"
+    assert kink("exp(ceiling(-10**16*w))", "2", "2.00000000000000005").reason == "the argument of a ceiling is too large"
     assert kink("ceiling(exp(exp(w)))", "20", "20.1").reason == "the argument of a ceiling is too large"
 
 
