@@ -106,7 +106,12 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
 
     lost = _lose_wholly(composition, direction)
     size = delta - lost if delta > lost else delta  # of what finite losses may add, which is what the grid is made for
-    lower, upper = _find_curves(composition, direction, max(size, _LEAST), gap, miss)
+    try:
+        lower, upper = _find_curves(composition, direction, max(size, _LEAST), gap, miss)
+    except Undecided:
+        if end.upper is None or end.mass > delta:
+            raise
+        return EpsilonEnds(Fraction(0), end.upper, (end.claim_upper(end.upper, delta),))  # the losses add up, at most
     high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
     made = list[Mapping[str, object]]([] if high is None else [_claim(direction, high, delta, upper, up=True)])
     if end.upper is not None and end.mass <= delta and (high is None or end.upper <= high):

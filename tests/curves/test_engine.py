@@ -418,3 +418,27 @@ def test_losses_beyond_what_is_proved_end_in_one_sentence(direction):
     found = bound_delta(whole, Fraction(10_000), direction)
     assert (found.lower, found.upper) == (0, 1)
     holds(found, whole)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_atoms_of_different_sizes_where_delta_falls_at_once(direction):
+    # all losses are the largest ones with probability 0.13, so that the least epsilon at a tiny delta is next to their sum
+    small = make_event("approximate", {"epsilon": "0.023", "delta": 0}, count=3)
+    whole = composed(small, make_event("discrete-laplace", {"scale": "5/56"}, count=2))
+    found = bound_epsilon(whole, Fraction(1, 10**18), direction)
+    assert Fraction("22.46") < found.lower <= found.upper <= Fraction("22.469")
+    assert found.upper - found.lower <= Fraction(1, 1000) * found.upper
+    holds(found, whole)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_where_no_grid_is_small_enough_the_largest_losses_add_up(direction):
+    large = make_event("pure", {"epsilon": 10_000}, count=10**4)
+    whole = composed(large, make_event("pure", {"epsilon": "1e-9"}, count=9 * 10**8))
+    found = bound_epsilon(whole, Fraction(1, 10**5), direction)
+    assert (found.lower, found.upper) == (0, Fraction("100000000.9"))
+    holds(found, whole)
+    with pytest.raises(Undecided, match="could not be computed"):  # what may be lost wholly is larger than this delta
+        bound_epsilon(composed(*whole.events, make_event("approximate", {"epsilon": 1, "delta": "1e-6"})), Fraction(1, 10**7), direction)
