@@ -30,6 +30,8 @@ _FIRST = 1.05  # the fineness of a first look: a little more than planned saves 
 _COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
 _MOST_EPSILON = 1 << 29  # whose exponential the kernel computes
 _MOST_GAUSSIAN = 10**10  # of Gaussian noise alone, whose curve has no exponential
+_BEYOND = 16.0 * _MOST_EPSILON  # a guess of epsilon that is far beyond that: a grid would only be tried in vain
+_FINEST_AIM = Fraction(1, 10**15)
 _FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
 _NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
 _LOST = 1000  # one part in so many of a gap of delta may be cut off at once; the guess of delta may be several times too large
@@ -104,7 +106,12 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
 
     lost = _lose_wholly(composition, direction)
     size = delta - lost if delta > lost else delta  # of what finite losses may add, which is what the grid is made for
-    lower, upper = _find_curves(composition, direction, max(size, _LEAST), gap, miss)
+    try:
+        lower, upper = _find_curves(composition, direction, max(size, _LEAST), gap, miss)
+    except Undecided:
+        if end.upper is None or end.mass > delta:
+            raise
+        return EpsilonEnds(Fraction(0), end.upper, (end.claim_upper(end.upper, delta),))  # the losses add up, at most
     high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
     made = list[Mapping[str, object]]([] if high is None else [_claim(direction, high, delta, upper, up=True)])
     if end.upper is not None and end.mass <= delta and (high is None or end.upper <= high):
@@ -255,9 +262,16 @@ def _find_curves(
             shapes[0] = find_shape(composition, events, sides[0])
     except Rejected as problem:
         raise _refuse(composition, problem) from problem
+    if shapes[1].epsilon > _BEYOND:
+        if of_delta:
+            return _NOTHING, _EVERYTHING
+        raise Undecided(
+            f"the privacy curve of {composition.name[:80]!r} was asked for, but its losses are about {shapes[1].epsilon:.2g} nats, "
+            f"and those up to {_MOST_EPSILON} are computed; lower the counts, or add noise"
+        )
     if of_delta:  # which falls by a factor of exp(-exponent) where epsilon rises by 1
         steps = max(shapes[1].epsilon, float(LEAST_EPSILON)) * shapes[1].exponent
-        aim = min(_COARSE, Fraction(float(gap) / max(steps, float(gap))).limit_denominator(10**15))
+        aim = min(_COARSE, max(Fraction(float(gap) / max(steps, float(gap))).limit_denominator(10**15), _FINEST_AIM))
     lower, upper, far, alone = _NOTHING, None, 0.0, False
     fineness, found, less = [_FIRST, _FIRST], list[_Curve | None]([None, None]), 2
     for _ in range(_ROUNDS):

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from profiles import exact_text
 from proofs_check.kernel import curves
 from proofs_check.kernel.compositions import Event as KernelEvent
+from proofs_check.kernel.lattices import MOST_CELLS
+from proofs_check.kernel.terms import require
 
 from .events import Composition, Direction, Event, MechanismKind
 
@@ -38,6 +40,7 @@ _FIRST, _LATER = 0.62, 0.25
 _UNITS, _LEVELLED = 8, 0.34
 _WIDEST, _WIDER = 2.0, 0.1
 _PASSES = 3
+_FAR_TOO_MANY = 4 * MOST_CELLS
 _STEPS = 30  # of the search for an exponent: to six digits
 _COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
 _NEXT = Fraction(1, 10**9)
@@ -265,7 +268,9 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     aligned = next((part.ends for part in sorted(shape.parts, key=lambda p: -p.event.count) if part.ends is not None), None)
     cells = [_widths(part, shape, budget / len(shape.parts), 1.0 if side.up else 1.5, aligned) for part in shape.parts]
     few = min(_ROUNDING * budget * (shape.exponent + 1) ** 2, _ROUNDING)  # what part of δ the masses may be off by
-    uses = sum(part.event.count * float(np.sum(np.diff(part.places) / widths)) for part, widths in zip(shape.parts, cells, strict=True))
+    points = [float(np.sum(np.diff(part.places) / widths)) for part, widths in zip(shape.parts, cells, strict=True)]
+    require(max(points) < _FAR_TOO_MANY, "the grid is too large")  # before it is written down
+    uses = sum(part.event.count * number for part, number in zip(shape.parts, points, strict=True))
     digits = ceil(max(log10(4 * uses / few), _FEWEST) + log10(side.delta.denominator) - log10(side.delta.numerator))
     if aligned is None:
         finest, cells = _fit_levels(shape.parts, cells)
@@ -307,11 +312,12 @@ def _widths(part: Part, shape: Shape, budget: float, factor: float, aligned: tup
     for end, share in zip(part.ends or (), atoms, strict=False):
         near = np.minimum(np.abs(part.places[:-1] - float(end)), np.abs(part.places[1:] - float(end)))
         if aligned is not None and part.ends is not None and part.ends[1] - part.ends[0] != aligned[1] - aligned[0]:  # off the lattice
-            found = np.minimum(found, np.maximum(sqrt(12 * _FIRST * budget / count), near / 2))
+            little = max(sqrt(12 * _FIRST * budget / count), _FIRST * budget * (shape.exponent + 1) / count)  # a cell moves it by its width
+            found = np.minimum(found, np.maximum(little, near / 2))
         if np.sum(shares) > 0 and count * share >= _RARE:  # what shares a cell with an atom is taken for a part of it
             found = np.minimum(found, np.maximum(max(budget * (shape.exponent + 1) / (8 * count), 1 / shape.exponent), near / 2))
     if part.ends is not None and len(shape.parts) > 1:  # the laws of other events are brought to the level of an atom
-        found = np.minimum(found, sqrt(8 * _LATER * budget))
+        found = np.minimum(found, max(sqrt(8 * _LATER * budget), _LATER * budget * (shape.exponent + 1)))
     return np.array(found)
 
 

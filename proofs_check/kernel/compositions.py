@@ -127,7 +127,7 @@ def read_events(value: object) -> list[Event]:
         events.append(Event(both[0], both[1], q, count, size, ends=ends))
     first = [_once(_later(curves.gaussian, m), m=m)] if m else []
     if not (m or rho or events):  # nothing is lost
-        events.append(_once(_later(curves.two_sided, zero, zero, zero, zero)))
+        events.append(_once(_later(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
     return first + events + ([_once(_later(curves.gaussian, 2 * rho), rho)] if rho else [])
 
 
@@ -146,8 +146,8 @@ def _end(there: End, back: End) -> End:
     return back if back == (Fraction(0), Fraction(0)) else there
 
 
-def _once(base: Callable[[], curves.Base], rho: Fraction | None = None, m: Fraction | None = None) -> Event:
-    return Event(base, base, Fraction(1), 1, rho=rho, m=m)
+def _once(base: Callable[[], curves.Base], rho: Fraction | None = None, m: Fraction | None = None, end: End = (None, Fraction(0))) -> Event:
+    return Event(base, base, Fraction(1), 1, rho=rho, m=m, ends=(end, end))
 
 
 def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Callable[[], curves.Base]:
@@ -221,7 +221,7 @@ def check_composition(events: list[Event], value: object, meter: Meter | None = 
         require(plain and bound == 0, "what is positive is above 0, for which no grid is needed")
         require(loss is None or mass or epsilon <= loss, "delta is not shown to be positive below this epsilon")
         return name, "proved", "0"
-    ended = plain and up and loss is not None and loss <= epsilon and mass <= bound
+    ended = plain and up and (bound == 1 or (loss is not None and loss <= epsilon and mass <= bound))  # no delta is above 1
     if ended:
         found = mass
     elif "grid" in claim:

@@ -87,7 +87,8 @@ def _is_signed_inside(session: Session, gap: Term, weights: list[Term], box: Box
 def kink(session: Session, s: Statement, *, at: Json, kink: Json) -> None:
     """Epsilon is not differentiable at a record and some w > 1: beside it epsilon is two smooth terms with other values or slopes."""
     # The one argument whose sign changes on the range has a single zero there. On either side of it the term equals a smooth term. Were it
-    # differentiable at the zero, it would be continuous there, so both terms would take its value and its derivative at the zero.
+    # differentiable at the zero, it would be continuous there, so both terms would take its value and its derivative at the zero. Both are
+    # made of parts of epsilon, which is defined, and all of whose parts are.
     s, _ = at_record(session, s, at, s.records)
     with session.at(".kink"):
         between = read_range(kink)
@@ -96,7 +97,6 @@ def kink(session: Session, s: Statement, *, at: Json, kink: Json) -> None:
         epsilon = _stepwise(session, s.epsilon, box)
         for i in (0, 1):
             side = session.resolve(epsilon, "w", lambda gap, strict, i=i: _signs(session, gap, box, crossing)[i] >= strict)  # type: ignore[misc]
-            session.define(side, box)
             session.check_smooth(side, "w", box)
             sides.append(side)
         value, slope = sides[0] - sides[1], differentiate(sides[0], "w") - differentiate(sides[1], "w")

@@ -123,7 +123,6 @@ def restated(session: Session, s: Statement, value: object, at: object = None) -
             for node in postorder(epsilon):
                 if node.op == "pow" and session.is_zero(node.args[0] - root * root, s.domain):
                     epsilon = substitute(epsilon, {node: power(make("abs", root), 2 * node.args[1].value)})
-        session.define(term, s.domain)
         require(session.is_zero(epsilon - term, s.domain), "the term that epsilon is restated as is not shown to equal it")
     return replace(s, epsilon=term)
 

@@ -13,7 +13,7 @@ from scipy.special import log_ndtr
 from accountant.curves.engine import bound_delta, bound_epsilon, make_certificate, write_events
 from accountant.curves.events import Composition, Direction, make_event
 from accountant.curves.grids import Side, count_points, find_shape, plan
-from profiles import InvalidArgument
+from profiles import InvalidArgument, Undecided
 from proofs_check.kernel import check, compositions
 
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
@@ -397,3 +397,48 @@ def test_delta_reaches_its_gap_where_epsilon_is_far_from_one():
     for direction in Direction:
         bound = bound_delta(composed(gaussian(1, 19_000, "1e-2")), Fraction(10), direction, gap=Fraction(1, 100))
         assert 0 < bound.upper - bound.lower <= bound.upper / 100
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_a_zcdp_event_that_loses_nothing_has_an_epsilon_of_zero(direction):
+    whole = composed(make_event("zcdp", {"rho": 0}, count=5))
+    for delta in ("0", "1e-9"):
+        found = bound_epsilon(whole, Fraction(delta), direction)
+        assert found.lower == found.upper == 0
+        holds(found, whole)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_losses_beyond_what_is_proved_end_in_one_sentence(direction):
+    whole = composed(make_event("pure", {"epsilon": 10_000}, count=10**9))
+    with pytest.raises(Undecided, match="losses are about 1e\\+13 nats"):
+        bound_epsilon(whole, Fraction(1, 10**5), direction)
+    found = bound_delta(whole, Fraction(10_000), direction)
+    assert (found.lower, found.upper) == (0, 1)
+    holds(found, whole)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_atoms_of_different_sizes_where_delta_falls_at_once(direction):
+    # all losses are the largest ones with probability 0.13, so that the least epsilon at a tiny delta is next to their sum
+    small = make_event("approximate", {"epsilon": "0.023", "delta": 0}, count=3)
+    whole = composed(small, make_event("discrete-laplace", {"scale": "5/56"}, count=2))
+    found = bound_epsilon(whole, Fraction(1, 10**18), direction)
+    assert Fraction("22.46") < found.lower <= found.upper <= Fraction("22.469")
+    assert found.upper - found.lower <= Fraction(1, 1000) * found.upper
+    holds(found, whole)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_where_no_grid_is_small_enough_the_largest_losses_add_up(direction):
+    large = make_event("pure", {"epsilon": 10_000}, count=10**4)
+    whole = composed(large, make_event("pure", {"epsilon": "1e-9"}, count=9 * 10**8))
+    found = bound_epsilon(whole, Fraction(1, 10**5), direction)
+    assert (found.lower, found.upper) == (0, Fraction("100000000.9"))
+    holds(found, whole)
+    with pytest.raises(Undecided, match="could not be computed"):  # what may be lost wholly is larger than this delta
+        bound_epsilon(composed(*whole.events, make_event("approximate", {"epsilon": 1, "delta": "1e-6"})), Fraction(1, 10**7), direction)

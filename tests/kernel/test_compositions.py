@@ -443,7 +443,7 @@ def test_fields_that_are_missing_or_too_many_are_rejected():
         place["more"] = 1
         assert not check(json.dumps(value)).accepted, where
     for name in ("laplace", "response"):  # used more than once: there is no closed form
-        value = certificate(name, bound="1")
+        value = certificate(name, bound="0.999")
         del value["claims"][0]["grid"]
         assert not check(json.dumps(value)).accepted
 
@@ -665,7 +665,7 @@ def test_tails_are_probabilities(tails):
 
 def test_reasons_say_what_is_missing_or_too_long():
     assert about([event("pure", epsilon="0")], "delta-lower", "remove", "0", "0").accepted  # a loss of 0 is in range
-    assert about([event("laplace", scale="2")] * 2, "delta-upper", "remove", "1/10", "1").reason == "more than one event needs a grid"
+    assert about([event("laplace", scale="2")] * 2, "delta-upper", "remove", "1/10", "0.999").reason == "more than one event needs a grid"
     value = certificate("laplace", bound="1")
     value["claims"][0]["grid"]["events"][0]["steps"] = []
     assert check(json.dumps(value)).reason == "the grid has no cells"
@@ -725,7 +725,7 @@ def test_refusals_have_their_reason(listed, claim, reason):
     ids=str,
 )
 def test_ranges_have_their_reason(listed, claim, reason):
-    given = {"kind": "delta-upper", "direction": "remove", "epsilon": "1", "bound": "1", **claim}
+    given = {"kind": "delta-upper", "direction": "remove", "epsilon": "1", "bound": "0.999", **claim}
     assert about([listed], **given).reason == reason
 
 
@@ -769,3 +769,42 @@ def test_exponentials_of_losses_are_numbers():
     more = {"grid": grid("1", entry(-5, 5))}
     assert about(listed, "delta-lower", "remove", most + 1, "1/2", **more).reason == "the epsilon of the claim is out of range"
     assert "out of range" not in str(about(listed, "delta-lower", "remove", most, "1/2", **more).reason)
+
+
+@pytest.mark.thorough
+def test_losses_have_exponentials_that_are_numbers():
+    # beyond, decimal raises an exception of its own where a number is too large, and says nothing where it is too small
+    far, wide = "a loss is out of range", {"grid": grid("1/100", entry(-60, 60))}
+    for epsilon, reason in (("8e8", None), ("800000001", far), ("1e10", far)):
+        assert about([event("laplace", scale="2")], "delta-lower", "add", epsilon).reason == reason
+    for epsilon, reason in (
+        ("8e8", None),
+        ("800000001", "the epsilon of the claim is out of range"),
+        ("1e10", "the epsilon of the claim is out of range"),
+    ):
+        for side in ("delta-upper", "delta-lower"):
+            bound = "1/2" if side == "delta-upper" else "0"
+            assert about([event("gaussian", q="1/2", noise_multiplier="2")], side, "remove", epsilon, bound, **wide).reason == reason
+    for direction in ("remove", "add"):
+        assert about([event("pure", q="1/2", epsilon="8e8")], "delta-positive", direction, "1/10").accepted
+        for loss in ("800000001", "1e30"):
+            assert about([event("pure", q="1/2", epsilon=loss)], "delta-positive", direction, "1/10").reason == far
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_where_nothing_is_lost_no_delta_is_positive(direction):
+    for events in ([event("zcdp", 3, rho="0")], [event("zcdp", rho="0"), event("pure", epsilon="0")]):
+        assert about(events, "delta-upper", direction, "0", "0").accepted
+        for epsilon in ("0", "1/10", "1e10"):
+            positive = about(events, "delta-positive", direction, epsilon).accepted  # at every epsilon below: below 0 there is none
+            assert positive is (epsilon == "0")
+
+
+@pytest.mark.thorough
+def test_that_delta_is_at_most_one_needs_no_grid():
+    events = [event("approximate", 10**9, epsilon="10000", delta="1/2"), event("gaussian", 10**9, "1/2", noise_multiplier="1/1000")]
+    for bound, accepted in (("1", True), ("0.999999999", False), ("1.000000001", False)):
+        for direction in ("remove", "add"):
+            assert about(events, "delta-upper", direction, "0", bound).accepted is accepted
+            assert not about(events, "delta-lower", direction, "0", bound).accepted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import reduce
 
@@ -162,3 +163,99 @@ def test_the_name_of_a_generalisation_is_new(name):
     reason = "a name is reserved or not an ASCII identifier" if name == "w" else "the name is not new"
     assert report("z + 0*w", nonnegative=tree, parameters={"c": "2"}).reason == reason
     assert report("z + 0*w", nonnegative={**tree, "name": "y", "general": "y"}, parameters={"c": "2"}).accepted
+
+
+@pytest.mark.thorough
+def test_a_point_at_the_end_of_a_piece_has_no_value_of_its_own():
+    lone = "Piecewise((w, w < 2), (100, w <= 2), (w, True))"  # not differentiable at 2, where w epsilon' >= epsilon is false
+    assert pieces(lone, Z, Z, cut="2").reason == "epsilon jumps at the end of a piece"
+    assert pieces(lone.replace("100", "w"), Z, Z, cut="2").accepted
+
+
+@pytest.mark.thorough
+def test_pieces_are_in_the_order_of_their_weights():
+    # pieces that go back cover the weights as well, but what is proved of them speaks of pieces that go on
+    for cuts, step in (
+        (["2", "3"], None),
+        (["2", "2"], None),
+        (["3", "2"], "claims[1].proof.cuts"),
+        (["1/2", "2"], "claims[1].proof.cuts"),
+    ):
+        proof = {"cuts": cuts, "bound": [M, M, M]}
+        assert report("w**2 + 0*z", ("proposition-17", "proved", proof)).step == step
+
+
+@pytest.mark.thorough
+def test_the_range_of_a_kink_has_two_ends_whose_signs_are_known():
+    # with one point, or signs of 0, both sides are the same term, which does not differ from itself: so these say what is wrong earlier
+    assert kink("Abs(w - 2)", "1.9", "2.1").accepted
+    assert "strictly inside a range" in str(kink("Abs(w - 2)", "2", "2").reason)
+    with localcontext(prec=120):
+        ends = [str(Decimal(2).sqrt() + Decimal(f"{k}e-90")) for k in (1, 2)]  # closer than the kernel's intervals tell apart
+    assert "changes its sign, and not just once" in str(kink("Abs(w**2 - 2)", *ends).reason)
+    assert kink("Abs(w**2 - 2)", "1.4", "1.5").accepted
+
+
+@pytest.mark.thorough
+def test_a_ceiling_takes_two_values_beside_a_kink():
+    assert kink("ceiling(w)", "1.5", "2.5").accepted
+    assert kink("ceiling(w)", "1.5", "3").accepted
+    assert kink("ceiling(w)", "1.5", "3.5").reason == "a ceiling takes more than two values on the range"
+    assert kink("ceiling(10**16*w)", "2", "2.00000000000000005").reason == "the argument of a ceiling is too large"
+    assert kink("exp(ceiling(-10**16*w))", "2", "2.00000000000000005").reason == "the argument of a ceiling is too large"
+    assert kink("ceiling(exp(exp(w)))", "20", "20.1").reason == "the argument of a ceiling is too large"
+
+
+@pytest.mark.thorough
+def test_what_is_restated_at_a_record_is_about_a_record_that_is_declared():
+    for z, target, reason in (("4", "3", None), ("100", "10", "the point is outside the declared ranges")):  # epsilon is at most 4
+        proof = {"restated": {"term": "z*w"}, "at": {"z": z}, "bound": M}
+        assert report("w*z", ("assumption-8", "refuted", proof), target_epsilon=target).reason == reason
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("weight", ["exp(1)", "1/2", "0"])
+def test_a_weight_is_a_number_that_is_at_least_one(weight):
+    found = report("w**2 + 0*z", ("homogeneous", "refuted", {"at": {"z": "1", "w": weight}, "bound": B}))
+    assert found.reason == "the weight must be a number that is at least 1"
+    assert report("w**2 + 0*z", ("homogeneous", "refuted", {"at": {"z": "1", "w": "2"}, "bound": B})).accepted
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("notion", ["pdp", "approximate", "", ["pure"]])
+def test_a_notion_is_known(notion):
+    value = whole("w*z")
+    value["profile"]["notion"] = notion
+    assert check(json.dumps(value)).reason == "unknown notion"
+
+
+def halves(depth: int) -> dict:
+    """Return cases within cases of a claim that needs no proof, of the records z up to 4."""
+    found: dict = {}
+    for k in range(depth, 0, -1):
+        found = {"cases": {"variable": "z", "at": str(4 - Fraction(4, 2**k)), "below": {}, "above": found}}
+    return found
+
+
+@pytest.mark.thorough
+def test_cases_are_of_moderate_depth():
+    assert report("w*z", ("homogeneous", "proved", halves(29))).accepted
+    assert report("w*z", ("homogeneous", "proved", halves(30))).reason == "the proof is nested too deeply"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, None),
+        ({"at": "0"}, "the range must be split strictly inside"),  # which would prove what is asked, and ask the same again
+        ({"at": "4", "closed": "yes"}, "the range must be split strictly inside"),
+        ({"at": "5"}, "the number is outside the range"),
+        ({"variable": "y"}, "there is no such variable in the records"),
+        ({"variable": ["z"]}, "there is no such variable in the records"),
+    ],
+    ids=str,
+)
+def test_cases_are_on_either_side_of_a_number_in_the_range(change, reason):
+    cut = {"variable": "z", "at": "1", "below": {}, "above": {}} | change
+    assert report("w*z", ("homogeneous", "proved", {"cases": cut})).reason == reason

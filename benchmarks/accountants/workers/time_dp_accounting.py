@@ -8,6 +8,7 @@ distance from it is the gap.
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 import warnings
@@ -49,7 +50,9 @@ def search(task: dict[str, Any], ways: tuple[bool, ...]) -> dict[str, Any]:
             continue
         told = {"close": False, "interval": interval, "answers": found, "seconds": seconds}
         base = found[1] if len(ways) == 2 else task["truth"]
-        if found[0] - base <= task["gap"] * max(found[0], _LEAST):
+        if math.isinf(found[0]):  # finer grids do not end the sum of its rounding errors
+            told["problem"] = "epsilon is infinite"
+        elif found[0] - base <= task["gap"] * max(found[0], _LEAST):
             return {**told, "close": True, "seconds": min(seconds, look(task, interval, ways)[1])}
         if seconds > task["limit"]:
             break
