@@ -289,6 +289,19 @@ JUDGED_TOGETHER = Hypothesis(
     "a function that is asked for one user at a time",
 )
 SUBMODULAR = Hypothesis("submodular", "Each user's function is monotone and submodular with values in [0, 1]", Head.CODE)
+TRIANGLE = Hypothesis(
+    "triangle-inequality",
+    "The distances obey the triangle inequality, those of records to candidates as well",
+    Head.DATA,
+    discharged_by="points, a grid or a network, or the check of a matrix of distances",
+)
+AT_CANDIDATES = Hypothesis(
+    "at-candidates",
+    "Every record stands at a candidate; a point counts as the candidate that it is moved to",
+    Head.DATA,
+    meaning="moving a record by its distance to the nearest candidate changes what it costs by as much",
+    discharged_by="records that are candidate numbers, multiplicities or rows of distances",
+)
 TWO_VALUES = Hypothesis("two-values", "the function of every user takes at most two values, one apart", Head.CODE)
 MATROID_TESTED = Hypothesis(
     "matroid-tested", "The independence oracle satisfies the axioms of a matroid, which were tested on random sets only", Head.CODE

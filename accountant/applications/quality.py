@@ -186,7 +186,8 @@ def _describe_chance(failure: Fraction | None) -> str:
 
 def _head(bound: Utility) -> dict[str, Any]:
     failure = None if bound.failure is None else str(bound.failure)
-    return {"void": bound.void, "side": bound.side, "failure": failure, "reason": bound.reason}
+    supposed = [item.sentence for item in bound.hypotheses]
+    return {"void": bound.void, "side": bound.side, "failure": failure, "reason": bound.reason, "hypotheses": supposed}
 
 
 __all__ = ["CostBound", "ReportBound", "Utility", "UtilityBound", "void_cost"]

@@ -189,6 +189,8 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
         print_line(f"method                {answer.choice.method}: {answer.choice.reason}")
     if answer.utility is not None:
         print_line(f"quality               {answer.utility}")
+        for item in answer.utility.hypotheses:
+            print_line(f"  supposed            {item}")
     if answer.charged is not None:
         print_line(f"ledger                {answer.charged}; all that is in it together has this guarantee:")
     print_as_it_is(render(answer.guarantee, everything=options.everything).rstrip())

@@ -55,6 +55,10 @@ class Options:
         str | None,
         typer.Option("--distances", metavar="FILE", help="public distances: a square matrix: NPY, JSON, CSV without header"),
     ] = None
+    no_triangle: Annotated[
+        bool,
+        typer.Option("--no-triangle", help="with --distances: do not check the triangle inequality, which the bound of the cost supposes"),
+    ] = False
     graph: Annotated[
         str | None, typer.Option("--graph", metavar="FILE", help="a public network: a file with columns from, to and length")
     ] = None
@@ -94,6 +98,8 @@ def run(options: Options) -> int:
         raise InvalidArgument("exactly one of --points, --distances, --graph and --box is needed; say where the public candidates are")
     if options.box is None and (options.grid, options.norm) != ("16", "2"):
         raise InvalidArgument("--grid and --norm are for the cells of a box, but there is no --box; give one, or leave them out")
+    if options.no_triangle and options.distances is None:
+        raise InvalidArgument("--no-triangle is for a matrix of distances, but there is no --distances; leave it out")
     inputs = [(options.data, "input")]
     if options.box is None:
         inputs.append((getattr(options, given[0]), "file of candidates"))
@@ -134,5 +140,5 @@ def _read_places(options: Options, names: list[str]) -> Places:
             f"one column of places is needed, but --columns names {len(names)}; name the column that says where a record is"
         )
     if options.distances is not None:
-        return read_matrix(options.distances, options.diameter)
+        return read_matrix(options.distances, options.diameter, triangle=False if options.no_triangle else None)
     return read_graph(str(options.graph), options.diameter)

@@ -254,6 +254,8 @@ def _read(options: Options, pause: Callable[[], float] | None) -> Iterator[tuple
     for part in read_lines(sys.stdin.buffer.fileno(), pause):
         lines = part
         if names_of is None:
+            if not part.strip():
+                continue
             head, _, lines = part.lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")
             names_of = [name.strip().strip('"') for name in head.decode("utf-8", "replace").split(",")]
             for name in kinds_of:

@@ -98,6 +98,10 @@ def check_names(label: str, names: Sequence[str]) -> None:
             raise InvalidData(f"{label} has two columns of one name; rename one of them", private=f"both are called {quote(name)}")
 
 
+class NoRows(InvalidData):
+    """A table is well-formed and has no rows, which not everybody minds."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableSource:
     """A table file (``format`` csv or parquet) or an Arrow table in memory."""
@@ -127,7 +131,7 @@ class TableSource:
                 yield Batch(first_row, part.num_rows, compute_statistics(frame, specs), part)
                 first_row += part.num_rows
         if not first_row:
-            raise InvalidData(f"{self.label} has no rows; give at least one record")
+            raise NoRows(f"{self.label} has no rows; give at least one record")
 
     def find_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the names of all columns, and of those that hold numbers. Raises :class:`InvalidData` where there are no rows."""

@@ -65,7 +65,7 @@ def render(guarantee: Stated, *, everything: bool = True, beside: Iterable[str] 
     lines = [*_wrap(guarantee.subject, ""), *_wrap(describe_bound(guarantee), "  ")]
     lines += [line for text in (*list_details(guarantee), *beside) for line in _wrap(text, "  ")]
     lines += ["", *render_premises(guarantee, everything=everything)]
-    lines += ["", "derivation:", *_tree(guarantee.derivation, "  ", "  ")]
+    lines += ["", "derivation:", *_tree(guarantee, guarantee.derivation, "  ", "  ")]
     return "\n".join(lines) + "\n"
 
 
@@ -131,19 +131,24 @@ def to_json(guarantee: AnyGuarantee) -> dict[str, Any]:
             {"id": item.hypothesis.id, "hypothesis": item.hypothesis.sentence, "evidence": item.evidence, "subject": item.subject}
             for item in guarantee.discharged
         ],
-        "derivation": _derivation_json(guarantee.derivation),
+        "derivation": _derivation_json(guarantee, guarantee.derivation),
     }
 
 
-def _derivation_json(derivation: Derivation) -> dict[str, Any]:
+def mark_step(guarantee: Stated, derivation: Derivation) -> str:
+    """Return how a step of a guarantee's derivation is proved, in words."""
+    return derivation.mark(guarantee.hypotheses, guarantee.discharged)
+
+
+def _derivation_json(guarantee: Stated, derivation: Derivation) -> dict[str, Any]:
     return {
         "rule": derivation.rule,
         "statement": derivation.statement,
         "conclusion": derivation.conclusion,
         "claims": list(derivation.claims),
         "rests_on": list(derivation.basis.claims),
-        "proof_of_rule": derivation.basis.mark,
-        "premises": [_derivation_json(child) for child in derivation.children],
+        "proof_of_rule": mark_step(guarantee, derivation),
+        "premises": [_derivation_json(guarantee, child) for child in derivation.children],
     }
 
 
@@ -188,18 +193,18 @@ def _down(bound: EpsilonDP) -> str:
     return decimal_text(bound.lower, 12, round_up=False)
 
 
-def _tree(derivation: Derivation, first: str, rest: str) -> Iterator[str]:
+def _tree(guarantee: Stated, derivation: Derivation, first: str, rest: str) -> Iterator[str]:
     yield from _wrap(derivation.rule, first, rest)
     texts = [derivation.conclusion, f"by {derivation.statement}"]
     texts += [f"proof: {', '.join(derivation.claims)}"] if derivation.claims else []
     texts += [f"pdp claims: {', '.join(derivation.basis.claims)}"] if derivation.basis.claims else []
-    texts += [derivation.basis.mark]
+    texts += [mark_step(guarantee, derivation)]
     bar = "|  " if derivation.children else "   "
     for text in texts:
         yield from _wrap(text, rest + bar + " ", rest + bar + "   ")
     for index, child in enumerate(derivation.children):
         last = index == len(derivation.children) - 1
-        yield from _tree(child, rest + "+- ", rest + ("   " if last else "|  "))
+        yield from _tree(guarantee, child, rest + "+- ", rest + ("   " if last else "|  "))
 
 
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
@@ -222,7 +227,7 @@ def guarantee_html(guarantee: Stated) -> str:
         [cards.line(text) for text in list_details(guarantee)],
         _open_html(guarantee),
         _discharged_html(guarantee),
-        cards.fold("How it was derived", _derivation_html(guarantee.derivation)),
+        cards.fold("How it was derived", _derivation_html(guarantee, guarantee.derivation)),
     )
 
 
@@ -240,7 +245,8 @@ def _discharged_html(guarantee: Stated) -> Child:
     return cards.fold(f"{len(items)} more {'is' if len(items) == 1 else 'are'} discharged", cards.listed(items))
 
 
-def _derivation_html(derivation: Derivation) -> Child:
-    said: list[Child] = [cards.name(derivation.rule), f": {derivation.conclusion}, by {derivation.statement}; {derivation.basis.mark}"]
-    below = [_derivation_html(child) for child in derivation.children]
+def _derivation_html(guarantee: Stated, derivation: Derivation) -> Child:
+    marked = mark_step(guarantee, derivation)
+    said: list[Child] = [cards.name(derivation.rule), f": {derivation.conclusion}, by {derivation.statement}; {marked}"]
+    below = [_derivation_html(guarantee, child) for child in derivation.children]
     return make("ul", make("li", said, below))

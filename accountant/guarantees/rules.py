@@ -155,7 +155,8 @@ _AMPLIFIED = Signature("amplify_by_importance_sampling", {"rule": SAMPLING_RULE}
 def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) -> AnyGuarantee:
     """If M is ε-PDP on weighted data sets, M after Poisson importance sampling with q is ψ-PDP, ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)).
 
-    Source: Fay et al. 2024, Theorem 6. Formally: theorems ``importance_plus``, ``importance_minus``, ``psi_minus_le_plus``.
+    Source: Fay et al. 2024, Theorem 6. Formally: theorems ``importance_plus``, ``importance_minus``, ``psi_minus_le_plus`` and, for lists
+    of records of any type, ``list_amplification``.
     Raises :class:`InvalidArgument` where the guarantee is not a profile of weighted records,
     :class:`NotPrivate` for variance-optimal probabilities, which are no public map.
     """
@@ -191,7 +192,8 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
     U is computed and proved here, by :func:`accountant.guarantees.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
     the bound that the kernel accepts there for this very profile and rule (:func:`accountant.guarantees.recheck_epsilon`).
     Source: Fay et al. 2024, Definitions 2 and 4; for privacy-constrained sampling Problem 7, and Theorem 10 where its conditions hold.
-    Formally: theorem ``worst_case``; for the weights that privacy-constrained sampling uses docs/sampling.md, Theorem 2, on paper.
+    Formally: theorems ``worst_case``, ``importance_worst_case``; for the weights that privacy-constrained sampling uses
+    docs/sampling.md, Theorem 2, on paper.
     Raises :class:`InvalidArgument` where the guarantee is not about a sampled mechanism, and what ``bound_epsilon`` raises.
     """
     require_guarantee(guarantee)

@@ -86,12 +86,12 @@ RULES: dict[str, Basis] = {
         _THEOREM_6,
         "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)",
         premises=_WEIGHTED,
-        theorems=("importance_plus", "importance_minus", "psi_minus_le_plus"),
+        theorems=("importance_plus", "importance_minus", "psi_minus_le_plus", "list_amplification"),
         page="docs/one-sided.md, Theorem 1 and Corollary 1",
     ),
     "worst case over records": Basis(
         besides="the definitions; the bound has a certificate of its own",
-        theorems=("worst_case",),
+        theorems=("worst_case", "importance_worst_case"),
         page="docs/epsilon-bounds.md, sections 3 and 4",
     ),
     "worst case of privacy-constrained sampling": Basis(

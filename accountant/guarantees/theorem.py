@@ -139,6 +139,7 @@ class Derivation:
     """One application of a rule: its name, the statement it rests on, what it concluded, the certificate claims, and its premises.
 
     ``profile``: the whole profile that a promise is about, where a rule made it here; of what a file states it is not known.
+    ``says``: the hypotheses of the step that name what is declared, likewise.
     """
 
     rule: str
@@ -147,6 +148,7 @@ class Derivation:
     claims: tuple[str, ...] = ()
     children: tuple[Derivation, ...] = ()
     profile: Profile | None = field(default=None, compare=False, repr=False)
+    says: tuple[Hypothesis, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -161,6 +163,17 @@ class Derivation:
     def basis(self) -> Basis:
         """The papers' statements that the rule rests on, as ids of ``pdp claims``."""
         return RULES[self.rule]
+
+    def mark(self, hypotheses: Iterable[Hypothesis], discharged: Iterable[Discharged]) -> str:
+        """Return how the step is proved, in words: the mark of its rule; where it is a declaration, what discharged that, if anything did.
+
+        ``hypotheses`` and ``discharged`` are those of the guarantee. What is open anywhere in it is said to be open.
+        """
+        basis, left = self.basis, frozenset(hypotheses)
+        if basis.theorems or basis.page or left.intersection(self.says):
+            return basis.mark
+        found = dict.fromkeys(item.evidence for item in discharged if item.hypothesis in self.says)
+        return f"a hypothesis says it, which is discharged: {'; '.join(found)}" if found else basis.mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +338,9 @@ def conclude(
     closed = [item for parent in parents for item in parent.discharged]
     closed += [Discharged(item, reason, subject) for item, reason in found.items() if item not in inherited]
     below = tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
-    derivation = Derivation(rule, source, conclusion, tuple(claims), below, profile)
+    declared = {item.id for item in RULES[rule].premises if item.is_family}
+    says = tuple(dict.fromkeys(item for item in added if item.id in declared))
+    derivation = Derivation(rule, source, conclusion, tuple(claims), below, profile, says)
     made = None if call is None else replace(call, premises=tuple(parent.call for parent in parents))
     return _make(subject, _notion_of(bound) if notion is None else notion, bound, remaining, closed, derivation, whole, made)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from accountant.guarantees import AnyGuarantee, Derivation
 from accountant.guarantees.bounds import PROVED
-from accountant.guarantees.render import under_heads
+from accountant.guarantees.render import mark_step, under_heads
 from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, Evidence
 from accountant.report.prose import equation
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
@@ -294,11 +294,11 @@ def draw_derivation(guarantee: AnyGuarantee) -> Element:
         "derivation",
         "Derivation",
         make("p", "The guarantee is about: ", make("bdi", guarantee.subject), ". Each step rests on the steps below it."),
-        make("ul", _node(guarantee.derivation), class_="tree"),
+        make("ul", _node(guarantee, guarantee.derivation), class_="tree"),
     )
 
 
-def _node(found: Derivation) -> Element:
+def _node(guarantee: AnyGuarantee, found: Derivation) -> Element:
     basis = found.basis
     facts_: list[tuple[Child, Child]] = [("Concludes", make("code", found.conclusion)), ("By", found.statement)]
     if found.claims:
@@ -307,8 +307,8 @@ def _node(found: Derivation) -> Element:
         facts_.append(("Proved statements", make("ul", [_claim(claim) for claim in basis.claims])))
     if basis.besides:
         facts_.append(("Besides", basis.besides))
-    facts_.append(("Proof of the rule", basis.mark))
-    below = make("ul", [_node(child) for child in found.children]) if found.children else None
+    facts_.append(("Proof of the rule", mark_step(guarantee, found)))
+    below = make("ul", [_node(guarantee, child) for child in found.children]) if found.children else None
     return make("li", make("div", make("strong", found.rule), facts(facts_), class_="node"), below)
 
 

@@ -168,6 +168,19 @@ have -> : (1 + q x * (F - 1)) * (1 - q x * (1 - F^-1)) - 1 = q x * (1 - q x) * (
 by apply: mulr_ge0; [apply: mulr_ge0; rewrite ?subr_ge0 ?(ltW q0)|rewrite divr_ge0 ?sqr_ge0 ?(ltW f0)].
 Qed.
 
+(* So a number that psi does not exceed at any record bounds the sampled mechanism in both directions, whoever comes or goes. *)
+Theorem importance_worst_case q M D x E B : (forall x, 0 < q x <= 1) -> mechanism M -> pdp M E ->
+  (forall w x, 1 <= w -> 1 <= E w x) -> (forall x, psi_plus q E x <= B) -> x \notin D ->
+  within B (importance q M (x |: D)) (importance q M D) /\ within B (importance q M D) (importance q M (x |: D)).
+Proof.
+move=> q01 m [hp hm] e1 le nx; have [w1 p0] : 1 <= (q x)^-1 /\ forall S o, 0 <= importance q M S o.
+  split=> [|S o]; last by case: (@importance_law q M S q01 m).
+  by have /andP[q0 q1] := q01 x; rewrite invf_ge1.
+split; first by apply: within_le (le x) (importance_plus q01 m hp nx).
+apply: within_le (importance_minus q01 m hm e1 nx) => //.
+by apply: le_trans (psi_minus_le_plus _ _) (le x) => //; apply: e1.
+Qed.
+
 (* Lemma 3.1 of Ghazi et al.: nothing has to be known of the direction minus, if q < 1. *)
 Theorem one_sided_minus q M D x : (forall x, 0 < q x <= 1) -> mechanism M -> q x < 1 -> x \notin D ->
   within (1 - q x)^-1 (importance q M D) (importance q M (x |: D)).

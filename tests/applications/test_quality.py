@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
 import numpy as np
 import pytest
 
-from accountant.applications.clustering import DistanceRows, Multiplicities, PrivateMetricClustering, bound_cost, read_distances
+from accountant.applications.clustering import (
+    DistanceRows,
+    Multiplicities,
+    PrivateMetricClustering,
+    bound_cost,
+    measure_grid,
+    measure_points,
+    read_distances,
+)
 from accountant.applications.clustering.solver import ratio_of_solver
 from accountant.applications.clustering.stating import bound_noise, state_cost
 from accountant.applications.heavyhitters import HeavyHitterMonitor, plan_threshold
@@ -17,6 +26,7 @@ from accountant.applications.setcover import FreshSampleScaling, NoisyGreedy, On
 from accountant.applications.setcover.partial import PrivatePartialCover
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
 from accountant.applications.submodular.matroids import PrivateMatroidGreedy, UniformMatroid
+from profiles.hypotheses import AT_CANDIDATES, TRIANGLE
 
 USERS = CoverageInstance.from_sets([[0, 1], [1], [2, 3]] * 400, candidates=4)
 LINE = read_distances(np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0))))
@@ -127,7 +137,30 @@ def test_no_run_costs_more_than_is_stated(power, options):
         noise = bound_noise(20, 2.0, math.log(100))
         assert stated.error == pytest.approx(((alpha + 1) * noise + (alpha + 1) * 2 * 200_000 / 2**24) * space.diameter, rel=1e-3)
         rows = model.run(DistanceRows(space.distances[:3]), 1, bits=2)
-        assert rows.utility == stated
+        assert rows.utility == dataclasses.replace(stated, hypotheses=(TRIANGLE,))
+
+
+def test_what_the_cost_is_of_and_what_distances_have_to_obey_is_supposed():
+    """Theorem 9 needs the triangle inequality, and records at candidates: a point is moved to one, which may double what it costs."""
+    points = np.array([[0.0, 0.0], [4.0, 0.0], [9.0, 1.0]])
+    given = {"checked": read_distances(np.abs(np.subtract.outer(points[:, 0], points[:, 0]))), "points": measure_points(points)}
+    given["grid"] = measure_grid([(0, 9), (0, 1)], 3)
+    broken = read_distances([[0, 1, 9], [1, 0, 1], [9, 1, 0]], triangle=False)
+    many = read_distances(np.ones((501, 501)) - np.eye(501))  # not checked by default
+    for space in given.values():
+        model = PrivateMetricClustering(space, 1, 2, n_bound=10**6, method="everything")
+        assert model.utility.hypotheses == (AT_CANDIDATES,)
+        counts = Multiplicities(np.ones(space.size, dtype=int))
+        for records, supposed in (([0, 1], ()), (counts, ()), (DistanceRows(space.distances), (TRIANGLE,))):
+            assert model.run(records, 1).utility.hypotheses == supposed
+    for space in (given["points"], given["grid"]):
+        answer = PrivateMetricClustering(space, 1, 2, n_bound=10**6).run(points, 1)
+        assert answer.utility.hypotheses == (AT_CANDIDATES,)
+        assert f"supposed: {AT_CANDIDATES}" in answer.explain()
+        assert answer.utility.to_json()["hypotheses"] == [AT_CANDIDATES.sentence]
+    for space in (broken, many):
+        assert PrivateMetricClustering(space, 1, 2, n_bound=10**6).run([0, 1], 1).utility.hypotheses == (TRIANGLE,)
+    assert "each cut to 9" in PrivateMetricClustering(broken, 1, 2, n_bound=10**6).utility.unit
 
 
 @pytest.mark.parametrize(

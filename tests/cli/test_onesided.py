@@ -168,6 +168,15 @@ def test_monitor_reads_files_and_standard_input(pdp, tmp_path):
     assert "but for a probability of 0.0348" in planned.out
 
 
+def test_a_stream_without_records_is_reported_on(pdp, tmp_path):
+    """Neighbors of a stream of one user: a refusal would tell that nobody is there."""
+    (tmp_path / "nobody.csv").write_text("user,time,item\n")
+    pq = pa.table({"user": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "item": pa.array([], pa.int64())})
+    pa.parquet.write_table(pq, tmp_path / "nobody.parquet")
+    for name in ("nobody.csv", "nobody.parquet"):
+        assert pdp("monitor", tmp_path / name, *STREAM, "--seed", "1", "--json").json()["steps"] == list(range(8))
+
+
 def stream(*arguments, text):
     command = [sys.executable, "-m", "accountant.cli", "monitor", *map(str, arguments)]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"})
@@ -235,6 +244,8 @@ REFUSED = [
     (("select", "pixels.csv", *SELECT, "--out", "new.csv", "--guarantee", "new.csv"), "two outputs"),
     (("cover", "pixels.csv", "--sets", "64", "-e", "1", "--algorithm", "best"), "algorithm must be"),
     (("cover", "pixels.csv", "--sets", "64", "-e", "1", "--max-elements", "5"), "needs no guess"),
+    (("cover", "pixels.csv", "--sets", "64", "-e", "1000"), "but 1000 was found; give a number above 0 and at most 100"),
+    (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--points", "grid.csv", "--no-triangle"), "for a matrix"),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length"), "exactly one of --points"),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length,width", "--graph", "roads.csv"), "one column of places"),
     (
@@ -275,6 +286,7 @@ def test_what_is_refused(pdp, command, words, tmp_path, monkeypatch):
         "user,time,item\n1,1,2\n1,0,2\n",
         "user,time,item\n,0,1,5\n",
         "user,time,item\n,0,1\n",
+        "\n",
     ],
 )
 def test_streams_that_are_none_are_refused_in_one_line(text, monkeypatch, pdp):
@@ -288,8 +300,8 @@ def test_streams_that_are_none_are_refused_in_one_line(text, monkeypatch, pdp):
     monkeypatch.setattr(sys, "stdin", Input)
     result = pdp("monitor", *STREAM)
     os.close(read)
-    assert result.code == (0 if not text else 2), result.err
-    assert len(result.err.splitlines()) == (1 if text else 0)
+    assert result.code == (2 if text.strip() else 0), result.err
+    assert len(result.err.splitlines()) == (1 if text.strip() else 0)
 
 
 def test_the_tables_are_what_their_script_makes():

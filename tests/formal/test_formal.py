@@ -51,6 +51,16 @@ def test_the_page_names_every_theorem() -> None:
         assert f"| `{file}.v` | {', '.join(f'`{name}`' for name in stated)} |" in listed
 
 
+def test_the_pages_name_the_formal_theorems_beside_theirs() -> None:
+    rows = re.findall(r"^\| \[([\w-]+\.md)\]\(\1\), (\w+ [\w′]+) \| (.*?) \| (.*?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) >= 17
+    for page, name, names, what in rows:
+        text = (PAGE.parent / page).read_text(encoding="utf-8")
+        (statement,) = re.findall(rf"\*\*{name}(?![\w′]).*?\*Proof", text, re.DOTALL)
+        assert f"Formally, for {what}: {names}." in " ".join(statement.split()), (page, name)
+        assert set(re.findall(r"`(\w+)`", names)) <= formal.theorems().keys()
+
+
 def test_evaluated_instances_are_of_both_directions() -> None:
     names = [name for name, _, _ in evaluate.instances()]
     assert len(set(names)) == len(names)

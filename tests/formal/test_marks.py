@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from accountant import derive_epsilon
+from accountant.applications.submodular import CoverageInstance, PrivateGreedy
+from accountant.guarantees import Unit, compose, declare_directions, derive_mechanism
 from accountant.guarantees.render import render, to_json
 from accountant.guarantees.statements import RULES
 from profiles import declare
+from profiles.mechanisms import KNormSum
 from proofs_check.certificates import to_file_text
 from proofs_check.explain.trust import FORMAL as FORMAL_RULES
 from proofs_check.explain.trust import mark_rule
@@ -136,6 +139,33 @@ def test_every_step_of_a_printed_derivation_is_marked(pdp, tmp_path):
         stated += step["premises"]
         assert step["proof_of_rule"] == RULES[step["rule"]].mark
         assert RULES[step["rule"]].mark in printed
+
+
+def test_a_declaration_that_is_discharged_says_by_what_and_one_that_is_open_does_not():
+    """The theorem of an application proves its losses, and the step says so; where the same words are open for another one, none does."""
+
+    def marks(guarantee):
+        found, waiting = [], [to_json(guarantee)["derivation"]]
+        while waiting:
+            step = waiting.pop()
+            waiting += step["premises"]
+            found.append((step["rule"], step["proof_of_rule"]))
+        return found
+
+    instance = CoverageInstance.from_sets([[0]] * 4, candidates=3)
+    ours = PrivateGreedy(2, 1).run(instance, 1, bits=2).guarantee
+    said = dict(marks(ours))["declared losses"]
+    assert said == "a hypothesis says it, which is discharged: docs/submodular.md, Theorem 8, for the algorithm of this project"
+    assert said in " ".join(word for word in render(ours, everything=False).split() if word not in ("|", "+-"))
+    assert said in ours._repr_html_()
+    assert "discharged" not in RULES["declared losses"].mark
+
+    named = "greedy selection of 2 candidates"  # the same words of somebody else's mechanism, beside
+    theirs = declare_directions(named, 1, 1, source="docs/submodular.md, Theorem 8", unit=Unit.USER)
+    both = marks(compose(ours, theirs))
+    assert [mark for rule, mark in both if rule == "declared losses"] == [RULES["declared losses"].mark] * 2
+    catalogue = marks(derive_mechanism(KNormSum(beta_sum=1, p=1)))
+    assert all("which is discharged" in mark for rule, mark in catalogue if rule == "declared profile")
 
 
 def test_the_axioms_of_a_certificate_are_marked(pdp, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +86,10 @@ def parse_grid(box: str, cells: str, norm: str, columns: list[str], diameter: fl
     return Places(measure_grid(sides, counts, norm=exponent, diameter=diameter), tuple(columns))
 
 
-def read_matrix(path: str, diameter: float | None = None) -> Places:
+def read_matrix(path: str, diameter: float | None = None, *, triangle: bool | None = None) -> Places:
     """Return the public candidates whose distances a square matrix has: an NPY file, CSV without a header, or a JSON list of rows.
 
+    ``triangle`` as in :func:`~accountant.applications.clustering.space.read_distances`.
     Raises :class:`UnreadableFile`, :class:`InvalidData`.
     """
     file = Path(path)
@@ -105,7 +106,7 @@ def read_matrix(path: str, diameter: float | None = None) -> Places:
                 matrix = np.load(file, allow_pickle=False) if binary else np.loadtxt(file, delimiter=",", ndmin=2)
     except (ValueError, TypeError, OverflowError, OSError, EOFError, UnicodeDecodeError):
         raise UnreadableFile(f"{file.name} is no square matrix of numbers; give NPY, or rows of numbers with commas") from None
-    return Places(read_distances(matrix, diameter=diameter))
+    return Places(read_distances(matrix, diameter=diameter, triangle=triangle))
 
 
 def read_graph(path: str, diameter: float | None = None) -> Places:
@@ -133,7 +134,8 @@ def read_graph(path: str, diameter: float | None = None) -> Places:
     weights = np.array([shortest[one, other] for one, other in edges.tolist()], dtype=np.float64)
     roads = sp.csr_array((np.maximum(weights, np.finfo(np.float64).tiny), (edges[:, 0], edges[:, 1])), shape=(len(names), len(names)))
     found = dijkstra(roads, directed=False)
-    return Places(read_distances(np.minimum(found, found.T), diameter=diameter), (), names)
+    space = read_distances(np.minimum(found, found.T), diameter=diameter, triangle=False)
+    return Places(replace(space, triangle=True), (), names)  # shortest ways obey it
 
 
 def read_numbers(column: Any, name: str, label: str) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +15,7 @@ from accountant.applications.clustering.records import Data, MetricRecords, Tall
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
-from accountant.applications.clustering.stating import state_cost
+from accountant.applications.clustering.stating import state_cost, suppose
 from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw
 from accountant.calibration.one_sided import to_target
@@ -223,7 +223,8 @@ class PrivateMetricClustering:
         size = None if ledger is None else records.size
         found, guarantee, charged = release_once(ledger, promised, size, cluster, arguments=(self,))
         parts = (tuple(found["centres"]), guarantee, tuple(found["selected"]), tuple(found["weights"]))
-        return MetricClustering(*parts, utility=self.utility, choice=self.choice, charged=charged)
+        utility = self.utility if self.utility.void else replace(self.utility, hypotheses=suppose(self.space, records))
+        return MetricClustering(*parts, utility=utility, choice=self.choice, charged=charged)
 
     def _cluster(self, records: MetricRecords, draw: Draw) -> dict[str, Any]:
         """Return what is released: centres, selected candidates and their weights."""

@@ -82,7 +82,7 @@ Data = ArrayLike | Multiplicities | DistanceRows
 class MetricRecords:
     """A data set that was read and checked; ``tally`` aggregates it, ``sample`` a fresh Poisson sample of it."""
 
-    __slots__ = ("_counts", "_indices", "_power", "_rows", "_space")
+    __slots__ = ("_counts", "_indices", "_power", "_rows", "_space", "moved")
 
     def __init__(self, space: MetricSpace, power: int, data: Data) -> None:
         """Raises :class:`InvalidData`. Records beyond the diameter are cut to it; points are moved to a nearest candidate."""
@@ -90,13 +90,20 @@ class MetricRecords:
         self._indices: NDArray[np.integer] | None = None
         self._counts: Integers | None = None
         self._rows: Floats | None = None
+        self.moved = False  # whether they were points
         if isinstance(data, Multiplicities):
             self._counts = _read_counts(data.counts, space.size)
         elif isinstance(data, DistanceRows):
             self._rows = _read_rows(data.rows, space.size)
         else:
             found = np.asarray(data)
-            self._indices = space.snap_points(_to_floats(found)) if found.ndim == 2 else _read_indices(found, space.size)
+            self.moved = found.ndim == 2
+            self._indices = space.snap_points(_to_floats(found)) if self.moved else _read_indices(found, space.size)
+
+    @property
+    def measured(self) -> bool:
+        """Whether they were given by their distances to the candidates."""
+        return self._rows is not None
 
     @property
     def size(self) -> int:

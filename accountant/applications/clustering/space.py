@@ -32,7 +32,8 @@ class MetricSpace:
     """Claim: ``distances`` are finite and not negative; symmetric and 0 on the diagonal where one of the two functions below made it.
 
     ``distances`` in the unit of the user, shape (m, m), entries at most ``diameter`` > 0; ``candidates``: the points of the candidates,
-    shape (m, d), and the tree or the grid that finds the nearest, where there are points. The triangle inequality matters for the error.
+    shape (m, d), and the tree or the grid that finds the nearest, where there are points. ``triangle``: whether the triangle inequality
+    was checked or follows from how the distances were made; the error bound needs it.
     """
 
     distances: Floats
@@ -41,6 +42,7 @@ class MetricSpace:
     tree: KDTree | None = field(default=None, repr=False)
     norm: float = 2.0
     grid: Grid | None = field(default=None, repr=False)
+    triangle: bool = False
 
     def __post_init__(self) -> None:
         shape, entries = np.shape(self.distances), np.asarray(self.distances)
@@ -109,10 +111,11 @@ def read_distances(distances: ArrayLike, *, diameter: float | None = None, trian
         raise InvalidData("the distance of a candidate to itself must be 0, but another entry was found on the diagonal; correct it")
     bound = _read_diameter(float(matrix.max()), diameter)
     np.minimum(matrix, bound, out=matrix)
-    if triangle or (triangle is None and len(matrix) <= _CHECKED):
+    checked = bool(triangle) or (triangle is None and len(matrix) <= _CHECKED)
+    if checked:
         _check_triangle(matrix, bound)
     matrix.setflags(write=False)
-    return MetricSpace(matrix, bound)
+    return MetricSpace(matrix, bound, triangle=checked)
 
 
 def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None = None) -> MetricSpace:
@@ -142,7 +145,7 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
     np.minimum(matrix, bound, out=matrix)
     for array in (matrix, found):
         array.setflags(write=False)
-    return MetricSpace(matrix, bound, found, KDTree(found), float(norm))
+    return MetricSpace(matrix, bound, found, KDTree(found), float(norm), triangle=True)
 
 
 def measure_grid(
@@ -164,7 +167,7 @@ def measure_grid(
     np.minimum(matrix, bound, out=matrix)
     for array in (matrix, candidates):
         array.setflags(write=False)
-    return MetricSpace(matrix, bound, candidates, None, grid.norm, grid)
+    return MetricSpace(matrix, bound, candidates, None, grid.norm, grid, triangle=True)
 
 
 def _read_floats(given: ArrayLike, what: str) -> Floats:
@@ -198,5 +201,5 @@ def _check_triangle(matrix: Floats, diameter: float) -> None:
                 i, j = (int(item[0]) for item in np.nonzero(bad))
                 raise InvalidData(
                     f"the triangle inequality fails: d({start + i}, {j}) > d({start + i}, {middle}) + d({middle}, {j}); give a metric, or "
-                    "leave the check out (triangle=False) where the error bound is not needed"
+                    "leave the check out (triangle=False, or --no-triangle) where the error bound is not needed"
                 )

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from accountant.applications.clustering.records import MetricRecords
 from accountant.applications.clustering.solver import ratio_of_solver
-from accountant.applications.clustering.space import UNITS
+from accountant.applications.clustering.space import UNITS, MetricSpace
 from accountant.applications.quality import CostBound, void_cost
+from accountant.guarantees import Hypothesis
+from profiles.hypotheses import AT_CANDIDATES, TRIANGLE
 
 if TYPE_CHECKING:
     from accountant.applications.clustering.private import PrivateMetricClustering
@@ -41,11 +44,11 @@ class _Line:
 def state_cost(model: PrivateMetricClustering) -> CostBound:
     """Return ratio and error with cost(centres; D) ≤ ratio·OPT_k(D) + error for all D of at most ``n_bound`` records, but for 1/20.
 
-    Costs in the unit of the distances, to the power; records stand at candidates, or are rows of distances. Void where no bound on the
-    records is public, or the error exceeds what any centres cost. Source: docs/metric-clustering.md, Theorems 7 and 9.
+    Costs in the unit of the distances, to the power; what is supposed of distances and records are hypotheses of the bound. Void where
+    no bound on the records is public, or the error exceeds what any centres cost. Source: docs/metric-clustering.md, Theorems 7 and 9.
     """
     power = "" if model.power == 1 else " squared"
-    unit = f"record-distances{power}"
+    unit = f"record-distances{power} (each cut to {model.space.diameter:.6g})"
     if model.n_bound is None:
         return void_cost("no public bound on the number of records was given; give n_bound", unit)
     records, rounds = int(model.n_bound), model.public_rounds
@@ -58,7 +61,13 @@ def state_cost(model: PrivateMetricClustering) -> CostBound:
     if best.height >= records:
         return void_cost("the proved error exceeds what any centres cost; more records or a larger epsilon would help", unit)
     scale = model.space.diameter**model.power
-    return CostBound(best.slope * _OUTWARD, best.height * scale * _OUTWARD, BETA, (), unit, f"up to {records} records")
+    return CostBound(best.slope * _OUTWARD, best.height * scale * _OUTWARD, BETA, suppose(model.space), unit, f"up to {records} records")
+
+
+def suppose(space: MetricSpace, records: MetricRecords | None = None) -> tuple[Hypothesis, ...]:
+    """Return what the bound takes for granted of the distances and, where they are not known, of the records."""
+    far = () if space.triangle and not (records is not None and records.measured) else (TRIANGLE,)
+    return (*far, AT_CANDIDATES) if records is None or records.moved else far
 
 
 def _bound(model: PrivateMetricClustering, rounds: int, records: int, share: float) -> _Line:
@@ -117,4 +126,4 @@ def _count_sets(candidates: int, chosen: int) -> float:
     return math.lgamma(candidates + 1) - math.lgamma(chosen + 1) - math.lgamma(candidates - chosen + 1)
 
 
-__all__ = ["bound_noise", "state_cost"]
+__all__ = ["bound_noise", "state_cost", "suppose"]

@@ -11,7 +11,7 @@ from flint import arb
 from scipy.stats import binom
 
 from accountant.applications.quality import ReportBound
-from accountant.onesided import calibrate_one_sided
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
 from profiles.numbers import bisect, to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision
@@ -31,6 +31,7 @@ class ThresholdPlan:
     ``threshold`` is what :class:`HeavyHitterMonitor` takes, ``failure`` a certified upper bound of the probability that the claim fails, at
     most beta. All are functions of public numbers. Proof: docs/heavy-hitters.md, Theorem 2. The privacy does not depend on the premise.
     ``k``, ``epsilon``, ``calibration``, ``steps`` T and ``domain_size`` |Y| are what it was made for: it says nothing about others.
+    :func:`plan_threshold` makes it. Numbers for which the claim is not proved are refused: :class:`InvalidArgument`.
     """
 
     threshold: int
@@ -42,6 +43,19 @@ class ThresholdPlan:
     calibration: str
     steps: int
     domain_size: int
+
+    def __post_init__(self) -> None:
+        for value, what in ((self.threshold, "the threshold"), (self.error, "the error")):
+            to_integer(value, what, 1, 4 * _LARGEST)
+        to_integer(self.level, "the level", 0, 4 * _LARGEST)
+        _check(self.k, to_exact(self.failure, "the failure probability"), self.steps, self.domain_size)
+        law = _DecisionLaw.of(self.k, calibrate_one_sided(self.epsilon, choice=self.calibration), self.steps * self.domain_size)
+        proved = self.steps * self.domain_size * sum(law.certified_ends(self.threshold, self.level, self.error))
+        if self.failure < proved:
+            raise InvalidArgument(
+                f"a plan claims to fail with a probability of {float(self.failure):.3g} at most, but {float(proved):.3g} is proved of its "
+                "threshold and errors; make plans with plan_threshold"
+            )
 
     def require(self, *, k: int, epsilon: object, calibration: str, steps: int, domain_size: int) -> None:
         """Refuse other parameters than those of the plan; fewer time steps or items are covered by it. Raises :class:`InvalidArgument`."""
@@ -76,6 +90,14 @@ class _DecisionLaw:
 
     rate: Fraction
     p: float
+
+    @classmethod
+    def of(cls, k: int, plan: OneSidedCalibration, pairs: int) -> _DecisionLaw:
+        return cls(share_budget(plan.epsilon0, k, pairs), plan.p)
+
+    def certified_ends(self, threshold: int, level: int, error: int) -> tuple[Fraction, Fraction]:
+        """Return upper bounds of the probabilities that an item of ``level`` users is reported, and one of ``error`` users missed."""
+        return self.certified_report(threshold, level), self.certified_miss(threshold, error)
 
     def report(self, threshold: int, users: int) -> float:
         """Return about P[an item of ``users`` active users is reported]."""
@@ -154,14 +176,14 @@ def plan_threshold(
             f"thresholds are planned for targets of up to {_MOST_EPSILON} nats, but more was asked for; give a smaller target"
         )
     pairs = steps * domain_size
-    law = _DecisionLaw(share_budget(plan.epsilon0, k, pairs), plan.p)
+    law = _DecisionLaw.of(k, plan, pairs)
     share = float(chance) / (2 * pairs)
     base = _least(lambda users: law.miss(_threshold(law, users, share), 2 * users) <= share) if level is None else level
     for extra in range(_TRIES):  # floating point proposes, ball arithmetic decides
         used = base + extra if level is None else base
         threshold = _threshold(law, used, share) + (0 if level is None else extra)
         error = 2 * used if level is None else _error(law, threshold, share) + extra
-        ends = law.certified_report(threshold, used), law.certified_miss(threshold, error)
+        ends = law.certified_ends(threshold, used, error)
         if pairs * sum(ends) <= chance:
             failure = pairs * sum(ends, Fraction(0))
             return ThresholdPlan(threshold, used, error, failure, k, plan.target, calibration, steps, domain_size)

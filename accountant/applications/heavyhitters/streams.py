@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from accountant.data import Source, open_dataset
 from accountant.data.frames import missing_column
-from accountant.data.tables import name_kind
+from accountant.data.tables import NoRows, name_kind
 from profiles import InvalidArgument, InvalidData
 from profiles.private import TEXT, list_values, quote
 
@@ -45,6 +46,10 @@ class StreamFile:
     item_kind: Kind | None
 
     def __iter__(self) -> Iterator[StreamBatch]:
+        with contextlib.suppress(NoRows):  # nobody has a record: that is private, and reported on like others
+            yield from self._batches()
+
+    def _batches(self) -> Iterator[StreamBatch]:
         for batch in self.source.batches(()):
             table, label = batch.table, self.source.label
             if table is None:

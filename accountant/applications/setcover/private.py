@@ -18,7 +18,7 @@ from accountant.applications.submodular.coverage import MOST, CoverageGains, Cov
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidData, InvalidTarget, to_exact
 from profiles.arrays import Booleans, Integers
-from profiles.numbers import to_integer
+from profiles.numbers import shorten, to_integer
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class PrivateSetCover:
         """The target ε."""
         value = to_exact(self.epsilon, "epsilon")
         if not 0 < value <= 100:
-            raise InvalidTarget("epsilon must lie in (0, 100] nats, but another number was found; give a positive number")
+            raise InvalidTarget(f"epsilon must lie in (0, 100] nats, but {shorten(value)} was found; give a number above 0 and at most 100")
         return value
 
     @property

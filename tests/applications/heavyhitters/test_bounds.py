@@ -1,5 +1,6 @@
 """Thresholds with explicit errors, the constants of the proofs, the lower bound and its hard instances."""
 
+import dataclasses
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -155,6 +156,19 @@ def test_a_plan_belongs_to_its_parameters():
             HeavyHitterMonitor(**({"k": 2, "epsilon": 1, "threshold": plan, **shape} | change))
     with pytest.raises(InvalidArgument, match="a plan of plan_threshold was expected"):
         HeavyHitterMonitor.from_plan(59, **shape)
+
+
+def test_a_plan_that_claims_more_than_is_proved_is_refused():
+    """Its claim is printed with every answer: a plan is no place to write a number into."""
+    plan = plan_threshold(2, 1, "0.01", steps=100, domain_size=1000)
+    assert dataclasses.replace(plan) == plan
+    assert dataclasses.replace(plan, failure=2 * plan.failure, error=plan.error + 9).error == plan.error + 9
+    for claimed in (
+        {"error": plan.error - 1}, {"level": plan.level + 1}, {"threshold": plan.threshold - 2}, {"failure": plan.failure / 2}, {"k": 3},
+        {"epsilon": Fraction(1, 2)}, {"steps": 200}, {"calibration": "corollary"}, {"failure": Fraction(0)}, {"level": -1},
+    ):  # fmt: skip
+        with pytest.raises((InvalidArgument, InvalidNumber)):
+            dataclasses.replace(plan, **claimed)
 
 
 def test_nobody_contributes_to_more_reports_than_there_are_pairs():
