@@ -152,7 +152,6 @@ def test_honest_certificates_are_accepted() -> None:
         assert report.accepted, (chosen, report)
 
 
-@pytest.mark.thorough
 def test_one_mean_for_all_needs_no_cells() -> None:
     points = np.random.default_rng(0).normal(size=(30, 20)) / 9
     settings, bits = Settings.of(3, "0.1", radius=4), open_bits(None)

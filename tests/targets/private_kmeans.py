@@ -182,7 +182,7 @@ def run_pipeline(
 ) -> Program:
     """Return the pipeline as a program of records in {−1, 0, 1}.
 
-    ``shared``: one noise for all counts; ``reuse``: a sample charged anew; ``rarer``: a sample of half the probabilities, twice the weights.
+    ``shared``: one noise for all counts; ``reuse``: a sample charged anew; ``rarer``: half the probabilities, with twice the weights.
     """
 
     def run(records: tuple[int, ...], choose: Choices) -> tuple[object, ...]:
