@@ -100,6 +100,23 @@ def check_not_input(path: Path, given: object, what: str) -> None:
             raise InvalidArgument(f"the output {path} is the {what}, which would be lost; name another file")
 
 
+def check_distinct(*paths: Path | None) -> None:
+    """Refuse two outputs that are one file, however they are spelled: the one would be lost. Raises :class:`InvalidArgument`."""
+    named = [path for path in paths if path is not None]
+    for place, path in enumerate(named):
+        for other in named[:place]:
+            if _is_same(path, other):
+                raise InvalidArgument(f"two outputs are both to be {path}; name two files")
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError, RuntimeError):  # a loop of links, say, which cannot be written
+        if path.resolve() == other.resolve():
+            return True
+        return path.samefile(other)
+    return False
+
+
 def _require_regular(path: Path) -> None:
     try:
         other = path.exists() and not path.is_file()

@@ -21,7 +21,7 @@ from accountant.cli.charging import (
 )  # fmt: skip
 from accountant.cli.options import AllOption, JsonOption, OutOption, ShowValuesOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
-from accountant.files import check_not_input, check_writable, replace_files
+from accountant.files import check_distinct, check_not_input, check_writable, replace_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -187,8 +187,7 @@ def _check_outputs(options: Options) -> None:
 
     output_format(options.out)
     outputs = [path for path in (options.out, options.certificate, options.report) if path is not None]
-    if len({path.absolute() for path in outputs}) < len(outputs):
-        raise InvalidArgument("two outputs have the same name; name as many files as are to be written")
+    check_distinct(*outputs)
     check_ledger(options, *outputs)
     for path in outputs:
         check_writable(path)

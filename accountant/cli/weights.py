@@ -22,7 +22,7 @@ from accountant.cli.options import (
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.cli.streams import load_quietly
-from accountant.files import check_not_input, check_writable, write_whole
+from accountant.files import check_distinct, check_not_input, check_writable, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
@@ -177,8 +177,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
         check_writable(options.certificate)
         check_not_input(options.certificate, options.profile, "profile")
         check_not_input(options.certificate, options.data, "input")
-        if options.certificate.absolute() == options.out.absolute():
-            raise InvalidArgument(f"weights and certificate are both to be {options.certificate}; name two files")
+        check_distinct(options.certificate, options.out)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         found = compute_gaussian_weights_file(
             declaration,

@@ -58,11 +58,12 @@ class ArrayFrame:
 
 @dataclass(frozen=True, slots=True)
 class ArraySource:
-    """An array (``array``) or an NPY file (``path``)."""
+    """An array (``array``) or an NPY file (``path``); ``may_be_empty``: one without rows is no mistake."""
 
     path: Path | None
     batch_rows: int
     array: Any = None
+    may_be_empty: bool = False
 
     @property
     def label(self) -> str:
@@ -93,7 +94,7 @@ class ArraySource:
             rows = rows.reshape(-1, 1) if rows.ndim == 1 else rows
         elif rows.ndim != 1:
             raise InvalidData(f"{self.label} has fields and must be one-dimensional, but has {rows.ndim} dimensions; flatten it")
-        if not rows.shape[0]:
+        if not rows.shape[0] and not self.may_be_empty:
             raise InvalidData(f"{self.label} has no rows; give at least one record")
         return rows
 

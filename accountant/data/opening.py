@@ -24,19 +24,27 @@ _FORMATS = {
 }  # fmt: skip
 
 
-def open_dataset(data: Any, *, format: str | None = None, batch_rows: int = BATCH_ROWS) -> Source:  # noqa: A002
+def open_dataset(
+    data: Any,
+    *,
+    format: str | None = None,  # noqa: A002
+    batch_rows: int = BATCH_ROWS,
+    may_be_empty: bool = False,
+) -> Source:
     """Return a source of batches for a path (CSV, Parquet, NPY, svmlight; text also compressed), a NumPy array or an Arrow table; a source
     is returned as it is.
 
-    ``format`` (csv, parquet, npy, svmlight) is told from the suffix, else from the first line. Raises :class:`UnreadableFile` for a file
-    that is missing, empty or of no known format.
+    ``format`` (csv, parquet, npy, svmlight) is told from the suffix, else from the first line. ``may_be_empty``: a table without rows is
+    one, where a refusal would tell that there are none. Raises :class:`UnreadableFile` for a file that is missing, empty or of no known
+    format.
     """
     if batch_rows < 1:
         raise InvalidArgument(f"a batch needs at least 1 row, but {batch_rows} was asked for; give a positive number")
     if isinstance(data, np.ndarray):
-        return ArraySource(None, batch_rows, data)
+        return ArraySource(None, batch_rows, data, may_be_empty)
     if isinstance(data, (pa.Table, pa.RecordBatch)):
-        return TableSource(None, "table", batch_rows, data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))
+        table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
+        return TableSource(None, "table", batch_rows, table, may_be_empty)
     if isinstance(data, Source):
         return data
     if not isinstance(data, (str, os.PathLike)):
@@ -45,9 +53,9 @@ def open_dataset(data: Any, *, format: str | None = None, batch_rows: int = BATC
     _require_file(path)
     match format or find_format(path):
         case "csv" | "parquet" as kind:
-            return TableSource(path, kind, batch_rows)
+            return TableSource(path, kind, batch_rows, may_be_empty=may_be_empty)
         case "npy":
-            return ArraySource(path, batch_rows)
+            return ArraySource(path, batch_rows, may_be_empty=may_be_empty)
         case "svmlight":
             return SvmlightSource(path, batch_rows)
     raise UnreadableFile(f"the format of {path.name} is not known; give a .csv, .parquet, .npy or svmlight file, or name its format")

@@ -98,18 +98,15 @@ def check_names(label: str, names: Sequence[str]) -> None:
             raise InvalidData(f"{label} has two columns of one name; rename one of them", private=f"both are called {quote(name)}")
 
 
-class NoRows(InvalidData):
-    """A table is well-formed and has no rows, which not everybody minds."""
-
-
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A table file (``format`` csv or parquet) or an Arrow table in memory."""
+    """A table file (``format`` csv or parquet) or an Arrow table in memory; ``may_be_empty``: one without rows is no mistake."""
 
     path: Path | None
     format: str
     batch_rows: int
     table: Any = None
+    may_be_empty: bool = False
 
     @property
     def label(self) -> str:
@@ -130,13 +127,16 @@ class TableSource:
                 frame = ArrowFrame(self.label, part, first_row, numeric)
                 yield Batch(first_row, part.num_rows, compute_statistics(frame, specs), part)
                 first_row += part.num_rows
-        if not first_row:
-            raise NoRows(f"{self.label} has no rows; give at least one record")
+        if not first_row and not self.may_be_empty:
+            raise InvalidData(f"{self.label} has no rows; give at least one record")
 
     def find_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the names of all columns, and of those that hold numbers. Raises :class:`InvalidData` where there are no rows."""
+        """Return the names of all columns, and of those that hold numbers. Raises :class:`InvalidData` where there are no rows.
+
+        Of an empty CSV file, if it may be one, no column is known to hold numbers.
+        """
         for table in self._tables():
-            if table.num_rows:
+            if table.num_rows or self.may_be_empty:  # what has no rows comes once, for its columns
                 check_names(self.label, table.schema.names)
                 return tuple(table.schema.names), self._numeric(table)
         raise InvalidData(f"{self.label} has no rows; give at least one record")
@@ -155,13 +155,19 @@ class TableSource:
         return tuple(found)
 
     def _tables(self) -> Iterator[Any]:
+        """Yield batches of rows in their order, and where there are none, an empty table."""
         if self.table is not None:
-            yield from self.table.to_batches(max_chunksize=self.batch_rows)
+            yield from self.table.to_batches(max_chunksize=self.batch_rows) or [self.table]
             return
         with contextlib.ExitStack() as stack:
             try:
-                reader = self._open_csv(stack) if self.format == "csv" else self._open_parquet(stack)
-                yield from reader
+                schema, batches = self._open_csv(stack) if self.format == "csv" else self._open_parquet(stack)
+                found = False
+                for batch in batches:
+                    found = True
+                    yield batch
+                if not found:
+                    yield schema.empty_table()
             except UnicodeDecodeError:
                 raise UnreadableFile(f"{self.label} has column names that are not UTF-8 text; save it as UTF-8") from None
             except (pa.ArrowInvalid, pa.ArrowException, EOFError) as error:
@@ -176,7 +182,7 @@ class TableSource:
                     f"{self.label} could not be read ({name_failure(error)}); check the file", private=quote_failure(error)
                 ) from None
 
-    def _open_csv(self, stack: contextlib.ExitStack) -> Iterator[Any]:
+    def _open_csv(self, stack: contextlib.ExitStack) -> tuple[Any, Iterator[Any]]:
         parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)
         reading = pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False)
         with pa.input_stream(str(self.path), compression="detect") as stream, pyarrow.csv.open_csv(stream, reading, parsing) as reader:
@@ -184,9 +190,10 @@ class TableSource:
         # every column as text: numbers are parsed where a statistic needs them, all else is passed on as it is written
         converting = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
         stream = stack.enter_context(pa.input_stream(str(self.path), compression="detect"))
-        return iter(stack.enter_context(pyarrow.csv.open_csv(stream, reading, parsing, converting)))
+        opened = stack.enter_context(pyarrow.csv.open_csv(stream, reading, parsing, converting))
+        return opened.schema, iter(opened)
 
-    def _open_parquet(self, stack: contextlib.ExitStack) -> Iterator[Any]:
+    def _open_parquet(self, stack: contextlib.ExitStack) -> tuple[Any, Iterator[Any]]:
         opened = stack.enter_context(pq.ParquetFile(str(self.path), memory_map=False, pre_buffer=False, buffer_size=_BUFFER_BYTES))
         batches: Iterator[Any] = opened.iter_batches(batch_size=self.batch_rows, use_threads=False)
-        return batches
+        return opened.schema_arrow, batches

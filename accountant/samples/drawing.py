@@ -18,7 +18,7 @@ from accountant.data.opening import BATCH_ROWS
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.svmlight import SvmlightSource
 from accountant.data.writers import output_format
-from accountant.files import check_not_input, check_writable, replace_files
+from accountant.files import check_distinct, check_not_input, check_writable, replace_files
 from accountant.guarantees import AnyGuarantee
 from accountant.guarantees.gaussian_samples import table_of
 from accountant.samples.certificate import PrivateFigures, to_certificate_text
@@ -266,8 +266,7 @@ def _name_statistics(plan: SamplingPlan, specs: Sequence[StatisticSpec]) -> Samp
 
 
 def _require_distinct(out: Path, certificate: Path, data: Any, profiles: object) -> None:
-    if out.absolute() == certificate.absolute() or (out.exists() and certificate.exists() and out.samefile(certificate)):
-        raise InvalidArgument(f"the sample and its certificate are both to be {out}; name two files")
+    check_distinct(out, certificate)
     for path in (out, certificate):
         check_not_input(path, data, "input")
         check_not_input(path, profiles, "profile")

@@ -98,11 +98,42 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv"]
 
 
+@pytest.mark.thorough
+def test_two_outputs_are_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The certificate took the place of the centres, which had been paid for, where the same file was spelled in another way."""
+    (tmp_path / "data.csv").write_text("a,b\n0.5,1\n1,-2\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.csv").symlink_to(tmp_path / "o.csv")
+    words = ["kmeans", str(tmp_path / "data.csv"), "-k", "1", "-e", "1", "-r", "3", "--out", str(tmp_path / "o.csv")]
+    for other in ("o.csv", "folder/../o.csv", "link.csv"):
+        for option in ("--certificate", "--report"):
+            code, _, err = run([*words, option, f"{tmp_path}/{other}"], capsys)
+            assert code == 2
+            assert "two outputs" in err
+    assert not (tmp_path / "o.csv").exists()
+
+
 def test_columns_are_chosen_by_name_alone(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a,b,label\n0.5,1,x\n1,-2,y\n")
     assert open_rows(tmp_path / "data.csv", only=("b", "a")).names == ("b", "a")
     with pytest.raises(InvalidData):
         list(open_rows(tmp_path / "data.csv").blocks())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("sample", [[], ["--sample", "uniform", "--sample-size", "5"], ["--delta", "1e-6"]])
+def test_a_table_without_rows_is_not_refused(sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else the refusal would tell it from a table with one row."""
+    (tmp_path / "none.csv").write_text("a,b\n")
+    np.save(tmp_path / "none.npy", np.empty((0, 2)))
+    pq.write_table(pa.table({"a": pa.array([], pa.float64()), "b": pa.array([], pa.int32())}), tmp_path / "none.parquet")
+    for name in ("none.csv", "none.npy", "none.parquet"):
+        out, certificate = tmp_path / "o.csv", tmp_path / "c.json"
+        words = ["kmeans", str(tmp_path / name), "-k", "2", "-e", "1", "-r", "3", "--out", str(out), "--certificate", str(certificate)]
+        code, _, err = run([*words, *sample], capsys)
+        assert code == 0, (name, err)
+        assert np.isfinite(np.loadtxt(out, delimiter=",", skiprows=1)).all()
+        assert check(certificate).accepted
 
 
 @pytest.mark.thorough

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -31,7 +31,7 @@ from proofs_check.exact import Choices
 
 #: A unit is 1/4, so that a record of norm 1 moves a total by four of them.
 _UNIT, _STEPS = Unit(-2, 2.0**40), 4
-UNIVERSE = (-1, 1)
+UNIVERSE = (-1, 0, 1)
 EPSILON = Fraction(2)
 
 
@@ -177,9 +177,13 @@ def run_pipeline(
     method: Callable[[DataAccess], None] = one_round,
     shared: bool = False,
     reuse: bool = False,
+    rarer: bool = False,
     epsilon: Fraction = EPSILON,
 ) -> Program:
-    """Return the pipeline as a program of records in {−1, 0, 1}; ``shared``: one noise for all counts; ``reuse``: a sample charged anew."""
+    """Return the pipeline as a program of records in {−1, 0, 1}.
+
+    ``shared``: one noise for all counts; ``reuse``: a sample charged anew; ``rarer``: half the probabilities, with twice the weights.
+    """
 
     def run(records: tuple[int, ...], choose: Choices) -> tuple[object, ...]:
         rows = ArrayRows(np.array(records, dtype=np.float64).reshape(-1, 1))
@@ -189,7 +193,7 @@ def run_pipeline(
         access: Any = PrivateRecords(rows, Domain(np.zeros(1), radius), Spending(law), choose)  # type: ignore[arg-type]
         statistics = release_statistics(access, rows, 2, Public.of(public))
         if sample is not None:
-            access = SampledRecords(access, sample, choose, ChosenSampler(choose))  # type: ignore[arg-type]
+            access = (RarerRecords if rarer else SampledRecords)(access, sample, choose, ChosenSampler(choose))  # type: ignore[arg-type]
             if reuse:
                 access._budget = access._budget / 2
                 access = Forgetful(access)
@@ -214,6 +218,26 @@ class Forgetful:
         return self._access.release(assign, 1, cells, sums=sums)
 
 
+@dataclass(frozen=True, slots=True)
+class _Halved:
+    """What a selector chooses, with half the probabilities and twice the weights."""
+
+    selector: Any
+
+    def select(self, statistics: Any) -> Any:
+        found = self.selector.select(statistics)
+        return replace(found, probabilities=found.probabilities / 2, weights=found.weights * 2)
+
+
+class RarerRecords(SampledRecords):
+    """A sample that is drawn by another rule than the one that its plan certifies."""
+
+    @property
+    def plan(self) -> sampling.SamplePlan:
+        made = super().plan
+        return replace(made, selector=_Halved(made.selector))  # type: ignore[arg-type]
+
+
 #: What has to be refuted, with what is wrong.
 BROKEN: dict[str, Program] = {
     "the same noise twice": run_pipeline(method=two_counts, shared=True),
@@ -223,4 +247,6 @@ BROKEN: dict[str, Program] = {
     "the spread not paid for": run_pipeline(public=("rms",)),
     "cells chosen with exact counts": run_pipeline(method=by_exact_counts),
     "a sample reused": run_pipeline(sample=SampleChoice("uniform", Fraction(1, 4)), method=two_rounds, reuse=True),
+    "a coreset drawn by another rule": run_pipeline(sample=SampleChoice("coreset", Fraction(1, 2)), rarer=True),
+    "weights above the largest": run_pipeline(sample=SampleChoice("privacy-constrained", None), rarer=True),
 }

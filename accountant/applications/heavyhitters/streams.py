@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from accountant.data import Source, open_dataset
 from accountant.data.frames import missing_column
-from accountant.data.tables import NoRows, name_kind
+from accountant.data.tables import name_kind
 from profiles import InvalidArgument, InvalidData
 from profiles.private import TEXT, list_values, quote
 
@@ -46,10 +45,6 @@ class StreamFile:
     item_kind: Kind | None
 
     def __iter__(self) -> Iterator[StreamBatch]:
-        with contextlib.suppress(NoRows):  # nobody has a record: that is private, and reported on like others
-            yield from self._batches()
-
-    def _batches(self) -> Iterator[StreamBatch]:
         for batch in self.source.batches(()):
             table, label = batch.table, self.source.label
             if table is None:
@@ -75,12 +70,13 @@ def open_stream(
 
     ``user``, ``time``, ``item`` name its columns. Times are integers. Users and items are integers or texts as the column says; in a
     CSV file they are texts as written ("07" and "7" are two users) unless ``users`` or ``items`` says integer.
+    A table without rows is a stream of nobody: that it is one is private.
     Raises :class:`UnreadableFile`; when it is iterated, :class:`InvalidData` for a missing column or value, NaN, fractions.
     """
     for what, kind in (("users", users), ("items", items)):
         if kind not in (None, "integer", "text"):
             raise InvalidArgument(f"{what} must be integer or text, but {str(kind)[:40]!r} was found; choose one")
-    return StreamFile(open_dataset(data, batch_rows=batch_rows), user, time, item, users, items)
+    return StreamFile(open_dataset(data, batch_rows=batch_rows, may_be_empty=True), user, time, item, users, items)
 
 
 def cut_records(stream: Iterable[Any]) -> Iterator[StreamBatch]:

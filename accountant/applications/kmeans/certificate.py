@@ -1,10 +1,11 @@
 """The certificate of a private fit: what was released at which cost, the proof of their worst case, and the check of all of it.
 
-Accepted means: the noise of every release is what its cost buys; the costs are within the budget; the profile in the proof is the one of
-these releases, and the kernel accepts that its supremum over all records is within ε (under normal noise within the μ whose δ at ε the
-kernel computes, at most δ); what is released about a sample is within what the statistics left (:mod:`sample_certificate`); and the open
-hypotheses are listed. That the run made these releases and no others is Theorem 2 of
-docs/private-kmeans.md, and no file can show it.
+Accepted means: what is stated of the run fits together (:mod:`stated`): the statistics were paid for unless the arguments call them public,
+with noise for the ball of the arguments; the noise of every release is what its cost buys; the costs are within the budget; the profile in
+the proof is the one of these releases, and the kernel accepts that its supremum over all records is within ε (under normal noise within the
+μ whose δ at ε the kernel computes, at most δ); what is released about a sample is within what the statistics left
+(:mod:`sample_certificate`); and the open hypotheses are listed, what is taken to be public word for word. That the run made these releases
+and no others is Theorem 2 of docs/private-kmeans.md, and no file can show it.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.applications.kmeans.fitting import Fit, Settings, to_plain
+from accountant.applications.kmeans.fitting import Fit, Settings, name_fit, to_plain
 from accountant.applications.kmeans.path import describe_path
-from accountant.applications.kmeans.sample_certificate import check_sample, read_choice, write_choice
+from accountant.applications.kmeans.sample_certificate import check_sample, write_choice
 from accountant.applications.kmeans.sample_certificate import to_json as sample_json
 from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, round_down
+from accountant.applications.kmeans.stated import check_released, check_statistics, read_arguments, read_clip, read_settings
 from accountant.guarantees import premises_json
 from accountant.guarantees.stored import read_hypotheses
-from profiles import InvalidArgument, Profile, UnreadableFile, exact_text, to_exact
-from profiles.hypotheses import ARITHMETIC, ONLY_OUTPUT, ONLY_RELEASE
+from accountant.guarantees.theorem import Unit
+from profiles import InvalidArgument, Profile, exact_text, to_exact
+from profiles.hypotheses import ARITHMETIC, ONLY_OUTPUT, ONLY_RELEASE, PUBLIC_CONSTANTS
 from profiles.mechanisms.interface import EXACT_MODE
-from profiles.strict_json import find_document, read_exact, read_fields, read_list, read_string, write_exact
+from profiles.strict_json import find_document, read_exact, read_fields, read_list, write_exact
 from proofs_check.certificates import check_text, judge_file, profile_json, require, to_file_text
 from proofs_check.kernel import Report
 
@@ -45,8 +48,6 @@ _KEYS = {
     "hypotheses",
     "premises",
 }
-_ARGUMENTS = {"clusters", "epsilon", "delta", "radius", "center", "columns", "public", "method", "sample"}
-_RELEASED = {"records", "mean", "rms", "centres", "counts", "choices"}
 #: What every such guarantee leaves open, beside the source of its random bits.
 _OPEN = frozenset(item.id for item in (ONLY_RELEASE, ONLY_OUTPUT, *EXACT_MODE))
 _STATISTICS = frozenset({Part.RECORDS, Part.SUM, Part.SQUARES})
@@ -142,7 +143,7 @@ def check_certificate(found: Mapping[str, Any]) -> Report:
 def _check(given: Mapping[str, Any]) -> Report:
     found = read_fields(given, "a certificate of private k-means", _KEYS, frozenset({"curve", "sample"}))
     require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
-    arguments = read_fields(found["arguments"], "the arguments", _ARGUMENTS)
+    arguments = read_arguments(found["arguments"])
     bound = read_fields(found["epsilon"], "the bound", {"upper", "delta"})
     epsilon = read_exact(bound["upper"], "epsilon")
     delta = None if bound["delta"] is None else read_exact(bound["delta"], "delta")
@@ -158,7 +159,10 @@ def _check(given: Mapping[str, Any]) -> Report:
         law = NormalNoise(_check_curve(found["curve"], epsilon, delta))
     listed = enumerate(read_list(found["releases"], "the releases"))
     charges = [_read_release(item, f"releases[{place}]", law) for place, item in listed]
-    of_sample, sampled = _check_sample(found, arguments, charges, law)
+    settings, dimension = read_settings(arguments, epsilon, delta, law)
+    check_statistics(charges, settings)
+    released = check_released(found["released"], settings, dimension, charges)
+    of_sample, sampled = _check_sample(found, settings, charges, released)
     if not of_sample.accepted:
         return Report(accepted=False, step=f"{_STEP}.sample.proof.{of_sample.step}", reason=of_sample.reason)
     budget = read_exact(found["budget"], "the budget")
@@ -166,34 +170,30 @@ def _check(given: Mapping[str, Any]) -> Report:
     spent = sum((charge.cost for charge in charges), Fraction(0))
     require(spent <= budget, "releases", "they cost more than the budget")
     require(sampled is None or spent + sampled == budget, "sample.budget", "it is not what the statistics leave")
-    profile = describe_path(charges, law, _name_of(found["profile"]), sampled=sampled is not None)
+    profile = describe_path(charges, law, name_fit(settings), sampled=sampled is not None)
     report = _check_proof(found, profile, law, epsilon)
     if not report.accepted:
         return report
-    _check_hypotheses(found, arguments)
+    _check_hypotheses(found, settings)
     named = (claim._replace(claim=f"{claim.claim} (sample)") for claim in of_sample.claims)
     return replace(report, claims=(*report.claims, *named))
 
 
 def _check_sample(
-    found: Mapping[str, Any], arguments: Mapping[str, Any], charges: Sequence[Charge], law: NoiseLaw
+    found: Mapping[str, Any], settings: Settings, charges: Sequence[Charge], released: Mapping[str, Any]
 ) -> tuple[Report, Fraction | None]:
     """Return the report on what is released about a sample, and its largest cost; no claims and None where there is none."""
-    choice = read_choice(arguments["sample"])
+    choice, law = settings.sample, settings.law
     require((choice is None) == ("sample" not in found), "sample", "it goes with one that was asked for")
     if choice is None:
         return Report(accepted=True), None
     require(isinstance(law, PureNoise), "sample", "one is drawn under pure epsilon alone")
     statistics = all(charge.part in _STATISTICS for charge in charges)
     require(statistics, "releases", "cells are released of the sample alone")
-    released = read_fields(found["released"], "the released numbers", _RELEASED)
-    return check_sample(found["sample"], choice, released, lambda item, step: _read_release(item, step, law))
-
-
-def _name_of(profile: object) -> str:
-    if not isinstance(profile, dict):
-        raise UnreadableFile("a profile is an object, but something else was found; correct the file")
-    return read_string(profile["name"], "the name of the profile")
+    made = check_sample(found["sample"], choice, released, lambda item, step: _read_release(item, step, law))
+    clipped = Fraction(float(found["sample"]["radius"])) == read_clip(released["choices"])
+    require(clipped, "sample.radius", "records are clipped to another one")
+    return made
 
 
 def _read_release(value: object, step: str, law: NoiseLaw) -> Charge:
@@ -239,15 +239,18 @@ def _check_proof(found: Mapping[str, Any], profile: Profile, law: NoiseLaw, epsi
     return report
 
 
-def _check_hypotheses(found: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+def _check_hypotheses(found: Mapping[str, Any], settings: Settings) -> None:
+    require(found["unit"] == Unit.RECORD.value, "unit", "the bound is about one row")
     premises = read_hypotheses(found["premises"], "the premises")
     require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
     known = {item.id for item in premises}
     require(known >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
-    require(arguments["sample"] is None or ARITHMETIC.id in known, "hypotheses", "one is left out that every sample has")
+    require(settings.sample is None or ARITHMETIC.id in known, "hypotheses", "one is left out that every sample has")
     require(known & _BITS, "hypotheses", "they do not say where the random bits come from")
-    public = read_list(arguments["public"], "the public names")
-    require(bool(public) == ("public-constants" in known), "hypotheses", "they do not say what is taken to be public")
+    names = settings.public.sentence
+    taken = [PUBLIC_CONSTANTS.about(names=names)] if names else []
+    told = [item for item in premises if item.id == PUBLIC_CONSTANTS.id]
+    require(told == taken, "hypotheses", "they do not say what is taken to be public")
 
 
 __all__ = ["FORMAT", "check_certificate", "read_certificate", "to_certificate", "to_text"]

@@ -119,7 +119,7 @@ class FileRows:
         from accountant.data import StatisticSpec, open_dataset  # noqa: PLC0415 - Arrow is slow to load
 
         specs, done = [StatisticSpec(f"c{number}", column=name, from_data=True) for number, name in enumerate(self.names)], 0
-        for batch in open_dataset(self.path).batches(specs):
+        for batch in open_dataset(self.path, may_be_empty=True).batches(specs):
             columns = [batch.statistics[spec.name] for spec in specs]
             values = [column if isinstance(column, np.ndarray) else column.values for column in columns]
             rows = np.empty((batch.size, len(specs)))
@@ -154,14 +154,14 @@ def open_rows(
     """Return the rows of a CSV, Parquet or NPY file: the columns ``only``, in this order, or all of them but ``without``.
 
     Which columns are used is decided by their names alone, never by their values: a column that holds no numbers is refused.
-    Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`, also for a file without rows.
+    A table without rows has none: that it is refused would tell. Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`.
     """
     from accountant.data import open_dataset  # noqa: PLC0415
     from accountant.data.arrays import ArraySource  # noqa: PLC0415
     from accountant.data.frames import missing_column  # noqa: PLC0415
     from accountant.data.tables import TableSource  # noqa: PLC0415
 
-    source = open_dataset(path, batch_rows=64)
+    source = open_dataset(path, batch_rows=64, may_be_empty=True)
     if not isinstance(source, (TableSource, ArraySource)):
         raise InvalidData(f"{source.label} is an svmlight file, whose only column is the label; convert the features to Parquet")
     names, _ = source.find_columns()

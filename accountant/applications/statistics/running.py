@@ -23,7 +23,7 @@ from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.tables import TableSource
 from accountant.data.weighing import Progress as WeightsProgress
 from accountant.data.writers import output_format
-from accountant.files import check_not_input, check_writable, replace_files
+from accountant.files import check_distinct, check_not_input, check_writable, replace_files
 from accountant.guarantees import AnyGuarantee
 from accountant.samples.certificate import PrivateFigures
 from accountant.samples.drawing import Figures, Progress, draw_batches, draw_sample
@@ -154,8 +154,7 @@ def sample_file_within(
     path = Path(out)
     kind = output_format(path)
     proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
-    if path.absolute() == proof_path.absolute():
-        raise InvalidArgument(f"the sample and its certificate are both to be {path}; name two files")
+    check_distinct(path, proof_path)
     for target in (path, proof_path):
         check_writable(target)
         check_not_input(target, data, "input")

@@ -1,0 +1,107 @@
+"""What a certificate states of its run, read back: the arguments, the released numbers, and what was paid for the statistics.
+
+Accepted means: the arguments are those of a fit; each of n, the mean and the spread is public by the arguments, or was released once, with
+noise for the ball of the arguments; all released numbers are there; and centres that differ from one another were released of cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from accountant.applications.kmeans.fitting import Settings
+from accountant.applications.kmeans.methods import find_method
+from accountant.applications.kmeans.sample_certificate import read_choice
+from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part
+from profiles import exact_text
+from profiles.mechanisms.ball import widen
+from profiles.strict_json import read_exact, read_fields, read_list, read_string, read_strings
+from proofs_check.certificates import require
+
+_ARGUMENTS = {"clusters", "epsilon", "delta", "radius", "center", "columns", "public", "method", "sample"}
+_RELEASED = {"records", "mean", "rms", "centres", "counts", "choices"}
+#: What is released of the whole data set, by the name under which it may be public.
+_STATISTICS = {"n": Part.RECORDS, "mean": Part.SUM, "rms": Part.SQUARES}
+_CELLS = frozenset({Part.CELL_COUNTS, Part.CELL_SUMS})
+
+
+def read_arguments(value: object) -> dict[str, Any]:
+    """Return the arguments by name. Raises :class:`profiles.UnreadableFile`."""
+    return dict(read_fields(value, "the arguments", _ARGUMENTS))
+
+
+def read_settings(found: Mapping[str, Any], epsilon: Fraction, delta: Fraction | None, law: NoiseLaw) -> tuple[Settings, int]:
+    """Return the arguments as they are checked for a fit with this ``law``, and the number of columns. Raises what reading them raises."""
+    require(type(found["clusters"]) is int, "arguments", "the number of clusters is an integer")
+    find_method(found["method"])
+    public = read_strings(found["public"], "the public names")
+    require(list(public) == sorted(set(public)), "arguments", "public names stand there once each, in their order")
+    columns = read_list(found["columns"], "the columns")
+    named = all(isinstance(name, str) for name in columns) and len(set(columns)) == len(columns) > 0
+    require(named, "arguments", "the columns are the names of coordinates, each once")
+    center = None if found["center"] is None else _read_numbers(found["center"], len(columns), "the center")
+    radius = None if found["radius"] is None else read_exact(found["radius"], "the radius")
+    require(radius is None or exact_text(radius) == found["radius"], "arguments", "the radius is written in another way")
+    choice = read_choice(found["sample"])
+    sample = {} if choice is None else {"sample": choice.rule, "sample_size": choice.size}
+    made = Settings.of(found["clusters"], epsilon, radius=radius, center=center, public=public, **sample)
+    return replace(made, delta=delta, law=law), len(columns)
+
+
+def check_statistics(charges: Sequence[Charge], settings: Settings) -> None:
+    """Each statistic is public or was paid for once, with noise for all records of the ball."""
+    for name, part in _STATISTICS.items():
+        times = sum(charge.part is part for charge in charges)
+        require(times == (name not in settings.public), "releases", f"the {part.value} is public, or is released once")
+    reach = {charge.part: charge.reach for charge in charges}
+    if settings.radius is not None:  # else it is the largest norm, which is public and not stated
+        ball = widen(settings.radius)
+        require(reach.get(Part.SUM, ball) == ball, "releases", "a record of the ball adds another length to the sum")
+        require(reach.get(Part.SQUARES, ball**2) == ball**2, "releases", "a record of the ball adds another square")
+    elif Part.SUM in reach and Part.SQUARES in reach:
+        require(reach[Part.SQUARES] == reach[Part.SUM] ** 2, "releases", "sum and squares are of different balls")
+
+
+def check_released(value: object, settings: Settings, dimension: int, charges: Sequence[Charge]) -> Mapping[str, Any]:
+    """Return the released numbers, all of which are there: those of ``charges``, or of cells of a sample."""
+    found = read_fields(value, "the released numbers", _RELEASED)
+    require(read_float(found["records"], "the number of records") >= 1, "released", "the number of records is at least 1")
+    require(read_float(found["rms"], "the spread") > 0, "released", "the spread is positive")
+    _read_numbers(found["mean"], dimension, "the mean")
+    centres = read_list(found["centres"], "the centres")
+    require(len(centres) == settings.clusters, "released", "there are as many centres as clusters were asked for")
+    read = [_read_numbers(centre, dimension, "a centre") for centre in centres]
+    _read_numbers(found["counts"], settings.clusters, "the counts")
+    choices = found["choices"]
+    require(isinstance(choices, dict) and all(isinstance(text, str) for text in choices.values()), "released", "choices are in words")
+    told = settings.sample is not None or any(charge.part in _CELLS for charge in charges)
+    require(told or all(centre == read[0] for centre in read), "released", "nothing was released that tells centres apart")
+    reach = {charge.reach for charge in charges if charge.part is Part.CELL_SUMS}
+    require(
+        not reach or reach == {widen(read_clip(choices))}, "releases", "records are clipped to another radius than sums of cells suppose"
+    )
+    return found
+
+
+def read_clip(choices: Mapping[str, Any]) -> Fraction:
+    """Return the radius that the records were clipped to when cells were released."""
+    return Fraction(read_float(choices["clipped to"], "what records are clipped to"))
+
+
+def read_float(value: object, what: str) -> float:
+    """Return a finite binary64 number from its shortest text. Raises :class:`profiles.UnreadableFile`, ValueError."""
+    found = float(read_string(value, what))
+    require(math.isfinite(found) and repr(found) == value, what, "a binary64 number was expected")
+    return found
+
+
+def _read_numbers(value: object, count: int, what: str) -> list[float]:
+    found = read_list(value, what)
+    require(len(found) == count, what, f"{count} numbers were expected")
+    return [read_float(item, what) for item in found]
+
+
+__all__ = ["check_released", "check_statistics", "read_arguments", "read_clip", "read_settings"]
