@@ -47,7 +47,7 @@ def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
     It is private like the ledger itself: it has what each account was charged, though no ids.
     """
     journal = ledger.journal
-    with journal.reading(), replace_file(Path(path)) as stream:
+    with journal.reading(), replace_file(Path(path), private=True) as stream:
         for line in _write_lines(journal):
             stream.write(line.encode() + b"\n")
     return len(journal.entries)
@@ -81,7 +81,7 @@ def restore(
     is then older than its anchor, and is refused until it is restored from a newer backup.
     Raises :class:`UnreadableFile` where not even the first entry is whole, :class:`LedgerRejected` where the anchor is another ledger's.
     """
-    where = to_place(path)
+    where, anchored = to_place(path), Path(anchor).absolute()
     key = find_secret(where, secret)
     hidden = read_secret(key)
     hasher, entries, settings, store = Hasher(hidden), list[Entry](), None, None
@@ -103,7 +103,7 @@ def restore(
                 f"a backup of a ledger was expected in {Path(log).name}, but not even its first entry is whole; use another one"
             )
         folder = _find_folder(settings, table)
-        journal = open_journal(store, Anchor(Path(anchor), settings.ledger), hasher, settings, folder, None)
+        journal = open_journal(store, Anchor(anchored, settings.ledger), hasher, settings, folder, None)
         return _finish(Ledger(journal, settings), entries, key, folder)
     except BaseException:
         if store is not None:
@@ -116,7 +116,7 @@ def _find_folder(settings: Settings, table: str | os.PathLike[str] | None) -> Fo
     if settings.table != (table is not None):
         how = "needs the folder of its table, but none was named" if settings.table else "has no table, but a folder for one was named"
         raise InvalidArgument(f"the ledger in this backup {how}; name a table for a ledger that has one, and for no other")
-    return None if table is None else Folder(Path(table), settings.ledger)
+    return None if table is None else Folder(Path(table).absolute(), settings.ledger)
 
 
 def _finish(ledger: Ledger, entries: list[Entry], key: Path, folder: Folder | None) -> tuple[Ledger, str]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from accountant.files import sync_folder
 from accountant.ledger.accounts import Accounts
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
@@ -48,6 +49,11 @@ class Journal:
         with self.turn(), self.store.database.reading():
             self.synchronise()
             yield
+
+    def catch_up(self) -> None:
+        """Read what other processes appended. Raises as :meth:`append` does."""
+        with self.reading():
+            pass
 
     def synchronise(self) -> None:
         """Read what other processes appended, check it, and bring the anchor up to date. Inside of a turn."""
@@ -115,11 +121,14 @@ def read_first(store: Store) -> Entry:
 
 
 def find_place(store: Store, what: str, given: str | os.PathLike[str] | None) -> Path:
-    """Return where the anchor or the secret is: as ``given``, or where it was last. Raises :class:`UnreadableFile`."""
+    """Return where the anchor or the secret is, whatever folder one works in later: as ``given``, or where it was last.
+
+    Raises :class:`UnreadableFile`.
+    """
     found = store.read_place(what) if given is None else given
     if found is None:
         raise UnreadableFile(f"the {what} of the ledger is not known; name it with --{what}")
-    return Path(found)
+    return Path(found).absolute()
 
 
 def find_secret(place: Place, given: str | os.PathLike[str] | None) -> Path:
@@ -127,7 +136,7 @@ def find_secret(place: Place, given: str | os.PathLike[str] | None) -> Path:
     found = place.secret if given is None else Path(given)
     if found is None:
         raise InvalidArgument("a ledger on a server needs a file for its secret, but none was named; name one with --secret")
-    return found
+    return found.absolute()
 
 
 def write_secret(path: Path, secret: bytes) -> None:
@@ -138,6 +147,7 @@ def write_secret(path: Path, secret: bytes) -> None:
             stream.write(secret.hex() + "\n")
             stream.flush()
             os.fsync(stream.fileno())
+        sync_folder(path.parent)
     except FileExistsError:
         raise UnwritableOutput(f"the secret {path} is there already, and may belong to another ledger; name another file") from None
     except OSError as error:

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WAIT_SECONDS, Values
@@ -161,6 +162,11 @@ class ServerDatabase:
     def name(self) -> str:
         """The address without user and password."""
         return self._place.name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """None."""
+        return ()
 
     def prepare(self) -> None:
         """Say how durable what is written has to be, and how long to wait. Raises :class:`UnwritableOutput` for a server that forgets."""

@@ -23,7 +23,9 @@ from tests.ledger.conftest import PEOPLE, SUM
 
 
 def spending(ledger):
-    return {name: ledger.account(name) for name in PEOPLE["id"].to_pylist()}
+    """What everybody spent and may spend, also in a ledger that is refused because it is older than its anchor."""
+    journal = ledger.journal
+    return {name: journal.accounts.look_up(journal.hasher.hash_text(name)) for name in PEOPLE["id"].to_pylist()}
 
 
 def one_sentence(error):
@@ -275,7 +277,11 @@ def test_an_anchor_that_cannot_be_written_runs_nothing(files, monkeypatch):
 
 def test_files_without_rights_are_refused(files, tmp_path, monkeypatch):
     connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda path, **options: connect(f"file:{path}?mode=ro", uri=True, **options))
+
+    def connect_to_read(path, **options):
+        return connect(path, **options) if "uri" in options else connect(f"file:{path}?mode=ro", uri=True, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", connect_to_read)
     with pytest.raises(UnwritableOutput) as refused, Ledger.open(files[0]) as ledger:
         ledger.charge("four", SUM, PEOPLE)
     assert one_sentence(refused.value)
