@@ -14,7 +14,7 @@ from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
 from accountant.ledger.database import Place
 from accountant.ledger.inputs import require_regular
-from accountant.ledger.log import CHARGE, OPEN, OUTPUT, START, Digest, Entry, body_text, check_entry, make_entry
+from accountant.ledger.log import CHANGING, CHARGE, END, OPEN, START, Digest, Entry, body_text, check_entry, make_entry
 from accountant.ledger.store import Store
 from accountant.ledger.units import Hasher
 from profiles import InvalidArgument, UnreadableFile, UnwritableOutput
@@ -74,7 +74,7 @@ class Journal:
         self._refresh()
 
     def _refresh(self) -> None:
-        self.accounts.refresh(next((entry for entry in reversed(self.entries) if entry.kind != OUTPUT), None))
+        self.accounts.refresh(next((entry for entry in reversed(self.entries) if entry.kind in CHANGING), None))
 
     def append(self, kind: str, name: str, work: Callable[[int, Digest], Mapping[str, Any]]) -> Entry:
         """Append an entry: what ``work`` writes and the entry become durable together, then the anchor gets it; only then is it returned.
@@ -83,16 +83,20 @@ class Journal:
         Raises :class:`LedgerRejected` for an old copy or a changed history, :class:`UnwritableOutput`.
         """
         with self.turn():
-            with self.store.database.transaction():
-                self.synchronise()
-                last = self.entries[-1] if self.entries else None
-                digest = Digest()
-                body = work(0 if last is None else last.sequence + 1, digest)
-                entry = make_entry(last, kind, name, body, digest.finish(), self.hasher, self.previous)
-                self.store.write_entry(entry, body_text(body))
-            self.entries.append(entry)
-            self._refresh()
-            self.anchor.append(entry)
+            return self.write(kind, name, work)
+
+    def write(self, kind: str, name: str, work: Callable[[int, Digest], Mapping[str, Any]]) -> Entry:
+        """Append an entry inside of a turn. See :meth:`append`."""
+        with self.store.database.transaction():
+            self.synchronise()
+            last = self.entries[-1] if self.entries else None
+            digest = Digest()
+            body = work(0 if last is None else last.sequence + 1, digest)
+            entry = make_entry(last, kind, name, body, digest.finish(), self.hasher, self.previous)
+            self.store.write_entry(entry, body_text(body))
+        self.entries.append(entry)
+        self._refresh()
+        self.anchor.append(entry)
         return entry
 
     def find(self, kind: str, name: str) -> Entry | None:
@@ -102,6 +106,13 @@ class Journal:
     def select(self, kind: str) -> list[Entry]:
         """Return the entries of a kind."""
         return [entry for entry in self.entries if entry.kind == kind]
+
+    def require_open(self) -> None:
+        """Refuse a ledger that went on in another one: both together would be two budgets. Raises :class:`LedgerRejected`."""
+        for entry in self.select(END):
+            raise LedgerRejected(
+                f"this ledger was migrated to {entry.body['to']} and is charged no more; it serves its outputs: charge the new one"
+            )
 
     @property
     def charges(self) -> list[Entry]:

@@ -323,6 +323,7 @@ class Ledger:
             return steps
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+            self.journal.require_open()
             self.require_unused(checked)
             if self.budget != budget:
                 raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
@@ -432,6 +433,7 @@ class Ledger:
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+            self.journal.require_open()
             self._require_raise(rule)  # again: another process may have raised them meanwhile
             self.journal.accounts.lift(entry, Asked(rows, rule.count), rule.least, digest)
             return {"budget": budget_body(rule), "time": self.tell_time()}

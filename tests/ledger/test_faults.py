@@ -15,8 +15,9 @@ import pytest
 from accountant.ledger import Ledger, settings
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.backup import back_up, migrate, restore
-from accountant.ledger.settings import tell_time
-from profiles import InvalidArgument, PDPError, UnreadableFile, UnwritableOutput
+from accountant.ledger.report import report_public
+from accountant.ledger.settings import Settings, tell_time
+from profiles import InvalidArgument, PDPError, UnreadableFile, UnwritableOutput, declare
 from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.mechanisms import LaplaceSum
 from tests.ledger.conftest import PEOPLE, SUM
@@ -53,7 +54,7 @@ def files(tmp_path, make):
 def test_an_opened_ledger_is_what_was_closed(files):
     with Ledger.open(files[0]) as ledger:
         assert [entry.kind for entry in ledger.journal.entries] == ["open", "charge", "charge", "output", "charge"]
-        assert spending(ledger)["cleo"] == {"spent": "1.5", "budget": "1.5", "left": "0"}
+        assert ledger.account("cleo") == {"spent": "1.5", "budget": "1.5", "left": "0"}
         assert ledger.verify() == 0
 
 
@@ -337,12 +338,63 @@ def test_a_backup_is_a_ledger_again(files, tmp_path):
 
 def test_migration_goes_on_from_the_old_head(files, tmp_path):
     with Ledger.open(files[0]) as old, migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor") as new:
-        assert new.settings.continues == old.journal.entries[-1].hash.hex()
+        assert new.settings.continues == old.journal.entries[-2].hash.hex()
         assert spending(new) == spending(old)
         assert new.settings.spent == old.journal.charges[-1].body["spent"]
-        masks = [ledger.charge("next", SUM, PEOPLE).active.tolist() for ledger in (old, new)]
-        assert masks[0] == masks[1]
+        small = declare("small", "w*z/9", record={"z": [0, 1]})
+        assert new.charge("next", small, PEOPLE).active.tolist() == [True, True, False, True, True]  # cleo had spent all
         assert new.verify() == 0
+
+
+@pytest.mark.thorough
+def test_a_migrated_ledger_is_charged_no_more(files, tmp_path):
+    """Both together would be two budgets."""
+
+    def refuse(old):
+        before = spending(old)
+        acts = (
+            lambda: old.charge("next", SUM, PEOPLE),
+            lambda: old.run("next", LaplaceSum(b=8, radius=1), PEOPLE),
+            lambda: old.raise_budget("9", PEOPLE),
+            lambda: migrate(old, tmp_path / "newer.db", anchor=tmp_path / "newer.anchor"),
+        )
+        for act in acts:
+            with pytest.raises(LedgerRejected, match="is charged no more") as refused:
+                act()
+            assert one_sentence(refused.value)
+        assert not list(tmp_path.glob("newer*"))
+        assert spending(old) == before
+        assert old.output("two").shape == (1,)
+        assert old.verify() == 0
+        assert report_public(old)["entries"][6]["kind"] == "end"
+
+    with Ledger.open(files[0]) as old:
+        waiting = old.release("waiting", LaplaceSum(b=8, radius=1), PEOPLE)
+        migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor").close()
+        refuse(old)
+        with waiting:  # charged before, so that its output may be stored
+            waiting.publish(waiting.active_data.shape[1])
+        back_up(old, tmp_path / "log")
+    with Ledger.open(files[0]) as old:
+        refuse(old)
+    restored, lost = restore(tmp_path / "r.db", tmp_path / "log", anchor=files[1], secret=tmp_path / "l.db.key")
+    with restored:
+        assert not lost
+        refuse(restored)
+
+
+@pytest.mark.thorough
+def test_a_migration_that_fails_ends_nothing(files, tmp_path, monkeypatch):
+    with Ledger.open(files[0]) as old:
+        before = spending(old)
+        with monkeypatch.context() as patch:
+            patch.setattr(Settings, "to_body", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor")
+        assert not list(tmp_path.glob("new*"))
+        old.charge("next", SUM, PEOPLE)
+        with migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor") as new:
+            assert spending(new) == spending(old) != before
 
 
 def flip_bits(files, tmp_path, step, start=0):
