@@ -496,8 +496,8 @@ class Ledger:
             journal.synchronise()
             for entry in journal.select(OUTPUT):
                 self.output(entry.name)
-            if journal.store.count_rows("outputs") != len(journal.select(OUTPUT)):
-                raise LedgerRejected("the ledger has outputs that no entry of its log stored; restore it from a backup")
+            if journal.store.count_strays():
+                raise LedgerRejected("the ledger has rows that no entry of its log wrote; restore it from a backup")
             repaired = journal.accounts.repair(journal.entries, write=repair)
         if repaired and not repair:
             raise LedgerRejected(

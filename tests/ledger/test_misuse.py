@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -501,6 +502,36 @@ class TestFiles:
             ledger.charge("6", SUM, PEOPLE)
             with pytest.raises(LedgerRejected, match="older than its anchor"):
                 copy.charge("7", SUM, PEOPLE)
+
+
+STRAYS = [
+    "outputs SELECT 9, x'31'",
+    "changes SELECT 9, kind, chunk, packed FROM changes WHERE kind = 'cost' AND seq = 1",
+    "accounts SELECT 7, seq, spent, budgets, seal FROM accounts",
+    "segments SELECT 5, 9, hashes, fingerprint, seal FROM segments",
+    "log SELECT -1, kind, name, body, hash, digest, seal FROM log WHERE seq = 1",
+]
+REPLACED = [  # which deletes without a trigger
+    "changes SELECT 1, kind, chunk, packed FROM changes WHERE seq = 0 AND kind = 'budget'",
+    "outputs SELECT 3, x'31'",
+    "log SELECT 1, kind, 'two', body, hash, digest, seal FROM log WHERE seq = 1",
+    "segments SELECT first, seq, hashes, x'', seal FROM segments",
+    "accounts SELECT chunk, 0, spent, budgets, seal FROM accounts",
+]
+
+
+@pytest.mark.parametrize("rows", [f"INSERT INTO {item}" for item in STRAYS] + [f"REPLACE INTO {item}" for item in REPLACED])
+def test_rows_that_were_put_into_the_file_are_refused(create, tmp_path, rows):
+    ledger = create()
+    ledger.charge("one", SUM, PEOPLE)
+    ledger.run("two", MECHANISM, POINTS, ids=IDS)
+    ledger.close()
+    base = sqlite3.connect(tmp_path / "l.db")
+    base.execute(rows)
+    base.commit()
+    base.close()
+    with pytest.raises(LedgerRejected), Ledger.open(tmp_path / "l.db") as ledger:
+        ledger.verify()
 
 
 def test_a_column_of_budgets_that_changes_changes_no_budget(create):
