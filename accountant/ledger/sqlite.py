@@ -14,6 +14,7 @@ from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WA
 from accountant.ledger.inputs import require_regular
 from profiles import UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
+from profiles.randomness.forks import mark_process
 
 _SCHEMA = (
     [f"CREATE TABLE {name} {columns}" for name, columns in TABLES.items()]
@@ -109,7 +110,7 @@ class FileDatabase:
     __slots__ = ("_connection", "_files", "_path", "_process")
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self._path, self._connection, self._process = path.absolute(), connection, os.getpid()
+        self._path, self._connection, self._process = path.absolute(), connection, mark_process()
         self._files: tuple[tuple[int, int], ...] | None = None
 
     @property
@@ -145,7 +146,7 @@ class FileDatabase:
 
     def close(self) -> None:
         """Close the file; what was committed is on disk already."""
-        if os.getpid() == self._process:
+        if mark_process() == self._process:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
 
@@ -157,7 +158,7 @@ class FileDatabase:
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
         """Turn errors of the database into ours: :class:`UnwritableOutput` for the disk, :class:`LedgerRejected` for a damaged file."""
-        if os.getpid() != self._process:
+        if mark_process() != self._process:
             raise UnreadableFile(f"the ledger {self.name} was opened before this process was forked; open it again in this one")
         try:
             yield

@@ -20,7 +20,7 @@ from accountant.ledger.settings import Settings, tell_time
 from profiles import InvalidArgument, PDPError, UnreadableFile, UnwritableOutput, declare
 from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.mechanisms import LaplaceSum
-from tests.ledger.conftest import PEOPLE, SUM
+from tests.ledger.conftest import PEOPLE, SUM, table
 
 
 def spending(ledger):
@@ -298,6 +298,42 @@ def test_other_files_are_refused_and_not_touched(tmp_path, files):
         assert other.read_bytes() == content
     with pytest.raises(UnreadableFile, match="does not exist"):
         Ledger.open(tmp_path / "nothing")
+
+
+@pytest.mark.thorough
+def test_a_replayed_name_is_refused_or_served_and_never_run_again(files, tmp_path):
+    """In the same ledger, in another one that is open, after it was opened again, and after it was restored."""
+    runs = []
+
+    class Counting(LaplaceSum):
+        def run(self, *arguments):
+            runs.append(1)
+            return super().run(*arguments)
+
+    def replay(ledger):
+        before = spending(ledger)
+        for name in ("one", " one", "three\u0020"):  # charged, and never published
+            for act in (ledger.charge, ledger.run, ledger.release):
+                with pytest.raises(ReleaseUsed) as refused:
+                    act(name, SUM if act == ledger.charge else Counting(b=8, radius=1), PEOPLE)
+                assert one_sentence(refused.value)
+        with pytest.raises(ReleaseUsed, match="ask for that"):
+            ledger.charge("two", SUM, PEOPLE)
+        assert (ledger.run(" two ", Counting(b=8, radius=1), PEOPLE) == ledger.output("two")).all()
+        assert spending(ledger) == before
+        assert not runs
+
+    with Ledger.open(files[0]) as first, Ledger.open(files[0]) as second:
+        first.charge("late", SUM, table(zoe=0.5))
+        with pytest.raises(ReleaseUsed):
+            second.charge("late", SUM, table(zoe=0.5))
+        replay(first)
+        replay(second)
+        back_up(first, tmp_path / "log")
+    restored, lost = restore(tmp_path / "r.db", tmp_path / "log", anchor=files[1], secret=tmp_path / "l.db.key")
+    with restored:
+        assert not lost
+        replay(restored)
 
 
 def test_a_clock_that_is_set_back_does_not_set_the_log_back(files, monkeypatch):
