@@ -15,17 +15,17 @@ from profiles import InvalidArgument, UnwritableOutput
 
 
 @contextlib.contextmanager
-def replace_file(path: Path) -> Iterator[IO[bytes]]:
+def replace_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """Yield a binary file that becomes ``path`` on success; on any exception (Ctrl-C included) it is removed and ``path`` is untouched.
 
-    Raises :class:`UnwritableOutput` where the system refuses to write.
+    ``private``: it is for its owner's eyes. Raises :class:`UnwritableOutput` where the system refuses to write.
     """
-    with replace_files(path) as (stream,):
+    with replace_files(path, private=private) as (stream,):
         yield stream
 
 
 @contextlib.contextmanager
-def replace_files(*paths: Path) -> Iterator[tuple[IO[bytes], ...]]:
+def replace_files(*paths: Path, private: bool = False) -> Iterator[tuple[IO[bytes], ...]]:
     """Yield binary files that become ``paths`` on success, one right after the other, once all of them are whole and on disk.
 
     On any exception (Ctrl-C included) they are removed and ``paths`` are untouched. Raises :class:`UnwritableOutput`.
@@ -45,7 +45,7 @@ def replace_files(*paths: Path) -> Iterator[tuple[IO[bytes], ...]]:
             yield tuple(streams)
             for current, stream in zip(paths, streams, strict=True):
                 stream.flush()
-                os.fchmod(stream.fileno(), _mode(current))
+                os.fchmod(stream.fileno(), 0o600 if private else _mode(current))
                 os.fsync(stream.fileno())
         with _uninterrupted():  # all of them or none
             for current in paths:

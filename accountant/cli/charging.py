@@ -42,6 +42,10 @@ class LedgerOptions(Protocol):
         """Its anchor."""
 
 
+#: The options of all commands that name a file to write.
+_OUTPUTS = ("out", "certificate", "guarantee", "report", "state")
+
+
 def check_ledger(options: LedgerOptions, *outputs: Path | None) -> None:
     """Refuse a ledger without a name, what belongs to a ledger without one, and outputs that are the ledger, before any work.
 
@@ -59,13 +63,18 @@ def check_ledger(options: LedgerOptions, *outputs: Path | None) -> None:
 
 @contextlib.contextmanager
 def open_ledger(options: LedgerOptions) -> Iterator[Ledger | None]:
-    """Open the ledger of the options for a block; None where there is none. Raises as ``Ledger.open`` does."""
+    """Open the ledger of the options for a block; None where there is none.
+
+    Raises as ``Ledger.open`` does, :class:`InvalidArgument` for outputs that are the data or a file of the ledger.
+    """
     if options.ledger is None:
         yield None
         return
     from accountant.ledger import Ledger
+    from accountant.ledger.writing import check_outputs
 
     with Ledger.open(options.ledger, anchor=options.anchor) as ledger:
+        check_outputs(ledger, *(getattr(options, name, None) for name in _OUTPUTS))
         yield ledger
 
 

@@ -187,7 +187,7 @@ def _sampling(options: Options) -> dict[str, Any]:
 def _charge(options: Options) -> int:
     from accountant.data import parse_statistic
     from accountant.ledger.settings import Mode
-    from accountant.ledger.writing import check_active, write_active
+    from accountant.ledger.writing import check_active, check_outputs, write_active
 
     declaration = load_quietly(str(options.what))
     with _open(options) as ledger:
@@ -199,6 +199,7 @@ def _charge(options: Options) -> int:
         data = ledger.find_data(options.data)
         if options.active is not None:
             check_active(options.active, data)
+            check_outputs(ledger, options.active)
         receipt = ledger.charge(
             str(options.name),
             declaration,
@@ -223,17 +224,18 @@ def _tell_charge(options: Options, name: str, sequence: int, digest: str) -> int
 
 def _release(options: Options) -> int:
     from accountant.ledger.outputs import to_printable
+    from accountant.ledger.writing import check_outputs
 
     out = Path(str(options.out))
     check_writable(out)
     check_not_input(out, options.data, "data")
-    check_not_input(out, options.file, "ledger")
     declaration = load_quietly(str(options.mechanism))
     if declaration.mechanism is None:
         raise InvalidArgument(
             f"a mechanism that can be run was expected, but {str(options.mechanism)[:60]!r} is a profile; charge it instead"
         )
     with _open(options) as ledger:
+        check_outputs(ledger, out)
         with quiet_output():
             output = ledger.run(str(options.what), declaration.mechanism, options.data, **_sampling(options))
         entry = ledger.journal.find("output", str(options.what).strip())
@@ -269,7 +271,7 @@ def _report(options: Options) -> int:
     from accountant.guarantees import render
     from accountant.interop.files import write_guarantee
     from accountant.ledger.report import report_public
-    from accountant.ledger.writing import write_composition
+    from accountant.ledger.writing import check_outputs, write_composition
 
     if options.unit is not None and (options.public or options.guarantee is not None or options.composition is not None):
         raise InvalidArgument(
@@ -278,8 +280,8 @@ def _report(options: Options) -> int:
     for path in (options.guarantee, options.composition):
         if path is not None:
             check_writable(path)
-            check_not_input(path, options.file, "ledger")
     with _open(options) as ledger:
+        check_outputs(ledger, options.guarantee, options.composition)
         if options.unit is not None:
             account = ledger.account(tuple(options.unit.split(",")) if len(ledger.settings.key) > 1 else options.unit)
             if options.json:
@@ -335,13 +337,12 @@ def _verify(options: Options) -> int:
 
 def _backup(options: Options) -> int:
     from accountant.ledger.backup import back_up
+    from accountant.ledger.writing import check_outputs
 
     log = Path(str(options.log))
     check_writable(log)
-    for other, what in ((options.file, "ledger"), (options.anchor, "anchor"), (options.secret, "secret")):
-        check_not_input(log, other, what)
     with _open(options) as ledger:
-        check_not_input(log, ledger.journal.anchor.path, "anchor")
+        check_outputs(ledger, log)
         entries = back_up(ledger, log)
         head = ledger.journal.entries[-1].hash.hex()
     if options.json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,8 +29,11 @@ from accountant.cli.options import (
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.cli.streams import quiet_output
 from accountant.progress import show_progress
-from profiles.errors import InvalidArgument
+from profiles.errors import InvalidArgument, InvalidData
 from profiles.private import EYES_ONLY
+
+if TYPE_CHECKING:
+    from accountant.ledger import Receipt
 
 HELP = (
     "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, whole or not at all, and a "
@@ -98,7 +101,7 @@ def run(options: Options) -> int:
     if options.private_statistics is not None:
         return _run_within(options)
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
-        planned, chosen = _charge(options)
+        planned, chosen, receipt = _charge(options)
         summary = sample_file(
             planned,
             options.data,
@@ -110,6 +113,8 @@ def run(options: Options) -> int:
             progress=lambda done: report(done, None),
             **chosen,
         )
+        if receipt is not None:
+            _require_same(receipt, summary.out, summary.certificate)
     found = to_certificate(
         summary.plan,
         summary.guarantee,
@@ -180,8 +185,18 @@ def _run_within(options: Options) -> int:
     return 0
 
 
-def _charge(options: Options) -> tuple[Any, dict[str, Any]]:
-    """Return what is sampled, and how; with a ledger after it was charged, and from the units that have room."""
+def _require_same(receipt: Receipt, *written: Path) -> None:
+    """Take back a sample of a file that is not the one that was charged any more. Raises :class:`profiles.InvalidData`."""
+    try:
+        receipt.require_same()
+    except InvalidData:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
+    """Return what is sampled, and how; with a ledger after it was charged, of which there is the receipt, from the units that have room."""
     from accountant.data import parse_statistic
 
     specs = [parse_statistic(text) for text in options.statistic or []]
@@ -197,7 +212,7 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any]]:
     certificate = options.certificate or Path(f"{options.out}.certificate.json")
     check_ledger(options, options.out, certificate)
     if options.ledger is None:
-        return options.profile, {"specs": specs, **rule}
+        return options.profile, {"specs": specs, **rule}, None
     if options.target_size is not None:
         raise InvalidArgument("a target size depends on the data, and no ledger charges it; give --target-epsilon in its place")
     from accountant.data import complete_specs
@@ -205,6 +220,7 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any]]:
     from accountant.files import check_not_input, check_writable
     from accountant.ledger import Ledger
     from accountant.ledger.rows import leave_out
+    from accountant.ledger.writing import check_outputs
     from accountant.samples import plan_sample
 
     output_format(options.out)
@@ -213,9 +229,11 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any]]:
         check_not_input(path, options.data, "data")
     plan = plan_sample(options.profile, **rule)
     with Ledger.open(options.ledger, anchor=options.anchor) as ledger:
+        check_outputs(ledger, options.out, certificate)
         receipt = ledger.charge(str(options.name), plan, options.data, statistics=specs)
         complete = complete_specs(plan.profile, specs)
-        return plan, {"specs": [leave_out(spec, ledger.settings.key) for spec in complete], "active": receipt.active}
+        chosen = {"specs": [leave_out(spec, ledger.settings.key) for spec in complete], "active": receipt.active}
+        return plan, chosen, receipt
 
 
 def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> None:

@@ -75,9 +75,9 @@ class Grid:
         return math.ceil(value / self.step)
 
     def amounts(self, steps: Integers) -> Integers:
-        """Return steps of the grid as amounts. Raises :class:`InvalidArgument` above the largest amount."""
+        """Return steps of the grid as amounts; the largest amount for more steps than it has."""
         if steps.size and int(steps.max()) > MOST >> self.shift:
-            raise InvalidArgument("a charge of at most 2^22 nats was expected, but a larger one was found; it promises nothing")
+            return np.where(steps > MOST >> self.shift, MOST, np.left_shift(np.minimum(steps, MOST >> self.shift), self.shift))
         return np.left_shift(steps, self.shift)
 
 

@@ -21,6 +21,7 @@ from accountant.guarantees import AnyGuarantee
 from accountant.ledger.amounts import amount_text
 from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.inputs import look
 from accountant.ledger.log import CHARGE, OUTPUT
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.outputs import load_output
@@ -125,17 +126,17 @@ class Analysis:
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
         that was charged and not published: a death in between loses the budget, never privacy.
         """
-        journal, said = self.ledger.journal, _digest(arguments)
-        with journal.reading():
-            pass
+        journal, said, seen = self.ledger.journal, _digest(arguments), look(self.data)
+        journal.catch_up()
         if journal.find(OUTPUT, self.name) is not None:
             return self._serve(said), self._tell(served=True)
         self.ledger.require_unused(self.name)
         charge = self._prepare(guarantee, curve, personal)
         supposed = self._suppose(guarantee if curve is None else curve, known=known)
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
-        receipt = self.ledger.charge_rows(self.name, charge, batches, supposed)
+        receipt = self.ledger.charge_rows(self.name, charge, batches, supposed, seen)
         output = run(receipt.active)
+        receipt.require_same()  # the rows may have been read again
         with Release(self.ledger, self.name) as release:
             stored = release.publish({"arguments": said, "released": output})
         return stored["released"], self._tell(served=False)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from accountant.files import sync_folder
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.log import Entry
 from profiles import InvalidArgument, UnreadableFile, UnwritableOutput
@@ -40,6 +41,7 @@ class Anchor:
                 stream.write(f"{_TITLE} {self.ledger}\n")
                 stream.flush()
                 os.fsync(stream.fileno())
+            sync_folder(self.path.parent)
         except FileExistsError:
             raise UnwritableOutput(
                 f"the anchor {self.path} is there already, and may belong to another ledger; name another file"
@@ -94,7 +96,7 @@ class Anchor:
     def append(self, entry: Entry) -> None:
         """Append the line of an entry, or what is missing of it, durably; nothing where it is there. Raises :class:`UnwritableOutput`."""
         lines, torn = self._read()
-        if lines[entry.sequence :] == [_write(entry)]:  # by a writer on another host, who found the entry first
+        if lines[entry.sequence : entry.sequence + 1] == [_write(entry)]:  # by another writer, who found the entry first and may be further
             return
         text = f"{_write(entry)}\n"
         try:

@@ -17,7 +17,7 @@ from accountant.ledger.book import Book
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger, open_journal
-from accountant.ledger.log import OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
+from accountant.ledger.log import END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
 from accountant.ledger.packing import pack
 from accountant.ledger.places import to_place
 from accountant.ledger.settings import Settings, make_token, open_settings
@@ -47,7 +47,7 @@ def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
     It is private like the ledger itself: it has what each account was charged, though no ids.
     """
     journal = ledger.journal
-    with journal.reading(), replace_file(Path(path)) as stream:
+    with journal.reading(), replace_file(Path(path), private=True) as stream:
         for line in _write_lines(journal):
             stream.write(line.encode() + b"\n")
     return len(journal.entries)
@@ -81,7 +81,7 @@ def restore(
     is then older than its anchor, and is refused until it is restored from a newer backup.
     Raises :class:`UnreadableFile` where not even the first entry is whole, :class:`LedgerRejected` where the anchor is another ledger's.
     """
-    where = to_place(path)
+    where, anchored = to_place(path), Path(anchor).absolute()
     key = find_secret(where, secret)
     hidden = read_secret(key)
     hasher, entries, settings, store = Hasher(hidden), list[Entry](), None, None
@@ -103,7 +103,7 @@ def restore(
                 f"a backup of a ledger was expected in {Path(log).name}, but not even its first entry is whole; use another one"
             )
         folder = _find_folder(settings, table)
-        journal = open_journal(store, Anchor(Path(anchor), settings.ledger), hasher, settings, folder, None)
+        journal = open_journal(store, Anchor(anchored, settings.ledger), hasher, settings, folder, None)
         return _finish(Ledger(journal, settings), entries, key, folder)
     except BaseException:
         if store is not None:
@@ -116,7 +116,7 @@ def _find_folder(settings: Settings, table: str | os.PathLike[str] | None) -> Fo
     if settings.table != (table is not None):
         how = "needs the folder of its table, but none was named" if settings.table else "has no table, but a folder for one was named"
         raise InvalidArgument(f"the ledger in this backup {how}; name a table for a ledger that has one, and for no other")
-    return None if table is None else Folder(Path(table), settings.ledger)
+    return None if table is None else Folder(Path(table).absolute(), settings.ledger)
 
 
 def _finish(ledger: Ledger, entries: list[Entry], key: Path, folder: Folder | None) -> tuple[Ledger, str]:
@@ -222,39 +222,55 @@ def migrate(
 ) -> Ledger:
     """Return a new ledger that goes on from ``ledger``: its first hash is made of the old head, and every account begins with its spending.
 
-    The old ledger stays as it is, and must not be charged any more: two that go on are two budgets.
+    An entry ends the old ledger: two that go on would be two budgets. It serves its outputs, and is charged no more. A death before that
+    entry leaves both without a word of success: then the new files are removed, and it is migrated again.
     """
     old = ledger.journal
     if ledger.settings.table:
         raise InvalidArgument("a ledger with a table was to be migrated, but its format is the newest there is; back it up and restore it")
-    with old.reading():
-        head, hidden = old.entries[-1], old.hasher.secret
-        spent = old.charges[-1].body["spent"] if old.charges else ledger.settings.spent
-        settings = Settings(
-            make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
-            ledger.settings.check, head.hash.hex(), spent,
-        )  # fmt: skip
-        made = Ledger.begin(path, anchor, secret, hidden, settings)
-
-        def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            store, hasher = made.journal.store, made.journal.hasher
-            for segment in old.store.iter_segments(old.hasher):
-                store.write_segment(entry, segment, hasher)
-                digest.add_segment(segment)
-            for chunk, amounts, budgets in Book(old.store, old.hasher).fold(old.entries):
-                for kind, values in (("budget", budgets), ("cost", amounts)):
-                    change = Change(kind, chunk, pack(values))
-                    store.write_change(entry, change)
-                    digest.add_change(change)
-            return settings.to_body(ledger.tell_time())
-
+    with old.turn():
+        with old.store.database.reading():
+            old.synchronise()
+            old.require_open()
+            made = _go_on(ledger, path, anchor, secret)
         try:
-            made.journal.append(OPEN, "", work)
-            with made.journal.store.database.transaction():
-                made.journal.accounts.repair(made.journal.entries, write=True)
+            old.write(END, "", lambda _, __: {"to": made.settings.ledger, "time": ledger.tell_time()})
         except BaseException:
-            made.discard()
+            made.close()
             raise
+    return made
+
+
+def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLike[str], secret: str | os.PathLike[str] | None) -> Ledger:
+    """Return a new ledger with the accounts of another one."""
+    old = ledger.journal
+    head, hidden = old.entries[-1], old.hasher.secret
+    spent = old.charges[-1].body["spent"] if old.charges else ledger.settings.spent
+    settings = Settings(
+        make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
+        ledger.settings.check, head.hash.hex(), spent,
+    )  # fmt: skip
+    made = Ledger.begin(path, anchor, secret, hidden, settings)
+
+    def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+        store, hasher = made.journal.store, made.journal.hasher
+        for segment in old.store.iter_segments(old.hasher):
+            store.write_segment(entry, segment, hasher)
+            digest.add_segment(segment)
+        for chunk, amounts, budgets in Book(old.store, old.hasher).fold(old.entries):
+            for kind, values in (("budget", budgets), ("cost", amounts)):
+                change = Change(kind, chunk, pack(values))
+                store.write_change(entry, change)
+                digest.add_change(change)
+        return settings.to_body(ledger.tell_time())
+
+    try:
+        made.journal.append(OPEN, "", work)
+        with made.journal.store.database.transaction():
+            made.journal.accounts.repair(made.journal.entries, write=True)
+    except BaseException:
+        made.discard()
+        raise
     return made
 
 

@@ -18,7 +18,7 @@ from accountant.guarantees.render import premises_json
 from accountant.guarantees.rules import derive_profile
 from accountant.guarantees.stored import write_rule
 from accountant.guarantees.theorem import AnyGuarantee, Bound, ConditionalGuarantee, CurveBound, EpsilonDP, Guarantee, TwoSidedDP, Unit
-from accountant.ledger.amounts import Grid, choose_grid
+from accountant.ledger.amounts import MOST, Grid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
 from accountant.ledger.steps import Rounding
 from accountant.rules import make_rule
@@ -57,12 +57,18 @@ class Charge:
     hypotheses: tuple[Hypothesis, ...]
 
     def worst_cost(self, records: int) -> int:
-        """Return what a user with this many records is charged at most, as an amount."""
+        """Return what a user with this many records is charged at most. Raises :class:`InvalidArgument` above 2^22 nats."""
         steps = np.array([self.shifts.round_up(self.worst) * records], dtype=np.int64)
-        return int(self.cost(steps)[0])
+        found = int(self.cost(steps)[0])
+        if found >= MOST:
+            raise InvalidArgument("a charge of at most 2^22 nats was expected, but a larger one was found; it promises nothing")
+        return found
 
     def cost(self, totals: Integers) -> Integers:
-        """Return the amounts that users are charged for their total shifts, in steps of ``shifts``."""
+        """Return the amounts that users are charged for their total shifts, in steps of ``shifts``.
+
+        They are at most ``MOST``, which is above all budgets: a user with more is left out, and nobody is told.
+        """
         return self.costs.amounts(self.notion.charge_steps(totals, self.shifts, self.costs))
 
     def select(self, columns: Columns, first_row: int) -> Selection | None:

@@ -39,6 +39,10 @@ class Database(Protocol):
     def name(self) -> str:
         """What messages call it, without passwords."""
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it is in; none on a server."""
+
     def execute(self, statement: str, values: Values = ()) -> None:
         """Run a statement."""
 

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from accountant.files import sync_folder
 from accountant.ledger.accounts import Accounts
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
 from accountant.ledger.database import Place
 from accountant.ledger.inputs import require_regular
-from accountant.ledger.log import CHARGE, OPEN, OUTPUT, START, Digest, Entry, body_text, check_entry, make_entry
+from accountant.ledger.log import CHANGING, CHARGE, END, OPEN, START, Digest, Entry, body_text, check_entry, make_entry
 from accountant.ledger.store import Store
 from accountant.ledger.units import Hasher
 from profiles import InvalidArgument, UnreadableFile, UnwritableOutput
@@ -49,6 +50,11 @@ class Journal:
             self.synchronise()
             yield
 
+    def catch_up(self) -> None:
+        """Read what other processes appended. Raises as :meth:`append` does."""
+        with self.reading():
+            pass
+
     def synchronise(self) -> None:
         """Read what other processes appended, check it, and bring the anchor up to date. Inside of a turn."""
         last = self.entries[-1] if self.entries else None
@@ -68,7 +74,7 @@ class Journal:
         self._refresh()
 
     def _refresh(self) -> None:
-        self.accounts.refresh(next((entry for entry in reversed(self.entries) if entry.kind != OUTPUT), None))
+        self.accounts.refresh(next((entry for entry in reversed(self.entries) if entry.kind in CHANGING), None))
 
     def append(self, kind: str, name: str, work: Callable[[int, Digest], Mapping[str, Any]]) -> Entry:
         """Append an entry: what ``work`` writes and the entry become durable together, then the anchor gets it; only then is it returned.
@@ -77,16 +83,20 @@ class Journal:
         Raises :class:`LedgerRejected` for an old copy or a changed history, :class:`UnwritableOutput`.
         """
         with self.turn():
-            with self.store.database.transaction():
-                self.synchronise()
-                last = self.entries[-1] if self.entries else None
-                digest = Digest()
-                body = work(0 if last is None else last.sequence + 1, digest)
-                entry = make_entry(last, kind, name, body, digest.finish(), self.hasher, self.previous)
-                self.store.write_entry(entry, body_text(body))
-            self.entries.append(entry)
-            self._refresh()
-            self.anchor.append(entry)
+            return self.write(kind, name, work)
+
+    def write(self, kind: str, name: str, work: Callable[[int, Digest], Mapping[str, Any]]) -> Entry:
+        """Append an entry inside of a turn. See :meth:`append`."""
+        with self.store.database.transaction():
+            self.synchronise()
+            last = self.entries[-1] if self.entries else None
+            digest = Digest()
+            body = work(0 if last is None else last.sequence + 1, digest)
+            entry = make_entry(last, kind, name, body, digest.finish(), self.hasher, self.previous)
+            self.store.write_entry(entry, body_text(body))
+        self.entries.append(entry)
+        self._refresh()
+        self.anchor.append(entry)
         return entry
 
     def find(self, kind: str, name: str) -> Entry | None:
@@ -96,6 +106,13 @@ class Journal:
     def select(self, kind: str) -> list[Entry]:
         """Return the entries of a kind."""
         return [entry for entry in self.entries if entry.kind == kind]
+
+    def require_open(self) -> None:
+        """Refuse a ledger that went on in another one: both together would be two budgets. Raises :class:`LedgerRejected`."""
+        for entry in self.select(END):
+            raise LedgerRejected(
+                f"this ledger was migrated to {entry.body['to']} and is charged no more; it serves its outputs: charge the new one"
+            )
 
     @property
     def charges(self) -> list[Entry]:
@@ -115,11 +132,14 @@ def read_first(store: Store) -> Entry:
 
 
 def find_place(store: Store, what: str, given: str | os.PathLike[str] | None) -> Path:
-    """Return where the anchor or the secret is: as ``given``, or where it was last. Raises :class:`UnreadableFile`."""
+    """Return where the anchor or the secret is, whatever folder one works in later: as ``given``, or where it was last.
+
+    Raises :class:`UnreadableFile`.
+    """
     found = store.read_place(what) if given is None else given
     if found is None:
         raise UnreadableFile(f"the {what} of the ledger is not known; name it with --{what}")
-    return Path(found)
+    return Path(found).absolute()
 
 
 def find_secret(place: Place, given: str | os.PathLike[str] | None) -> Path:
@@ -127,7 +147,7 @@ def find_secret(place: Place, given: str | os.PathLike[str] | None) -> Path:
     found = place.secret if given is None else Path(given)
     if found is None:
         raise InvalidArgument("a ledger on a server needs a file for its secret, but none was named; name one with --secret")
-    return found
+    return found.absolute()
 
 
 def write_secret(path: Path, secret: bytes) -> None:
@@ -138,6 +158,7 @@ def write_secret(path: Path, secret: bytes) -> None:
             stream.write(secret.hex() + "\n")
             stream.flush()
             os.fsync(stream.fileno())
+        sync_folder(path.parent)
     except FileExistsError:
         raise UnwritableOutput(f"the secret {path} is there already, and may belong to another ledger; name another file") from None
     except OSError as error:

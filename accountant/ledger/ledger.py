@@ -24,6 +24,7 @@ from accountant.ledger.amounts import amount_text, floor_text, to_nats
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
 from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
@@ -50,7 +51,7 @@ from accountant.ledger.store import Store
 from accountant.ledger.tables.book import TableBook
 from accountant.ledger.tables.engines import to_engine
 from accountant.ledger.tables.versions import Folder
-from accountant.ledger.units import Hasher
+from accountant.ledger.units import Hasher, spell_text
 from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Integers
@@ -64,6 +65,7 @@ class Receipt:
     """That a release was charged: the number of the entry in the log and its hash, both public.
 
     ``active`` is private: which rows of the data take part, shape (n,); so is ``selections``, how they are sampled, batch by batch.
+    ``seen``: the file that the rows are of, where they are of one, as it was when it was charged.
     """
 
     name: str
@@ -71,6 +73,14 @@ class Receipt:
     hash: str
     active: Booleans = field(repr=False)
     selections: tuple[Selection, ...] = field(default=(), repr=False)
+    seen: Seen | None = field(default=None, repr=False)
+
+    def require_same(self) -> None:
+        """Refuse data that are not those that were charged any more: whoever reads a file again calls this after it, and before anything
+        is handed out. Raises :class:`InvalidData`.
+        """
+        if self.seen is not None:
+            self.seen.require_same("the charge stays, and nothing is handed out: take another name")
 
 
 class Ledger:
@@ -153,9 +163,9 @@ class Ledger:
         engine: object = None,
     ) -> Ledger:
         """Return a ledger without an entry: store, anchor, secret and table, empty. For what opens one. Raises as :meth:`create` does."""
-        where, anchored = to_place(path), Path(anchor)
+        where, anchored = to_place(path), Path(anchor).absolute()
         key = find_secret(where, secret)
-        folder = None if table is None else Folder(Path(table), settings.ledger)
+        folder = None if table is None else Folder(Path(table).absolute(), settings.ledger)
         files = [item.absolute() for item in (anchored, key, where.file, None if folder is None else folder.path) if item is not None]
         if len(set(files)) < len(files):
             raise InvalidArgument("the ledger, its anchor and its secret are three files, but two have one name; name three")
@@ -227,8 +237,7 @@ class Ledger:
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
             ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
-            with ledger.journal.reading():
-                pass
+            ledger.journal.catch_up()
             if anchor is not None or secret is not None or (table is not None and folder is not None):
                 ledger.remember(key, table=None if folder is None else folder.path)
         except BaseException:
@@ -281,12 +290,13 @@ class Ledger:
         """
         charge = prepare_charge(reference, self.settings.notion, **sampling)
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
-        rows = open_rows(self.find_data(data), self.settings.key, (*specs, *self.budget.specs), ids)
+        found = self.find_data(data)
+        seen, rows = look(found), open_rows(found, self.settings.key, (*specs, *self.budget.specs), ids)
         read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
         own = [item for item in charge.hypotheses if not specs or item.id != RECORD_STATISTICS.id]
         supposed = (*own, *read, *((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
-        return self.charge_rows(name, charge, rows, supposed)
+        return self.charge_rows(name, charge, rows, supposed, seen)
 
     def find_data(self, data: Any) -> Any:
         """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""
@@ -295,8 +305,12 @@ class Ledger:
             raise InvalidArgument("a charge needs the data, but none were given, and the ledger was not opened with a file; give them")
         return found
 
-    def charge_rows(self, name: str, charge: Charge, rows: Iterable[RowBatch], supposed: Sequence[Hypothesis]) -> Receipt:
-        """Charge a release that was prepared to the units of ``rows``; ``supposed`` is what its promise rests on. See :meth:`charge`."""
+    def charge_rows(
+        self, name: str, charge: Charge, rows: Iterable[RowBatch], supposed: Sequence[Hypothesis], seen: Seen | None = None
+    ) -> Receipt:
+        """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one; ``supposed`` is what its
+        promise rests on. See :meth:`charge`.
+        """
         checked = check_name(name)
         budget = self.budget
         active: list[Booleans] = []
@@ -309,6 +323,7 @@ class Ledger:
             return steps
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+            self.journal.require_open()
             self.require_unused(checked)
             if self.budget != budget:
                 raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
@@ -319,6 +334,8 @@ class Ledger:
             found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
             if self.settings.mode is Mode.PUBLIC and not found.everybody:
                 raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
+            if seen is not None:
+                seen.require_same("nothing was charged: charge it again")
             active.append(found.active)
             return charge.describe() | {
                 "hypotheses": premises_json(dict.fromkeys(supposed)),
@@ -328,7 +345,7 @@ class Ledger:
             }
 
         entry = self.journal.append(CHARGE, checked, work)
-        return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections))
+        return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen)
 
     def require_unused(self, name: str) -> None:
         """Refuse a name that was charged before. Raises :class:`ReleaseUsed`."""
@@ -411,23 +428,30 @@ class Ledger:
 
         Raises :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        rule, before = to_budget_rule(budget, attributes), self.budget
+        rule = to_budget_rule(budget, attributes)
+        self._require_raise(rule)
+        rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
+
+        def work(entry: int, digest: Digest) -> Mapping[str, Any]:
+            self.journal.require_open()
+            self._require_raise(rule)  # again: another process may have raised them meanwhile
+            self.journal.accounts.lift(entry, Asked(rows, rule.count), rule.least, digest)
+            return {"budget": budget_body(rule), "time": self.tell_time()}
+
+        return self.journal.append(BUDGET, "", work)
+
+    def _require_raise(self, rule: BudgetRule) -> None:
+        before = self.budget
         if rule.most < before.most or rule.least < before.least:
             raise InvalidArgument(
                 f"budgets are raised only, but the new ones, from {floor_text(rule.least)} to {floor_text(rule.most)} nats, may be lower "
                 f"than those in force, from {floor_text(before.least)} to {floor_text(before.most)}; give a rule that is at least as "
                 "large, for example with Max"
             )
-        rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
-
-        def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            self.journal.accounts.lift(entry, Asked(rows, rule.count), rule.least, digest)
-            return {"budget": budget_body(rule), "time": self.tell_time()}
-
-        return self.journal.append(BUDGET, "", work)
 
     def guarantee(self) -> AnyGuarantee:
         """Return what everything that was charged so far promises together, and ever will under the budgets in force."""
+        self.journal.catch_up()
         premises: dict[Hypothesis, None] = {}
         for entry in self.journal.charges:
             premises |= dict.fromkeys(read_hypotheses(entry.body["hypotheses"], "the hypotheses of a release"))
@@ -450,8 +474,9 @@ class Ledger:
         parts = [str(part) for part in (key if isinstance(key, (tuple, list)) else (key,))]
         if len(parts) != len(self.settings.key):
             raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
-        text = parts[0] if len(parts) == 1 else ";".join(f"{len(part.encode())}:{part}" for part in parts)
-        found = self.journal.accounts.look_up(self.journal.hasher.hash_text(text))
+        text = parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts)
+        with self.journal.reading():
+            found = self.journal.accounts.look_up(self.journal.hasher.hash_text(text))
         if found is None:
             raise InvalidData("a unit of this ledger was asked for, but it has no account for it; check the id")
         spent, budget = found
@@ -471,8 +496,8 @@ class Ledger:
             journal.synchronise()
             for entry in journal.select(OUTPUT):
                 self.output(entry.name)
-            if journal.store.count_rows("outputs") != len(journal.select(OUTPUT)):
-                raise LedgerRejected("the ledger has outputs that no entry of its log stored; restore it from a backup")
+            if journal.store.count_strays():
+                raise LedgerRejected("the ledger has rows that no entry of its log wrote; restore it from a backup")
             repaired = journal.accounts.repair(journal.entries, write=repair)
         if repaired and not repair:
             raise LedgerRejected(

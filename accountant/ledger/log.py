@@ -13,9 +13,11 @@ from profiles import UnreadableFile
 from profiles.errors import LedgerRejected
 from profiles.strict_json import one_line, read_json
 
-#: Kinds of entries.
-OPEN, CHARGE, OUTPUT, BUDGET = "open", "charge", "output", "budget"
-KINDS = (OPEN, CHARGE, OUTPUT, BUDGET)
+#: Kinds of entries. What comes after the end is outputs of what was charged before it.
+OPEN, CHARGE, OUTPUT, BUDGET, END = "open", "charge", "output", "budget", "end"
+KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END)
+#: Those that change accounts.
+CHANGING = (OPEN, CHARGE, BUDGET)
 START = bytes(32)
 
 

@@ -79,7 +79,7 @@ class LedgerNotion(Enum):
         return total if self is LedgerNotion.PURE else total * total / 2
 
     def charge_steps(self, totals: Integers, shifts: Grid, costs: Grid) -> Integers:
-        """Return what users are charged, in steps of ``costs``, rounded up; ``totals`` are their shifts in steps of ``shifts``."""
+        """Return what users are charged for their ``totals`` of ``shifts``, in steps of ``costs``, rounded up, and at most 2^62."""
         if self is LedgerNotion.PURE:
             return totals
         exponent = 2 * shifts.shift - BITS - 1 - costs.shift  # S²/2 in steps of the costs is totals² · 2^exponent
@@ -88,9 +88,7 @@ class LedgerNotion(Enum):
             charged: Integers = -np.right_shift(-squares, min(-exponent, 63))
             return charged
         exact = [-((-(value * value)) >> -exponent) if exponent < 0 else (value * value) << exponent for value in totals.tolist()]
-        if exact and max(exact) > 2**62:
-            raise InvalidArgument("a charge of at most 2^22 nats was expected, but a larger one was found; it promises nothing")
-        return np.array(exact, dtype=np.int64)
+        return np.array([min(value, 2**62) for value in exact], dtype=np.int64)
 
     def curve(self, name: str, amount: Fraction) -> Curve:
         """Return the privacy curve of everything that a budget of ``amount`` allows: what ``pdp account`` adds to other events."""

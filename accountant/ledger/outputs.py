@@ -68,10 +68,10 @@ def _to_plain(value: object, depth: int) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, int):
-        return {"int": str(value)} if not isinstance(value, bool) else value
+        return {"int": str(int(value))}
     if isinstance(value, float):
         return {"float": value.hex()}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+    if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "biufU":
         stream = io.BytesIO()
         np.save(stream, value, allow_pickle=False)
         return {"array": base64.b64encode(stream.getvalue()).decode()}

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WAIT_SECONDS, Values
 from profiles import InvalidArgument, MissingExtra, PDPError, UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
+from profiles.randomness.forks import mark_process
 
 try:
     import psycopg
@@ -155,12 +156,17 @@ class ServerDatabase:
 
     def __init__(self, place: ServerPlace, connection: Any) -> None:
         self._place, self._connection, self._lock, self._cursors = place, connection, 0, count()
-        self._owner = (os.getpid(), threading.get_ident())
+        self._owner = (mark_process(), threading.get_ident())
 
     @property
     def name(self) -> str:
         """The address without user and password."""
         return self._place.name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """None."""
+        return ()
 
     def prepare(self) -> None:
         """Say how durable what is written has to be, and how long to wait. Raises :class:`UnwritableOutput` for a server that forgets."""
@@ -201,7 +207,7 @@ class ServerDatabase:
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
-        if (os.getpid(), threading.get_ident()) != self._owner:
+        if (mark_process(), threading.get_ident()) != self._owner:
             raise UnreadableFile(f"the ledger {self.name} was opened in another thread or process; open it again in this one")
         try:
             yield

@@ -34,12 +34,13 @@ class Release:
     form; ``weights``: of shape (n,), None where all are 1. All of them are private.
     """
 
-    __slots__ = ("_active", "_data", "_ledger", "_weights", "name")
+    __slots__ = ("_active", "_data", "_ledger", "_left", "_weights", "name")
 
     def __init__(
         self, ledger: Ledger, name: str, data: Floats | None = None, weights: Floats | None = None, active: Booleans | None = None
     ) -> None:
         self._ledger, self.name, self._data, self._weights, self._active = ledger, name, data, weights, active
+        self._left = False
 
     def __repr__(self) -> str:
         return f"Release({self.name!r}, {'published' if self.published else 'charged'})"
@@ -79,9 +80,15 @@ class Release:
     def publish(self, output: object) -> Any:
         """Store the output durably and return it as it was stored: what may be handed out from here on.
 
-        Raises :class:`ReleaseUsed` the second time, :class:`InvalidArgument` for an output that is no number, text, array or list of them.
+        Raises :class:`ReleaseUsed` the second time and after the block, :class:`InvalidArgument` for an output that is no number, text,
+        array or list of them.
         """
+        if self._left:
+            raise ReleaseUsed(
+                f"the output of {self.name!r} was to be stored, but its block was left before; the charge stays: take another name"
+            )
         journal, value = self._ledger.journal, write_output(output)
+        stored = read_output(value)
 
         def work(entry: int, _: Digest) -> Mapping[str, Any]:
             charged = journal.find(CHARGE, self.name)
@@ -91,13 +98,14 @@ class Release:
             return {"of": charged.sequence, "sha256": hashlib.sha256(value).hexdigest(), "time": self._ledger.tell_time()}
 
         journal.append(OUTPUT, self.name, work)
-        return read_output(value)
+        return stored
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._data = self._weights = self._active = None
+        self._left = True
 
 
 def prepare_release(
@@ -121,8 +129,7 @@ def prepare_release(
         raise InvalidArgument(
             f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but another key was given; leave it out"
         )
-    with ledger.journal.reading():
-        pass
+    ledger.journal.catch_up()
     if ledger.journal.find(OUTPUT, checked) is not None:
         return Release(ledger, checked)
     ledger.require_unused(checked)

@@ -19,6 +19,7 @@ def report_public(ledger: Ledger) -> dict[str, Any]:
     ``at_worst`` is what a unit was charged at most, or for each record where any number of these may come; in individual mode it may
     exceed the budget, which no unit does.
     """
+    ledger.journal.catch_up()
     settings, budget = ledger.settings, ledger.budget
     charges = ledger.journal.charges
     spent = charges[-1].body["spent"] if charges else settings.spent

@@ -59,7 +59,13 @@ class Matrix:
     columns: Mapping[str, Column] = field(default_factory=dict, repr=False)
 
     def batches(self, statistics: Mapping[str, Floats]) -> Iterator[RowBatch]:
-        """Yield the rows in order, with statistics that a mechanism computed of all of them, each of its own row alone."""
+        """Yield the rows in order, with statistics that a mechanism computed of all of them, each of its own row alone.
+
+        Raises :class:`InvalidData` for statistics of another number of rows: one number for all would be the cost of a stranger.
+        """
+        for name, column in statistics.items():
+            if np.shape(column)[:1] != (len(self.values),):
+                raise InvalidData(f"the statistic {name!r} has one number for each row, but another number of them was found; correct it")
         for start in range(0, len(self.values), CHUNK):
             part = slice(start, min(start + CHUNK, len(self.values)))
             yield RowBatch(self.ids.part(part), {name: column[part] for name, column in {**self.columns, **statistics}.items()})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WA
 from accountant.ledger.inputs import require_regular
 from profiles import UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
+from profiles.randomness.forks import mark_process
 
 _SCHEMA = (
     [f"CREATE TABLE {name} {columns}" for name, columns in TABLES.items()]
@@ -66,6 +66,7 @@ class FilePlace:
                     made.execute(statement)
                 made.execute(f"PRAGMA application_id = {APPLICATION}")
                 made.execute(f"PRAGMA user_version = {VERSION}")
+            made.watch()
         except BaseException:
             made.discard()
             raise
@@ -91,6 +92,7 @@ class FilePlace:
                 raise LedgerRejected(
                     f"the tables or triggers of the ledger {path.name} are not those that were made; restore it from a backup"
                 )
+            made.watch()
         except BaseException:
             made.close()
             raise
@@ -98,29 +100,55 @@ class FilePlace:
 
 
 class FileDatabase:
-    """An open file of a ledger: a :class:`~accountant.ledger.database.Database`."""
+    """An open file of a ledger: a :class:`~accountant.ledger.database.Database`.
 
-    __slots__ = ("_connection", "_path")
+    SQLite's locks are the process's: whatever else opens and closes the file in it, or a fork, drops them, and another process that
+    closes the ledger last then removes the write-ahead log, to which this one would go on to commit. So before and after each transaction
+    both files must be those that were opened, and a forked process is refused.
+    """
+
+    __slots__ = ("_connection", "_files", "_path", "_process")
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self._path, self._connection = path, connection
+        self._path, self._connection, self._process = path.absolute(), connection, mark_process()
+        self._files: tuple[tuple[int, int], ...] | None = None
 
     @property
     def name(self) -> str:
         """The name of the file."""
         return self._path.name
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, and those that SQLite keeps beside it."""
+        return _list_files(self._path)
+
     def prepare(self) -> None:
         """Say how durable what is written has to be."""
-        self.execute("PRAGMA journal_mode = WAL")
+        if self.find_row("PRAGMA journal_mode = WAL") != ("wal",):
+            raise UnwritableOutput(
+                f"the ledger {self.name} needs a file system on which SQLite can write ahead, but this one is none; put it on a local disk"
+            )
         self.execute("PRAGMA synchronous = FULL")
+        self.execute("PRAGMA fullfsync = ON")  # macOS: through the cache of the disk
+        self.execute("PRAGMA checkpoint_fullfsync = ON")
         self.execute("PRAGMA cell_size_check = ON")
         self.execute("PRAGMA secure_delete = OFF")  # pages of accounts that were, which the log has as well, are not filled with zeros
 
+    def watch(self) -> None:
+        """Remember which files are open."""
+        self._files = _identify(self._path)
+
+    def _require_files(self, what: str) -> None:
+        """Refuse to go on with files that are not at their place any more. Raises :class:`UnwritableOutput`."""
+        if self._files is not None and _identify(self._path) != self._files:
+            raise UnwritableOutput(f"the file of the ledger {self.name} or its write-ahead log was removed while it was open; {what}")
+
     def close(self) -> None:
         """Close the file; what was committed is on disk already."""
-        with contextlib.suppress(sqlite3.Error):
-            self._connection.close()
+        if mark_process() == self._process:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
 
     def discard(self) -> None:
         """Close and remove the file."""
@@ -130,6 +158,8 @@ class FileDatabase:
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
         """Turn errors of the database into ours: :class:`UnwritableOutput` for the disk, :class:`LedgerRejected` for a damaged file."""
+        if mark_process() != self._process:
+            raise UnreadableFile(f"the ledger {self.name} was opened before this process was forked; open it again in this one")
         try:
             yield
         except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeDecodeError) as error:
@@ -145,6 +175,8 @@ class FileDatabase:
             return UnwritableOutput(
                 f"the ledger {name} is in use by another process for {WAIT_SECONDS} seconds; nothing was charged: try again"
             )
+        if "closed" in text:
+            return UnreadableFile(f"the ledger {name} was closed; open it again")
         if "thread" in text:
             return UnreadableFile(f"the ledger {name} was opened in another thread; open it again in this one")
         return LedgerRejected(f"the ledger {name} is damaged; restore it from a backup of its log")
@@ -179,8 +211,10 @@ class FileDatabase:
         """All that is written inside is durable at the end, or nothing is; no other process writes meanwhile."""
         self.execute("BEGIN IMMEDIATE")
         try:
+            self._require_files("nothing was charged: open it again")
             yield
             self.execute("COMMIT")
+            self._require_files("whether the charge is durable is not known, and nothing was run: open it again, and see its log")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
@@ -191,6 +225,7 @@ class FileDatabase:
         """All reads inside see the ledger at one moment."""
         self.execute("BEGIN")
         try:
+            self._require_files("nothing was read: open it again")
             yield
         finally:
             with contextlib.suppress(sqlite3.Error):
@@ -204,27 +239,53 @@ class FileDatabase:
 
 def remove(path: Path) -> None:
     """Remove a file that was just made, with what the database put beside it."""
-    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+    for name in _list_files(path):
         name.unlink(missing_ok=True)
+
+
+def _list_files(path: Path) -> tuple[Path, ...]:
+    return path, Path(f"{path}-wal"), Path(f"{path}-shm")
+
+
+def _identify(path: Path) -> tuple[tuple[int, int], ...]:
+    """Return which files the ledger and its write-ahead log are; less where one is missing."""
+    found = []
+    for name in (os.path.realpath(path), f"{os.path.realpath(path)}-wal"):  # SQLite writes beside what a link points to
+        with contextlib.suppress(OSError):
+            told = os.stat(name)
+            found.append((told.st_dev, told.st_ino))
+    return tuple(found)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        return sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+        return sqlite3.connect(path.absolute(), timeout=WAIT_SECONDS, isolation_level=None)  # ":memory:" is a file like others
     except sqlite3.Error:
         raise UnwritableOutput(f"the ledger {path} cannot be opened for writing; check folder and rights") from None
 
 
 def _require_database(path: Path) -> None:
-    """Refuse what is no SQLite file before the database looks at it, which might create or change files."""
+    """Refuse what is no SQLite file before a connection might create or change files.
+
+    SQLite looks itself, without locks or logs: opened and closed by us, the file would lose the locks of other ledgers in this process.
+    """
     require_regular(path, "the ledger")
     try:
-        with path.open("rb") as stream:
-            head = stream.read(100)
+        size = path.stat().st_size
     except FileNotFoundError:
         raise UnreadableFile(f"the ledger {path} does not exist; check the path, or make one with: pdp ledger init") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "no such path"
         raise UnreadableFile(f"the ledger {path} cannot be read ({reason}); check its rights") from None
-    if not re.match(rb"SQLite format 3\x00", head):
+    try:
+        look = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    except sqlite3.Error:
+        raise UnreadableFile(f"the ledger {path} cannot be read (a folder, or no right to read it); check its rights") from None
+    try:
+        found = size > 0 and look.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error:
+        found = None
+    finally:
+        look.close()
+    if not found:
         raise UnreadableFile(f"a ledger was expected in {path.name}, but another file was found; name the ledger")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from accountant.ledger.database import TABLES, Database, Values
+from accountant.ledger.database import Database, Values
 from accountant.ledger.log import Change, Entry, Segment, read_body
 from accountant.ledger.units import WIDTH, Hasher
 from profiles.errors import LedgerRejected
@@ -109,9 +109,18 @@ class Store:
         """Return the output that an entry stored."""
         return self._row("SELECT value FROM outputs WHERE seq = ?", (sequence,), (bytes,), bytes)
 
-    def count_rows(self, table: str) -> int:
-        """Return the number of rows of one of our tables."""
-        return self._row(f"SELECT count(*) FROM {table if table in TABLES else 'log'}", (), (int,), int) or 0  # noqa: S608 - names of ours
+    def count_strays(self) -> int:
+        """Return how many rows belong to no entry of the log."""
+        told = "seq NOT IN (SELECT seq FROM log)"
+        wrong = {
+            "segments": told,
+            "changes": told,
+            "outputs": told,
+            "log": "seq < 0",
+            "accounts": "chunk NOT IN (SELECT chunk FROM changes)",
+        }
+        counts = (f"SELECT count(*) FROM {table} WHERE {where}" for table, where in wrong.items())  # noqa: S608 - words of ours
+        return sum(self._row(statement, (), (int,), int) or 0 for statement in counts)
 
     def read_place(self, what: str) -> str | None:
         """Return where a file was last, such as the anchor."""

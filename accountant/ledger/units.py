@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class Ids:
     An integer and the text of its digits are the same id.
     """
 
-    values: Any
+    values: Any = field(repr=False)
     first_row: int
 
     @property
@@ -68,10 +68,10 @@ def read_ids(table: Any, columns: Sequence[str], label: str, first_row: int) -> 
 def to_ids(values: Any, size: int) -> Ids:
     """Return ids that are given beside an array of ``size`` rows. Raises :class:`InvalidData`."""
     try:
-        if isinstance(values, (str, bytes, Mapping)):  # whose letters, or names, would be taken for ids
+        if isinstance(values, (str, bytes, Mapping, Set)):  # whose letters or names would be taken for ids, or in no order
             raise TypeError
         array = values if isinstance(values, pa.Array) else pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InvalidData("the ids of units are texts or integers, one for each row, but something else was found; give those") from None
     if not len(array) and pa.types.is_null(array.type):  # an empty list has no type
         array = pa.array([], pa.string())
@@ -81,6 +81,8 @@ def to_ids(values: Any, size: int) -> Ids:
 
 
 def _check(array: Any, name: str, label: str, first_row: int) -> Any:
+    if pa.types.is_dictionary(array.type):  # which may have null among its values, and says nothing of their type
+        array = array.dictionary_decode()
     if array.null_count:
         raise _refuse_missing(array.is_null(), name, label, first_row)
     kind = array.type
@@ -89,13 +91,11 @@ def _check(array: Any, name: str, label: str, first_row: int) -> Any:
     if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
         return pc.cast(array, pa.int64())
     text, other = pa.types.is_string(kind) or pa.types.is_large_string(kind), pa.types.is_uint64(kind) or pa.types.is_date(kind)
-    if not (text or other or pa.types.is_dictionary(kind)):
+    if not (text or other):
         raise InvalidData(
             f"the key column {name!r} of {label} must hold texts, integers or dates, but its type is {str(kind).split('<')[0]}; convert it"
         )
     texts = array if pa.types.is_string(kind) else pc.cast(array, pa.string())
-    if texts.null_count:  # a dictionary may have null among its values
-        raise _refuse_missing(texts.is_null(), name, label, first_row)
     if pc.min(pc.binary_length(texts)).as_py() == 0:
         raise _refuse_missing(pc.equal(texts, ""), name, label, first_row)
     return texts
@@ -111,7 +111,7 @@ def _refuse_missing(missing: Any, name: str, label: str, first_row: int) -> Inva
 class Hasher:
     """The keyed hash of ids under a secret of 32 bytes: HMAC-SHA-256, and BLAKE2b for single ids."""
 
-    secret: bytes
+    secret: bytes = field(repr=False)
 
     def seal(self, *parts: bytes | memoryview) -> bytes:
         """Return a keyed hash of parts, each with its length."""
@@ -142,7 +142,12 @@ class Hasher:
 
     def hash_text(self, text: str) -> bytes:
         """Return the hash of one id."""
-        return hashlib.blake2b(text.encode(), key=self.secret, digest_size=WIDTH).digest()
+        return hashlib.blake2b(spell_text(text), key=self.secret, digest_size=WIDTH).digest()
+
+
+def spell_text(text: str) -> bytes:
+    """Return a text in UTF-8; also one with halves of surrogate pairs, which is no id of any data, and is then not found."""
+    return text.encode(errors="surrogatepass")
 
 
 def _canonical(texts: Any) -> tuple[bytes, bytes]:

@@ -19,6 +19,20 @@ from profiles import InvalidArgument, InvalidData
 from profiles.strict_json import write_exact
 
 
+def check_outputs(ledger: Ledger, *outputs: Path | None) -> None:
+    """Refuse outputs that are the data or a file of the ledger itself, which would be lost. Raises :class:`InvalidArgument`."""
+    store = ledger.journal.store
+    places = {what: store.read_place(what) for what in ("secret", "data", "table")}
+    for path in (path for path in outputs if path is not None):
+        for own in store.database.files:
+            check_not_input(path, own, "ledger")
+        check_not_input(path, ledger.journal.anchor.path, "anchor")
+        check_not_input(path, places["secret"], "secret")
+        check_not_input(path, places["data"], "data")
+        if places["table"] is not None and Path(places["table"]).resolve() in path.resolve().parents:
+            raise InvalidArgument(f"the output {path} is inside of the table of the ledger; name another folder")
+
+
 def check_active(path: Path, data: Any) -> None:
     """Refuse a file for rows that could not be written, before anything is charged. Raises :class:`InvalidArgument` or as writing does."""
     if path.suffix.lower() not in (".csv", ".parquet"):
@@ -28,7 +42,7 @@ def check_active(path: Path, data: Any) -> None:
 
 
 def write_active(path: Path, data: Any, receipt: Receipt) -> None:
-    """Write the rows that a release may be run on, as they stand in the data; whole or not at all."""
+    """Write the rows that a release may be run on, as they stand in the data; whole or not at all. Raises :class:`InvalidData`."""
     source = open_dataset(data, batch_rows=CHUNK)
     writer: Any = None
     with replace_file(path) as stream:
@@ -44,12 +58,14 @@ def write_active(path: Path, data: Any, receipt: Receipt) -> None:
             writer.write_table(pa.Table.from_batches([part]))
         if start != receipt.active.size:
             raise InvalidData(f"{source.label} changed while it was charged; the charge stays, and nothing was written: take another name")
+        receipt.require_same()
         if writer is not None:
             writer.close()
 
 
 def write_composition(ledger: Ledger) -> str:
     """Return what a ledger promises as a file for ``pdp account``: one event with its largest budget, whatever was charged of it."""
+    ledger.journal.catch_up()
     kind, number = ("pure", "epsilon") if ledger.settings.notion.value == "pure" else ("zcdp", "rho")
     most = write_exact(to_nats(ledger.budget.most))
     name = f"all releases of the ledger {ledger.settings.ledger}"

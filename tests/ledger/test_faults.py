@@ -15,15 +15,18 @@ import pytest
 from accountant.ledger import Ledger, settings
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.backup import back_up, migrate, restore
-from accountant.ledger.settings import tell_time
-from profiles import InvalidArgument, PDPError, UnreadableFile, UnwritableOutput
+from accountant.ledger.report import report_public
+from accountant.ledger.settings import Settings, tell_time
+from profiles import InvalidArgument, PDPError, UnreadableFile, UnwritableOutput, declare
 from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.mechanisms import LaplaceSum
-from tests.ledger.conftest import PEOPLE, SUM
+from tests.ledger.conftest import PEOPLE, SUM, table
 
 
 def spending(ledger):
-    return {name: ledger.account(name) for name in PEOPLE["id"].to_pylist()}
+    """What everybody spent and may spend, also in a ledger that is refused because it is older than its anchor."""
+    journal = ledger.journal
+    return {name: journal.accounts.look_up(journal.hasher.hash_text(name)) for name in PEOPLE["id"].to_pylist()}
 
 
 def one_sentence(error):
@@ -51,7 +54,7 @@ def files(tmp_path, make):
 def test_an_opened_ledger_is_what_was_closed(files):
     with Ledger.open(files[0]) as ledger:
         assert [entry.kind for entry in ledger.journal.entries] == ["open", "charge", "charge", "output", "charge"]
-        assert spending(ledger)["cleo"] == {"spent": "1.5", "budget": "1.5", "left": "0"}
+        assert ledger.account("cleo") == {"spent": "1.5", "budget": "1.5", "left": "0"}
         assert ledger.verify() == 0
 
 
@@ -275,7 +278,11 @@ def test_an_anchor_that_cannot_be_written_runs_nothing(files, monkeypatch):
 
 def test_files_without_rights_are_refused(files, tmp_path, monkeypatch):
     connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda path, **options: connect(f"file:{path}?mode=ro", uri=True, **options))
+
+    def connect_to_read(path, **options):
+        return connect(path, **options) if "uri" in options else connect(f"file:{path}?mode=ro", uri=True, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", connect_to_read)
     with pytest.raises(UnwritableOutput) as refused, Ledger.open(files[0]) as ledger:
         ledger.charge("four", SUM, PEOPLE)
     assert one_sentence(refused.value)
@@ -291,6 +298,42 @@ def test_other_files_are_refused_and_not_touched(tmp_path, files):
         assert other.read_bytes() == content
     with pytest.raises(UnreadableFile, match="does not exist"):
         Ledger.open(tmp_path / "nothing")
+
+
+@pytest.mark.thorough
+def test_a_replayed_name_is_refused_or_served_and_never_run_again(files, tmp_path):
+    """In the same ledger, in another one that is open, after it was opened again, and after it was restored."""
+    runs = []
+
+    class Counting(LaplaceSum):
+        def run(self, *arguments):
+            runs.append(1)
+            return super().run(*arguments)
+
+    def replay(ledger):
+        before = spending(ledger)
+        for name in ("one", " one", "three\u0020"):  # charged, and never published
+            for act in (ledger.charge, ledger.run, ledger.release):
+                with pytest.raises(ReleaseUsed) as refused:
+                    act(name, SUM if act == ledger.charge else Counting(b=8, radius=1), PEOPLE)
+                assert one_sentence(refused.value)
+        with pytest.raises(ReleaseUsed, match="ask for that"):
+            ledger.charge("two", SUM, PEOPLE)
+        assert (ledger.run(" two ", Counting(b=8, radius=1), PEOPLE) == ledger.output("two")).all()
+        assert spending(ledger) == before
+        assert not runs
+
+    with Ledger.open(files[0]) as first, Ledger.open(files[0]) as second:
+        first.charge("late", SUM, table(zoe=0.5))
+        with pytest.raises(ReleaseUsed):
+            second.charge("late", SUM, table(zoe=0.5))
+        replay(first)
+        replay(second)
+        back_up(first, tmp_path / "log")
+    restored, lost = restore(tmp_path / "r.db", tmp_path / "log", anchor=files[1], secret=tmp_path / "l.db.key")
+    with restored:
+        assert not lost
+        replay(restored)
 
 
 def test_a_clock_that_is_set_back_does_not_set_the_log_back(files, monkeypatch):
@@ -331,12 +374,63 @@ def test_a_backup_is_a_ledger_again(files, tmp_path):
 
 def test_migration_goes_on_from_the_old_head(files, tmp_path):
     with Ledger.open(files[0]) as old, migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor") as new:
-        assert new.settings.continues == old.journal.entries[-1].hash.hex()
+        assert new.settings.continues == old.journal.entries[-2].hash.hex()
         assert spending(new) == spending(old)
         assert new.settings.spent == old.journal.charges[-1].body["spent"]
-        masks = [ledger.charge("next", SUM, PEOPLE).active.tolist() for ledger in (old, new)]
-        assert masks[0] == masks[1]
+        small = declare("small", "w*z/9", record={"z": [0, 1]})
+        assert new.charge("next", small, PEOPLE).active.tolist() == [True, True, False, True, True]  # cleo had spent all
         assert new.verify() == 0
+
+
+@pytest.mark.thorough
+def test_a_migrated_ledger_is_charged_no_more(files, tmp_path):
+    """Both together would be two budgets."""
+
+    def refuse(old):
+        before = spending(old)
+        acts = (
+            lambda: old.charge("next", SUM, PEOPLE),
+            lambda: old.run("next", LaplaceSum(b=8, radius=1), PEOPLE),
+            lambda: old.raise_budget("9", PEOPLE),
+            lambda: migrate(old, tmp_path / "newer.db", anchor=tmp_path / "newer.anchor"),
+        )
+        for act in acts:
+            with pytest.raises(LedgerRejected, match="is charged no more") as refused:
+                act()
+            assert one_sentence(refused.value)
+        assert not list(tmp_path.glob("newer*"))
+        assert spending(old) == before
+        assert old.output("two").shape == (1,)
+        assert old.verify() == 0
+        assert report_public(old)["entries"][6]["kind"] == "end"
+
+    with Ledger.open(files[0]) as old:
+        waiting = old.release("waiting", LaplaceSum(b=8, radius=1), PEOPLE)
+        migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor").close()
+        refuse(old)
+        with waiting:  # charged before, so that its output may be stored
+            waiting.publish(waiting.active_data.shape[1])
+        back_up(old, tmp_path / "log")
+    with Ledger.open(files[0]) as old:
+        refuse(old)
+    restored, lost = restore(tmp_path / "r.db", tmp_path / "log", anchor=files[1], secret=tmp_path / "l.db.key")
+    with restored:
+        assert not lost
+        refuse(restored)
+
+
+@pytest.mark.thorough
+def test_a_migration_that_fails_ends_nothing(files, tmp_path, monkeypatch):
+    with Ledger.open(files[0]) as old:
+        before = spending(old)
+        with monkeypatch.context() as patch:
+            patch.setattr(Settings, "to_body", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor")
+        assert not list(tmp_path.glob("new*"))
+        old.charge("next", SUM, PEOPLE)
+        with migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor") as new:
+            assert spending(new) == spending(old) != before
 
 
 def flip_bits(files, tmp_path, step, start=0):

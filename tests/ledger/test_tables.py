@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import sqlite3
 
 import numpy as np
@@ -341,6 +342,78 @@ def test_older_versions_may_be_missing_but_not_changed(tmp_path, engine):
         file.unlink()
         file.parent.rmdir()
         assert ledger.verify() == 0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("act", ["charge", "raise", "account", "verify", "release"])
+def test_a_table_that_is_one_version_behind_is_refused_until_its_copy_is_back(tmp_path, engine, act):
+    """An old copy of the folder: units would spend again what the last charge took."""
+    folder, old, new = (tmp_path / name for name in ("l.table", "old", "new"))
+    create(tmp_path, engine=engine, budget="2").close()
+    shutil.copytree(folder, old)
+    with Ledger.open(tmp_path / "l.db", engine=engine) as ledger:
+        ledger.charge("one", SUM, PEOPLE)
+    folder.rename(new)
+    old.rename(folder)
+    held = sorted(path.name for path in folder.iterdir())
+    with Ledger.open(tmp_path / "l.db", engine=engine) as ledger:
+        acts = {
+            "charge": lambda: ledger.charge("two", SUM, PEOPLE),
+            "raise": lambda: ledger.raise_budget("3", PEOPLE),
+            "account": lambda: ledger.account("ada"),
+            "verify": lambda: ledger.verify(repair=True),
+            "release": lambda: ledger.run("two", LaplaceSum(b=2, radius=1), PEOPLE),
+        }
+        with pytest.raises(
+            LedgerRejected, match=r"the file v00000001-\w+/part-00000.parquet of the table of the ledger is missing; put back"
+        ):
+            acts[act]()
+        assert [entry.name for entry in ledger.journal.entries] == ["", "one"]
+    assert sorted(path.name for path in folder.iterdir()) == held
+    for version in new.glob("v*"):  # the newest version out of the copy is enough
+        if not (folder / version.name).exists():
+            version.rename(folder / version.name)
+    with Ledger.open(tmp_path / "l.db", engine=engine) as ledger:
+        assert ledger.account("cleo")["spent"] == "1"
+        assert ledger.charge("two", SUM, PEOPLE).active.all()
+        assert not ledger.charge("three", SUM, PEOPLE).active[2]
+        assert ledger.verify() == 0
+
+
+@pytest.mark.thorough
+def test_a_version_that_is_ahead_of_the_log_is_passed_over(tmp_path, engine):
+    """What a death between the version and the entry leaves: it was not charged, nothing was run for it, and nobody reads it."""
+    folder = tmp_path / "l.table"
+    with create(tmp_path, engine=engine, budget="2") as ledger:
+        ledger.charge("one", SUM, PEOPLE)
+    kept = {name: (tmp_path / name).read_bytes() for name in ("l.db", "l.anchor")}
+    with Ledger.open(tmp_path / "l.db", engine=engine) as ledger:
+        ledger.charge("lost", SUM, PEOPLE)
+    for name, data in kept.items():
+        (tmp_path / name).write_bytes(data)
+    ahead = max(folder.glob("v*"))
+    assert ahead.name.startswith("v00000002-")
+    with Ledger.open(tmp_path / "l.db", engine=engine) as ledger:
+        assert ledger.account("cleo")["spent"] == "1"
+        assert ledger.verify() == 0
+        assert ledger.charge("two", SUM, PEOPLE).active.all()
+        assert ledger.account("cleo")["spent"] == "2"
+        shutil.rmtree(ahead)  # it costs space alone
+        assert ledger.verify() == 0
+        assert not ledger.charge("three", SUM, PEOPLE).active[2]
+        assert ledger.verify() == 0
+
+
+@pytest.mark.thorough
+def test_a_log_that_is_behind_its_table_is_refused_by_its_anchor(tmp_path, engine):
+    """The same with the true anchor is an old copy of the log, and no death."""
+    create(tmp_path, engine=engine, budget="2").close()
+    kept = (tmp_path / "l.db").read_bytes()
+    with Ledger.open(tmp_path / "l.db", engine=engine) as ledger:
+        ledger.charge("one", SUM, PEOPLE)
+    (tmp_path / "l.db").write_bytes(kept)
+    with pytest.raises(LedgerRejected, match="older than its anchor"):
+        Ledger.open(tmp_path / "l.db", engine=engine)
 
 
 def test_a_changed_manifest_is_refused(tmp_path, engine):

@@ -32,13 +32,13 @@ from accountant.samples.sample import Release, Sample
 from accountant.samples.writing import open_sample_writer
 from accountant.weights.premise import prove_premise
 from profiles import Declaration, InvalidArgument, InvalidTarget, Profile, load
-from profiles.arrays import Booleans, ignore_flags
+from profiles.arrays import ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, Hypothesis
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource, open_bits
 
 if TYPE_CHECKING:
-    from accountant.ledger import Ledger
+    from accountant.ledger import Ledger, Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Opened:
     specs: tuple[StatisticSpec, ...]
     clipped: bool
     bits: BitSource
-    active: Booleans | None = None
+    receipt: Receipt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +164,11 @@ def sample_file_within(
     guarantee = conclude_within(opened.plan, opened.plan.plan.drawn_guarantee(opened.bits), clipped=opened.clipped)
     with replace_files(path, proof_path) as (stream, proof_stream):
         with open_sample_writer(stream, kind) as write:
-            for part in draw_batches(opened.plan.plan, opened.source, opened.specs, sampler, figures, opened.active):
+            active = None if opened.receipt is None else opened.receipt.active
+            for part in draw_batches(opened.plan.plan, opened.source, opened.specs, sampler, figures, active):
                 write(part.table, part.weights, part.q)
+        if opened.receipt is not None:
+            opened.receipt.require_same()
         proof_stream.write(to_certificate_text(opened.plan, guarantee, opened.bits, clipped=opened.clipped).encode("ascii"))
     return WithinSummary(opened.plan, guarantee, opened.bits.name, path, proof_path, opened.clipped, figures.private(opened.bits.seed))
 
@@ -235,10 +238,11 @@ def _open(
     rows, clipped = clip_rows(table, profile, complete), is_clipped(profile, complete)
     bits = open_bits(source)
     read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in complete]
-    promised, active = None, None
+    promised, receipt, active = None, None, None
     if ledger is not None:
         promised = _promise(prepared, read, bits, clipped=clipped)
-        active = ledger.charge(str(name), promised, data).active
+        receipt = ledger.charge(str(name), promised, data)
+        active = receipt.active
     released = release_statistics(rows, request.moment, request.costs, request.statistics, bits, active)
     found = _assume(plan_within(prepared, released), read)
     if promised is not None:
@@ -247,7 +251,7 @@ def _open(
             raise InvalidTarget(
                 "a sample rests on more than was charged for it; nothing is handed out, and the charge stays: please report it"
             )
-    return _Opened(found, rows, complete, clipped, bits, active)
+    return _Opened(found, rows, complete, clipped, bits, receipt)
 
 
 def _promise(prepared: Prepared, read: Sequence[Hypothesis], bits: BitSource, *, clipped: bool) -> AnyGuarantee:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 
 from accountant.ledger.accounts import Asked, Cost, Spent
-from accountant.ledger.log import OUTPUT, Change, Digest, Entry
+from accountant.ledger.log import CHANGING, Change, Digest, Entry
 from accountant.ledger.store import Store
 from accountant.ledger.tables.engines import Engine, read_files
 from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
@@ -158,7 +158,7 @@ class TableBook:
         """Check the versions that are there, each against the one before it, and the last one unit by unit. Nothing is ever repaired: a
         version that is damaged is put back from a copy. Raises :class:`LedgerRejected`.
         """
-        changing = [entry for entry in entries if entry.kind != OUTPUT]
+        changing = [entry for entry in entries if entry.kind in CHANGING]
         before: Version | None = None
         with self._folder.locked():
             for entry in changing:
