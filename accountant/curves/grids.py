@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles import exact_text
+from profiles import Undecided, exact_text
 from proofs_check.kernel import curves
 from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.lattices import MOST_CELLS
@@ -179,6 +179,11 @@ class _Sampled:
         width = high - low
         places = {low, high, *(x + sign * width / 2**k for k in range(_SCALES) for sign in (-1, 1) for x in around)}
         values = {float(x): curve(x) for x in places if low <= x <= high}
+        if len(values) < 2:
+            raise Undecided(
+                "a grid was needed for the losses of a mechanism, but they are smaller or larger than what one is made for; leave out what "
+                "loses next to nothing, or add noise"
+            )
         return _Sampled(event, curve, ends, order, values, atoms, edge)
 
     def part(self) -> Part:

@@ -442,3 +442,18 @@ def test_where_no_grid_is_small_enough_the_largest_losses_add_up(direction):
     holds(found, whole)
     with pytest.raises(Undecided, match="could not be computed"):  # what may be lost wholly is larger than this delta
         bound_epsilon(composed(*whole.events, make_event("approximate", {"epsilon": 1, "delta": "1e-6"})), Fraction(1, 10**7), direction)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_losses_that_no_grid_is_made_for_end_in_one_sentence(direction):
+    tiny = make_event("pure", {"epsilon": "8.1e-9"}, sampling_probability="3.3e-15")
+    whole = composed(make_event("pure", {"epsilon": 811}, sampling_probability="1.42e-7"), tiny)
+    found = bound_epsilon(whole, Fraction(1, 1000), direction)  # the largest losses add up
+    assert found.lower == 0
+    assert 0 < found.upper < 796
+    holds(found, whole)
+    huge = composed(gaussian("0.0831", count=10**6), make_event("pure", {"epsilon": 9930}))
+    for ask in (lambda: bound_epsilon(huge, Fraction(99, 100), direction), lambda: bound_delta(huge, Fraction(10), direction)):
+        with pytest.raises(Undecided, match="add noise"):
+            ask()

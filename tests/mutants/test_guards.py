@@ -192,8 +192,10 @@ def test_the_range_of_a_kink_has_two_ends_whose_signs_are_known():
     assert "strictly inside a range" in str(kink("Abs(w - 2)", "2", "2").reason)
     with localcontext(prec=120):
         ends = [str(Decimal(2).sqrt() + Decimal(f"{k}e-90")) for k in (1, 2)]  # closer than the kernel's intervals tell apart
-    assert "changes its sign, and not just once" in str(kink("Abs(w**2 - 2)", *ends).reason)
-    assert kink("Abs(w**2 - 2)", "1.4", "1.5").accepted
+    for epsilon in ("Abs(w - sqrt(2))", "Abs(w**2 - 2)"):  # of the second one the signs are known, and equal
+        assert "changes its sign, and not just once" in str(kink(epsilon, *ends).reason)
+    assert "more than one does" in str(kink("Abs(w - 2) + Abs(w - 2.05)", "1.9", "2.1").reason)
+    assert kink("Abs(w - sqrt(2))", "1.4", "1.5").accepted
 
 
 @pytest.mark.thorough
