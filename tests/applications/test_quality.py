@@ -140,6 +140,7 @@ def test_no_run_costs_more_than_is_stated(power, options):
         assert rows.utility == dataclasses.replace(stated, hypotheses=(TRIANGLE,))
 
 
+@pytest.mark.thorough
 def test_what_the_cost_is_of_and_what_distances_have_to_obey_is_supposed():
     """Theorem 9 needs the triangle inequality, and records at candidates: a point is moved to one, which may double what it costs."""
     points = np.array([[0.0, 0.0], [4.0, 0.0], [9.0, 1.0]])

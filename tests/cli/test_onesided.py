@@ -168,6 +168,7 @@ def test_monitor_reads_files_and_standard_input(pdp, tmp_path):
     assert "but for a probability of 0.0348" in planned.out
 
 
+@pytest.mark.thorough
 def test_a_stream_without_records_is_reported_on(pdp, tmp_path):
     """Neighbors of a stream of one user: a refusal would tell that nobody is there."""
     (tmp_path / "nobody.csv").write_text("user,time,item\n")

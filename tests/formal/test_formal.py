@@ -51,6 +51,7 @@ def test_the_page_names_every_theorem() -> None:
         assert f"| `{file}.v` | {', '.join(f'`{name}`' for name in stated)} |" in listed
 
 
+@pytest.mark.thorough
 def test_the_pages_name_the_formal_theorems_beside_theirs() -> None:
     rows = re.findall(r"^\| \[([\w-]+\.md)\]\(\1\), (\w+ [\w′]+) \| (.*?) \| (.*?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(rows) >= 17

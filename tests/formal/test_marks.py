@@ -141,6 +141,7 @@ def test_every_step_of_a_printed_derivation_is_marked(pdp, tmp_path):
         assert RULES[step["rule"]].mark in printed
 
 
+@pytest.mark.thorough
 def test_a_declaration_that_is_discharged_says_by_what_and_one_that_is_open_does_not():
     """The theorem of an application proves its losses, and the step says so; where the same words are open for another one, none does."""
 

@@ -195,6 +195,8 @@ def _read_rows(values: ArrayLike, size: int) -> Floats:
 
 def _to_floats(found: NDArray[np.generic]) -> Floats:
     try:
+        if found.dtype.kind == "c":  # NumPy would leave the imaginary part out
+            raise TypeError
         return np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidData(f"records must be numbers, but entries of type {name_type(found.dtype)} were found; convert them") from None

@@ -172,6 +172,8 @@ def measure_grid(
 
 def _read_floats(given: ArrayLike, what: str) -> Floats:
     try:
+        if np.iscomplexobj(given):
+            raise TypeError
         return np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidData(f"{what} must be numbers in rows of one length, but something else was found; give an array") from None

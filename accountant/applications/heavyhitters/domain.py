@@ -67,7 +67,11 @@ def read_domain(domain: object) -> PublicDomain:
         if domain.start >= domain.stop or domain.start < -_LARGEST or domain.stop > _LARGEST or domain.stop - domain.start > _LARGEST:
             raise InvalidArgument(f"a domain needs between 1 and 2^62 items within 62 bits, but {domain} was found; give such a range")
         return PublicDomain(domain, (), integers=True, _places={}, _sorted=None)
-    if isinstance(domain, (str, bytes)) or not isinstance(domain, (Sequence, np.ndarray)):
+    if (
+        isinstance(domain, (str, bytes))
+        or not isinstance(domain, (Sequence, np.ndarray))
+        or (isinstance(domain, np.ndarray) and not domain.ndim)
+    ):
         raise InvalidArgument(f"the domain must be a range or a list of items, but {type(domain).__name__} was found; give a public list")
     items = tuple(_plain(item) for item in domain)
     kinds = {type(item) for item in items}
@@ -86,7 +90,7 @@ def read_domain(domain: object) -> PublicDomain:
 def to_integers(values: Any, what: str) -> Integers:
     """Return values as 64-bit integers, without rounding. Raises :class:`InvalidData`."""
     array = values if isinstance(values, np.ndarray) else np.asarray(values)
-    if array.size == 0:
+    if array.shape == (0,):
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InvalidData(

@@ -84,6 +84,8 @@ def cut_records(stream: Iterable[Any]) -> Iterator[StreamBatch]:
     users: list[Any] = []
     items: list[Any] = []
     current: Any = None
+    if not isinstance(stream, Iterable) or (isinstance(stream, np.ndarray) and not stream.ndim):
+        raise InvalidData(f"a stream of records was expected, but {type(stream).__name__} was found; pass triples (user, time, item)")
     for record in stream:
         if isinstance(record, StreamBatch):
             if users:

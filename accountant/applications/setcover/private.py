@@ -16,7 +16,7 @@ from accountant.applications.setcover.program import CoverProgram, Group, Thresh
 from accountant.applications.submodular.choosing import choose_with_kept_noise
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
 from accountant.guarantees import AnyGuarantee
-from profiles import InvalidData, InvalidTarget, to_exact
+from profiles import InvalidArgument, InvalidData, InvalidTarget, to_exact
 from profiles.arrays import Booleans, Integers
 from profiles.numbers import shorten, to_integer
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
@@ -64,6 +64,11 @@ class PrivateSetCover:
 
     def __post_init__(self) -> None:
         sets = to_integer(self.sets, "the number of sets", 1, MOST)
+        if not all(hasattr(self.algorithm, name) for name in ("plan", "state_cost")):
+            raise InvalidArgument(
+                f"the algorithm must be NoisyGreedy(), OneSampleScaling() or FreshSampleScaling(), but {type(self.algorithm).__name__} was "
+                "found; give one of them"
+            )
         program = self.algorithm.plan(self.target, sets, to_calibration(self.calibration))  # refuses what cannot be run
         object.__setattr__(self, "program", program)
 

@@ -42,7 +42,7 @@ def bound_one_sided(candidates: int, k: int, epsilon0: ExactLike, beta: ExactLik
     >>> round(bound.ratio, 4), round(bound.error, 1), round(bound_one_sided(1000, 10, "1", "0.01", noise="kept").error, 1)
     (0.6513, 62.6, 52.7)
     """
-    check_size(candidates, k)
+    candidates, k = read_size(candidates, k)
     spent, risk = to_positive(epsilon0, "epsilon0"), to_probability(beta, "beta")
     with working_precision(_BITS):
         share, error = _lose(candidates, k, spent, risk, noise)
@@ -51,7 +51,7 @@ def bound_one_sided(candidates: int, k: int, epsilon0: ExactLike, beta: ExactLik
 
 def expect_loss(candidates: int, k: int, noise: Noise) -> float:
     """Return what k choices lose in expectation by their noise, in units of 1/ε₀ users and rounded up: c·k·(ln m + 1) or the M above."""
-    check_size(candidates, k)
+    candidates, k = read_size(candidates, k)
     with working_precision(_BITS):
         if noise == "kept":
             return end_above(_kept_sums(candidates, k)[0])
@@ -83,7 +83,7 @@ def bound_plan(
     error of :func:`bound_one_sided` at β/3 on the sample. Without a sample (p = 1) the bound is that of :func:`bound_one_sided`.
     Source: docs/submodular.md, Theorem 6; Ghazi et al. 2024, Theorem 1.2. Raises like :func:`bound_utility`.
     """
-    check_size(candidates, k)
+    candidates, k = read_size(candidates, k)
     risk, loss = to_probability(beta, "beta"), to_positive(eta, "eta")
     with working_precision(_BITS):
         ratio = 1 - ball(Fraction(-1)).exp() - ball(loss)
@@ -124,10 +124,12 @@ def _kept_sums(candidates: int, k: int) -> tuple[arb, arb]:
     return mean, ball(Fraction(float((means**2).sum() * _OUTWARD))) + last**2 / k
 
 
-def check_size(candidates: int, k: int) -> None:
-    """Refuse a k that is not from 1 to m. Raises :class:`InvalidArgument`."""
-    if to_integer(k, "k", 1) > to_integer(candidates, "the number of candidates", 1):
-        raise InvalidArgument(f"{k} candidates were asked for, but there are {candidates}; lower k")
+def read_size(candidates: int, k: int) -> tuple[int, int]:
+    """Return m and k from 1 to m, of NumPy as well, as integers of Python. Raises :class:`InvalidArgument`."""
+    size, chosen = to_integer(candidates, "the number of candidates", 1), to_integer(k, "k", 1)
+    if chosen > size:
+        raise InvalidArgument(f"{chosen} candidates were asked for, but there are {size}; lower k")
+    return size, chosen
 
 
 def to_positive(value: ExactLike, what: str) -> Fraction:

@@ -73,13 +73,13 @@ class OneSidedGreedy:
     noise: Noise = "fresh"
 
     def __post_init__(self) -> None:
-        to_integer(self.k, "k", 0)
+        object.__setattr__(self, "k", to_integer(self.k, "k", 0))
         exact = to_exact(self.epsilon0, "epsilon0")
         if not _LEAST <= exact <= MOST_EPSILON:
             raise InvalidArgument(
                 f"epsilon0 must be positive, from 2^-900 to {MOST_EPSILON} nats, but {str(self.epsilon0)[:40]} was found; give another"
             )
-        if self.noise not in _SOURCES:
+        if not isinstance(self.noise, str) or self.noise not in _SOURCES:
             raise InvalidArgument(f"the noise must be 'fresh' or 'kept', but {str(self.noise)[:40]!r} was found; choose one")
         object.__setattr__(self, "epsilon0", exact)
 
@@ -160,7 +160,7 @@ class PrivateGreedy:
     plan: OneSidedCalibration | RoundsCalibration = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        to_integer(self.k, "k", 0)
+        object.__setattr__(self, "k", to_integer(self.k, "k", 0))
         if self.method not in _METHODS:
             raise InvalidArgument(f"the method must be one of {', '.join(_METHODS)}, but {str(self.method)[:40]!r} was found; choose one")
         if self.calibration not in _CALIBRATIONS:
@@ -168,11 +168,11 @@ class PrivateGreedy:
                 f"the calibration must be one of {', '.join(_CALIBRATIONS)}, but {str(self.calibration)[:40]!r} was found; choose one"
             )
         if self.users is not None:
-            to_integer(self.users, "the guess of users", 1, _MOST_USERS, hint="give a public number")
+            object.__setattr__(self, "users", to_integer(self.users, "the guess of users", 1, _MOST_USERS, hint="give a public number"))
         if (self.users is None) != (self.candidates is None):
             raise InvalidArgument("a guess of users and the number of candidates go together, but one was found alone; give both, or none")
         if self.candidates is not None:
-            to_integer(self.candidates, "the number of candidates", max(1, self.k), _MOST_USERS)
+            object.__setattr__(self, "candidates", to_integer(self.candidates, "the number of candidates", max(1, self.k), _MOST_USERS))
         object.__setattr__(self, "plan", self._calibrate())
 
     def _calibrate(self) -> OneSidedCalibration | RoundsCalibration:

@@ -158,6 +158,7 @@ def test_a_plan_belongs_to_its_parameters():
         HeavyHitterMonitor.from_plan(59, **shape)
 
 
+@pytest.mark.thorough
 def test_a_plan_that_claims_more_than_is_proved_is_refused():
     """Its claim is printed with every answer: a plan is no place to write a number into."""
     plan = plan_threshold(2, 1, "0.01", steps=100, domain_size=1000)

@@ -38,6 +38,8 @@ _PROVED = (Coverage, FacilityLocation, PerUser, Tracked)
 _SOURCE = "docs/matroids.md"
 #: With this probability of failure an answer states its utility.
 _BETA = "0.05"
+_MOST_TIMES = 2**20
+_OF_MATROID, _OF_OBJECTIVE = ("size", "rank", "start"), ("size", "unit", "closed_form", "start", "totals")
 
 
 class PrivateSet(Answer[tuple[int, ...]]):
@@ -125,20 +127,24 @@ class PrivateMatroidGreedy:
             matroid=matroid, epsilon=epsilon, objective=objective, rounds=found.rounds, draws=found.draws, roundings=found.roundings,
             calibration=calibration,
         )  # fmt: skip
-        reason = f"the largest expected value where {matroid.rank} elements serve {optimum:.6g} users in all, and the others nobody"
+        guess = float(to_exact(optimum))
+        reason = f"the largest expected value where {matroid.rank} elements serve {guess:.6g} users in all, and the others nobody"
         judged = tuple((f"T = {rounds}", 1 - value) for rounds, value in found.expected)
         object.__setattr__(made, "choice", Choice(f"T = {found.rounds}", reason, judged))
         return made
 
     def __post_init__(self) -> None:
+        for needed, what, names in ((self.matroid, "matroid", _OF_MATROID), (self.objective, "objective", _OF_OBJECTIVE)):
+            if not (needed is None and what == "objective") and not all(hasattr(needed, name) for name in names):
+                raise InvalidArgument(f"the {what} needs {', '.join(names)}, but {type(needed).__name__} has not all of them; give another")
+        for name, what in (("rounds", "the number of rounds"), ("roundings", "the number of roundings")):
+            object.__setattr__(self, name, to_integer(getattr(self, name), what, 1, _MOST_TIMES))
         object.__setattr__(self, "choice", Choice(f"T = {self.rounds}", "as asked, or by default; from_optimum chooses"))
-        to_integer(self.rounds, "the number of rounds", 1)
-        to_integer(self.roundings, "the number of roundings", 1)
         function = Coverage(self.matroid.size) if self.objective is None else self.objective
         if function.size != self.matroid.size:
             raise InvalidArgument(f"the function has {function.size} elements, but the matroid has {self.matroid.size}; give the same set")
         if self.draws is not None:
-            to_integer(self.draws, "the number of draws", 1)
+            object.__setattr__(self, "draws", to_integer(self.draws, "the number of draws", 1))
         elif not function.closed_form:
             raise InvalidArgument("a function without a closed form needs a number of draws, but None was found; give one")
         share = to_exact(self.selection_share, "the share of the selection")

@@ -61,8 +61,9 @@ def choose_for(
     """
     failure = read_open(beta, "beta")
     to_integer(most_rounds, "the most rounds", 1, 1000)
-    if not 0 <= optimum < math.inf:
+    if to_exact(optimum, "the guess of the optimum") < 0:
         raise InvalidArgument(f"the guess of the optimum must be a number of users, but {str(optimum)[:40]} was found; give a public one")
+    optimum = float(to_exact(optimum))
     plan = calibrate_one_sided(epsilon, choice=calibration)
     rank, size = max(1, matroid.rank), matroid.size
     gain = plan.p * 0.9 * float(plan.epsilon0) * optimum / rank
