@@ -76,7 +76,10 @@ class Settings:
         exact = None if delta is None else to_exact(delta, "delta")
         chosen = None if sample is None and sample_size is None else SampleChoice.of(sample, sample_size)
         if chosen is not None and delta is not None:
-            raise InvalidArgument("a sample was asked for together with a delta, but samples are drawn under pure epsilon here; omit one")
+            raise InvalidArgument(
+                "a sample was asked for together with a delta, but samples of private k-means keep a pure epsilon (docs/private-kmeans.md, "
+                "section 4, says why); leave out delta, or leave out sample and use every record with normal noise"
+            )
         ball = None if radius is None else to_exact(radius, "the radius")
         if ball is not None and not _LEAST_RADIUS <= ball <= _LARGEST_RADIUS:
             raise InvalidArgument(

@@ -72,9 +72,9 @@ def run_lloyd(access: DataAccess, plan: LloydPlan, rng: np.random.Generator) -> 
     after = [(1 - plan.share_before) / plan.rounds_after] * plan.rounds_after if plan.rounds_after else []
     shares = divide_left([*before, *after])
     first, last = shares[: plan.rounds_before - 1], shares[plan.rounds_before - 1]
-    centres, _ = run_rounds(access, directions, first, clean_means)
+    centres, earlier = run_rounds(access, directions, first, clean_means)
     cells = read_totals(access.release(assign_nearest(centres, access.radius), last, plan.cells))
-    return refine(access, merge_cells(cells, plan.active, access.radius, rng), shares[plan.rounds_before :])
+    return refine(access, merge_cells(cells, plan.active, access.radius, rng, earlier), shares[plan.rounds_before :])
 
 
 def refine(access: DataAccess, found: Found, shares: list[Fraction]) -> Found:
@@ -85,10 +85,13 @@ def refine(access: DataAccess, found: Found, shares: list[Fraction]) -> Found:
     return found if totals is None else Found(centres, totals.counts)
 
 
-def merge_cells(totals: Totals, clusters: int, radius: float, rng: np.random.Generator) -> Found:
-    """Return at most ``clusters`` centres: usable cells are merged by k-means on their means, weighted by noisy counts, and shrunk."""
+def merge_cells(totals: Totals, clusters: int, radius: float, rng: np.random.Generator, earlier: Totals | None = None) -> Found:
+    """Return at most ``clusters`` centres: usable cells are merged by k-means on their means, weighted by noisy counts, and shrunk.
+
+    ``earlier``: the totals of the round before, whose sums lie about the same directions.
+    """
     spectral = is_spectral(totals)
-    usable = (denoise_sums(totals) if spectral else totals).pick(totals.usable)
+    usable = (denoise_sums(totals, earlier) if spectral else totals).pick(totals.usable)
     labels = merge_points(compute_means(usable, radius), usable.counts, clusters, rng)
     merged = usable.merge(labels)
     return Found(compute_means(merged, radius) if spectral else shrink_means(merged, radius), merged.counts)

@@ -94,26 +94,34 @@ def shrink_means(totals: Totals, radius: float) -> Floats:
     return confine(means * kept[:, np.newaxis], radius)
 
 
-def denoise_sums(totals: Totals) -> Totals:
-    """Return the totals with sums whose singular values are shrunk; see the page above. A sum over M cells counts with 1/√M.
+def denoise_sums(totals: Totals, earlier: Totals | None = None) -> Totals:
+    """Return the totals with sums whose singular values are shrunk; see the page above. Each row is taken over the deviation of its noise.
+
+    ``earlier``: totals of other cells of the same records, which lie about the same directions and so make them better known.
 
     >>> quiet = Totals(np.ones(2), np.eye(2), np.ones(2), 0.0, 0.0)
     >>> denoise_sums(quiet).sums.tolist() == quiet.sums.tolist()
     True
     """
-    rows, columns = totals.sums.shape
-    deviation = np.sqrt(totals.sum_energy / max(columns, 1))
-    if not (deviation > 0 and totals.sums.size):
+    scales = [_deviations(item) for item in (totals, earlier) if item is not None]
+    if not (totals.sums.size and all((scale > 0).all() for scale in scales)):
         return totals
-    scale = np.sqrt(totals.cells)[:, np.newaxis]
-    left, values, right = np.linalg.svd(totals.sums / scale, full_matrices=False)
-    most, least = max(rows, columns), min(rows, columns)
-    unit, beta = deviation * np.sqrt(most), least / most
+    stacked = np.concatenate([totals.sums] if earlier is None else [totals.sums, earlier.sums]) / np.concatenate(scales)
+    left, values, right = np.linalg.svd(stacked, full_matrices=False)
+    most, least = max(stacked.shape), min(stacked.shape)
+    unit, beta = np.sqrt(most), least / most
     y = values / unit
     above = y > 1 + np.sqrt(beta)
     squared = np.maximum((np.square(y) - beta - 1) ** 2 - 4 * beta, 0.0)
     kept = np.where(above, np.sqrt(squared) / np.where(above, y, 1.0), 0.0) * unit
-    return Totals(totals.counts, (left * kept) @ right * scale, totals.cells, totals.count_variance, totals.sum_energy)
+    sums = (left[: len(totals.sums)] * kept) @ right * scales[0]
+    return Totals(totals.counts, sums, totals.cells, totals.count_variance, totals.sum_energy)
+
+
+def _deviations(totals: Totals) -> Floats:
+    """Return the standard deviation of the noise of every entry of a row of sums, shape (s, 1)."""
+    found: Floats = np.sqrt(totals.cells * totals.sum_energy / max(totals.sums.shape[1], 1))[:, np.newaxis]
+    return found
 
 
 def is_spectral(totals: Totals) -> bool:

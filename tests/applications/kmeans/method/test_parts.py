@@ -136,6 +136,28 @@ def test_spectral_shrinkage_by_its_formula():
     assert np.allclose(found, expected * np.outer(left[:, 0], right[:, 0]), atol=1e-9)
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("louder", [1.0, 4.0])
+def test_sums_about_the_same_directions_make_them_better_known(louder):
+    """Two cells of 40 dimensions about two directions, and earlier cells about the same ones, with noise of their own size."""
+    rng = np.random.default_rng(10)
+    directions = rng.normal(size=(2, 40))
+    alone = joint = 0.0
+    for _ in range(20):
+        truth, before = (rng.normal(size=(count, 2)) @ directions for count in (8, 64))
+        now = make_totals(np.ones(8), truth + rng.normal(size=truth.shape), 40.0)
+        earlier = make_totals(np.ones(64), louder * (before + rng.normal(size=before.shape)), 40.0 * louder**2)
+        alone += np.square(denoise_sums(now).sums - truth).sum()
+        joint += np.square(denoise_sums(now, earlier).sums - truth).sum()
+    assert joint < 0.6 * alone
+
+
+def test_no_cells_or_no_noise_are_left_as_they_are():
+    noisy, quiet = make_totals([4.0], [[3.0, 4.0]], 2.0), make_totals([4.0], [[3.0, 4.0]], 0.0)
+    for now, earlier in ((noisy, quiet), (quiet, noisy), (quiet, None), (noisy.pick(np.array([False])), noisy)):
+        assert denoise_sums(now, earlier) is now
+
+
 def test_unions_have_the_noise_of_their_cells():
     totals = make_totals([1, 2, 3], [[1, 0], [0, 1], [5, 5]], 4.0, variance=9.0)
     merged = totals.merge(np.array([1, 0, 1]))
