@@ -26,7 +26,6 @@ from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.mechanisms import LaplaceSum
 from tests.ledger.conftest import PEOPLE, SUM, table
 
-pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
 MECHANISM = LaplaceSum(b=2, radius=1, arithmetic="binary64")
 POINTS, IDS = np.array([[0.5], [0.25]]), ["ada", "ben"]
@@ -63,6 +62,7 @@ def names(place):
         return [entry.name for entry in ledger.journal.charges]
 
 
+@pytest.mark.thorough
 class TestDurability:
     """No charge that is not in the file, whatever else the process does with it."""
 
@@ -206,6 +206,7 @@ class TestStale:
         assert first.guarantee().bound.epsilon == 9
         assert first.account("ada")["budget"] == "9"
 
+    @pytest.mark.thorough
     def test_what_is_told_is_up_to_date(self, create, tmp_path):
         first = create(budget="1")
         with Ledger.open(tmp_path / "l.db") as second:
@@ -219,6 +220,7 @@ class TestStale:
             second.charge("three", SUM, PEOPLE)
         assert [item.get("name") for item in report_public(first)["entries"]] == [None, "one", None, "two", "three"]
 
+    @pytest.mark.thorough
     def test_a_closed_ledger_says_so(self, create):
         ledger = create()
         release = ledger.release("one", MECHANISM, POINTS, ids=IDS)
@@ -228,6 +230,7 @@ class TestStale:
                 act()
 
 
+@pytest.mark.thorough
 class TestRelease:
     """One run, one output, in one block."""
 
@@ -280,6 +283,7 @@ class TestRelease:
         assert ledger.output("one") == [1, True, 3]
 
 
+@pytest.mark.thorough
 class TestRoom:
     """A unit with many rows is left out like any other that has no room, and no refusal tells of it."""
 
@@ -324,6 +328,7 @@ NO_IDS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [0, 1, 3])
 def test_each_row_has_a_statistic_of_its_own(create, size):
     """One number for all rows would charge everybody the cost of the first."""
@@ -338,6 +343,7 @@ def test_each_row_has_a_statistic_of_its_own(create, size):
     assert not ledger.journal.charges
 
 
+@pytest.mark.thorough
 class TestIds:
     """One spelling is one unit, and what has none is refused in one sentence."""
 
@@ -378,6 +384,7 @@ class TestIds:
         assert "secret" not in shown
 
 
+@pytest.mark.thorough
 class TestChangingData:
     """A file that is replaced between the charge and its second reading has rows that were not charged."""
 
@@ -445,6 +452,7 @@ class TestChangingData:
             assert ledger.account("ada")["spent"] == "0"
 
 
+@pytest.mark.thorough
 class TestFiles:
     """Nothing of the ledger is written over, and what is private is for its owner."""
 
@@ -520,6 +528,7 @@ REPLACED = [  # which deletes without a trigger
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [f"INSERT INTO {item}" for item in STRAYS] + [f"REPLACE INTO {item}" for item in REPLACED])
 def test_rows_that_were_put_into_the_file_are_refused(create, tmp_path, rows):
     ledger = create()
@@ -534,6 +543,7 @@ def test_rows_that_were_put_into_the_file_are_refused(create, tmp_path, rows):
         ledger.verify()
 
 
+@pytest.mark.thorough
 def test_a_column_of_budgets_that_changes_changes_no_budget(create):
     """The budget is that of the first rows; raising it is an entry of the log."""
     options = {"budget": "years", "attributes": {"years": [1, 4]}}
