@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from accountant.guarantees.derive import derive_epsilon
 from accountant.ledger import Ledger
 from accountant.ledger.amounts import MOST
 from accountant.ledger.anchor import Anchor
@@ -431,6 +432,26 @@ class TestChangingData:
         assert done.refused()
         assert "changed while it was charged or used" in done.err
         assert not list(tmp_path.glob("o.csv*"))
+
+    def test_an_analysis_is_of_the_file_that_was_there_when_it_was_made(self, create, tmp_path):
+        """Rows are read by the algorithm and ids by the ledger: the same file, before the charge, and until the output is there."""
+        path, guarantee = tmp_path / "rows.csv", derive_epsilon(declare("half", "w/2"), q="1").guarantee
+        path.write_text("id,z\nada,1\nben,1\n")
+        ledger = create()
+
+        def change(at):
+            os.utime(path, ns=(at, at))
+            return 1
+
+        analysis = ledger.analysis("one", data=path)
+        change(1)
+        with pytest.raises(InvalidData, match="nothing was charged"):
+            analysis.release(guarantee, 2, lambda active: 1, arguments="a")
+        with pytest.raises(InvalidData, match="the charge stays"):
+            ledger.analysis("one", data=path).release(guarantee, 2, lambda active: change(2), arguments="a")
+        assert not ledger.journal.select("output")
+        assert 0.5 <= float(ledger.account("ada")["spent"]) < 0.51
+        assert ledger.analysis("two", data=path).release(guarantee, 2, lambda active: int(active.sum()), arguments="a")[0] == 2
 
     def test_a_file_that_changes_while_it_is_charged_charges_nothing(self, tmp_path, monkeypatch):
         path = tmp_path / "p.csv"
