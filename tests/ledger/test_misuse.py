@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,20 @@ class TestDurability:
         monkeypatch.setattr(type(ledger.journal.accounts), "spend", lambda _, *arguments: remove(*arguments))
         with pytest.raises(UnwritableOutput, match="whether the charge is durable is not known"):
             ledger.run("one", MECHANISM, POINTS, ids=IDS)
+
+    def test_threads_take_turns_each_with_a_ledger_of_its_own(self, create, tmp_path):
+        ledger = create(budget="99")
+        with ThreadPoolExecutor(4) as pool:
+            with pytest.raises(UnreadableFile, match="opened in another thread"):
+                pool.submit(ledger.charge, "one", SUM, PEOPLE).result()
+
+            def work(thread):
+                with Ledger.open(tmp_path / "l.db") as own:
+                    return [own.charge(f"{thread}.{number}", SUM, PEOPLE).sequence for number in range(5)]
+
+            found = list(pool.map(work, range(4)))
+        assert sorted(number for numbers in found for number in numbers) == list(range(1, 21))
+        assert ledger.account("cleo")["spent"] == "20"
 
     def test_a_forked_process_opens_it_again(self, create, tmp_path):
         ledger = create()
