@@ -126,6 +126,7 @@ def run(options: Options) -> int:
     bits = open_bits(options.seed)
     with open_ledger(options) as ledger, show_progress("k-means", "records") as report:
         key = _read_key(options, ledger)
+        analysis = make_analysis(ledger, options, data=options.data, key=options.key)
         rows = open_rows(
             options.data, only=_names(options.columns), without=(*_names(options.without), *key), report=lambda done: report(done, None)
         )
@@ -138,7 +139,6 @@ def run(options: Options) -> int:
         def certify(fit: Fit) -> dict[str, str]:
             return {"certificate": to_text(to_certificate(fit, settings, columns=rows.names, method=options.method))}
 
-        analysis = make_analysis(ledger, options, data=options.data, key=options.key)
         fit: Fit | None = None
         if analysis is None:
             fit = fit_rows(rows, settings, method, **drawn)

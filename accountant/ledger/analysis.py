@@ -21,7 +21,7 @@ from accountant.guarantees import AnyGuarantee
 from accountant.ledger.amounts import amount_text
 from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
-from accountant.ledger.inputs import look
+from accountant.ledger.inputs import Seen, look
 from accountant.ledger.log import CHARGE, OUTPUT
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.outputs import load_output
@@ -78,7 +78,8 @@ class Analysis:
     """One analysis under a ``name``: what estimators and applications take as ``ledger=``. Made by ``ledger.analysis``.
 
     ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``;
-    or neither, where the algorithm finds the ids in its data, as a stream of users has them.
+    or neither, where the algorithm finds the ids in its data, as a stream of users has them. ``seen``: the file as it was when this was
+    made, before which nobody reads its rows.
     """
 
     ledger: Ledger
@@ -86,6 +87,7 @@ class Analysis:
     ids: Any = field(default=None, repr=False)
     data: Path | None = None
     key: tuple[str, ...] = ()
+    seen: Seen | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", check_name(self.name))
@@ -126,7 +128,7 @@ class Analysis:
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
         that was charged and not published: a death in between loses the budget, never privacy.
         """
-        journal, said, seen = self.ledger.journal, _digest(arguments), look(self.data)
+        journal, said = self.ledger.journal, _digest(arguments)
         journal.catch_up()
         if journal.find(OUTPUT, self.name) is not None:
             return self._serve(said), self._tell(served=True)
@@ -134,7 +136,7 @@ class Analysis:
         charge = self._prepare(guarantee, curve, personal)
         supposed = self._suppose(guarantee if curve is None else curve, known=known)
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
-        receipt = self.ledger.charge_rows(self.name, charge, batches, supposed, seen)
+        receipt = self.ledger.charge_rows(self.name, charge, batches, supposed, self.seen)
         output = run(receipt.active)
         receipt.require_same()  # the rows may have been read again
         with Release(self.ledger, self.name) as release:
@@ -203,7 +205,7 @@ def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object) -
         raise InvalidArgument(
             f"a unit of this ledger is told by {len(ledger.settings.key)} columns, but {len(columns)} were named; name as many"
         )
-    return Analysis(ledger, name, ids, None if data is None else Path(data), columns)
+    return Analysis(ledger, name, ids, None if data is None else Path(data), columns, look(data))
 
 
 def _digest(arguments: object) -> str:

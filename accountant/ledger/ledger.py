@@ -323,8 +323,8 @@ class Ledger:
             return steps
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            self.journal.require_open()
             self.require_unused(checked)
+            self.journal.require_open()
             if self.budget != budget:
                 raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
             cost = charge.worst_cost(self.settings.records or 1)

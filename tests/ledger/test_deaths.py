@@ -13,7 +13,6 @@ from accountant.ledger.sqlite import FileDatabase
 from profiles import PDPError
 from tests.ledger.conftest import PEOPLE, SUM
 
-pytestmark = pytest.mark.thorough
 DEAD, FAILED = 7, 9
 
 
@@ -88,10 +87,11 @@ def test_an_opening_is_whole_or_refused(tmp_path):
     def create(folder):
         Ledger.create(folder / "l.db", PEOPLE, budget=3, anchor=folder / "anchor").close()
 
-    found = {tell(folder / "l.db") for folder, _ in deaths(create, tmp_path, nothing, 4)}
+    found = {tell(folder / "l.db") for folder, _ in deaths(create, tmp_path, nothing, 16)}
     assert found == {None, (1, "0", "3")}
 
 
+@pytest.mark.thorough
 def test_budgets_are_raised_together_with_the_guarantee(tmp_path):
     def lift(folder):
         with Ledger.open(folder / "l.db") as ledger:
@@ -101,6 +101,7 @@ def test_budgets_are_raised_together_with_the_guarantee(tmp_path):
     assert found == {(2, "1", "3"), (3, "1", "5")}
 
 
+@pytest.mark.thorough
 def test_half_a_restored_ledger_is_refused_or_repaired(tmp_path):
     def prepare(folder):
         charged(folder)
@@ -114,6 +115,7 @@ def test_half_a_restored_ledger_is_refused_or_repaired(tmp_path):
         assert found == (2, "1", "3") if done else found in (None, (2, "1", "3"))
 
 
+@pytest.mark.thorough
 def test_a_migration_loses_nothing_and_its_success_is_told_once_the_old_ledger_ended(tmp_path):
     def move(folder):
         with Ledger.open(folder / "l.db") as ledger:

@@ -8,12 +8,14 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from accountant.guarantees.derive import derive_epsilon
 from accountant.ledger import Ledger
 from accountant.ledger.amounts import MOST
 from accountant.ledger.anchor import Anchor
@@ -26,7 +28,6 @@ from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.mechanisms import LaplaceSum
 from tests.ledger.conftest import PEOPLE, SUM, table
 
-pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
 MECHANISM = LaplaceSum(b=2, radius=1, arithmetic="binary64")
 POINTS, IDS = np.array([[0.5], [0.25]]), ["ada", "ben"]
@@ -63,6 +64,7 @@ def names(place):
         return [entry.name for entry in ledger.journal.charges]
 
 
+@pytest.mark.thorough
 class TestDurability:
     """No charge that is not in the file, whatever else the process does with it."""
 
@@ -118,6 +120,20 @@ class TestDurability:
         monkeypatch.setattr(type(ledger.journal.accounts), "spend", lambda _, *arguments: remove(*arguments))
         with pytest.raises(UnwritableOutput, match="whether the charge is durable is not known"):
             ledger.run("one", MECHANISM, POINTS, ids=IDS)
+
+    def test_threads_take_turns_each_with_a_ledger_of_its_own(self, create, tmp_path):
+        ledger = create(budget="99")
+        with ThreadPoolExecutor(4) as pool:
+            with pytest.raises(UnreadableFile, match="opened in another thread"):
+                pool.submit(ledger.charge, "one", SUM, PEOPLE).result()
+
+            def work(thread):
+                with Ledger.open(tmp_path / "l.db") as own:
+                    return [own.charge(f"{thread}.{number}", SUM, PEOPLE).sequence for number in range(5)]
+
+            found = list(pool.map(work, range(4)))
+        assert sorted(number for numbers in found for number in numbers) == list(range(1, 21))
+        assert ledger.account("cleo")["spent"] == "20"
 
     def test_a_forked_process_opens_it_again(self, create, tmp_path):
         ledger = create()
@@ -206,6 +222,7 @@ class TestStale:
         assert first.guarantee().bound.epsilon == 9
         assert first.account("ada")["budget"] == "9"
 
+    @pytest.mark.thorough
     def test_what_is_told_is_up_to_date(self, create, tmp_path):
         first = create(budget="1")
         with Ledger.open(tmp_path / "l.db") as second:
@@ -219,6 +236,7 @@ class TestStale:
             second.charge("three", SUM, PEOPLE)
         assert [item.get("name") for item in report_public(first)["entries"]] == [None, "one", None, "two", "three"]
 
+    @pytest.mark.thorough
     def test_a_closed_ledger_says_so(self, create):
         ledger = create()
         release = ledger.release("one", MECHANISM, POINTS, ids=IDS)
@@ -228,6 +246,7 @@ class TestStale:
                 act()
 
 
+@pytest.mark.thorough
 class TestRelease:
     """One run, one output, in one block."""
 
@@ -280,6 +299,7 @@ class TestRelease:
         assert ledger.output("one") == [1, True, 3]
 
 
+@pytest.mark.thorough
 class TestRoom:
     """A unit with many rows is left out like any other that has no room, and no refusal tells of it."""
 
@@ -324,6 +344,7 @@ NO_IDS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [0, 1, 3])
 def test_each_row_has_a_statistic_of_its_own(create, size):
     """One number for all rows would charge everybody the cost of the first."""
@@ -338,6 +359,7 @@ def test_each_row_has_a_statistic_of_its_own(create, size):
     assert not ledger.journal.charges
 
 
+@pytest.mark.thorough
 class TestIds:
     """One spelling is one unit, and what has none is refused in one sentence."""
 
@@ -378,6 +400,7 @@ class TestIds:
         assert "secret" not in shown
 
 
+@pytest.mark.thorough
 class TestChangingData:
     """A file that is replaced between the charge and its second reading has rows that were not charged."""
 
@@ -425,6 +448,26 @@ class TestChangingData:
         assert "changed while it was charged or used" in done.err
         assert not list(tmp_path.glob("o.csv*"))
 
+    def test_an_analysis_is_of_the_file_that_was_there_when_it_was_made(self, create, tmp_path):
+        """Rows are read by the algorithm and ids by the ledger: the same file, before the charge, and until the output is there."""
+        path, guarantee = tmp_path / "rows.csv", derive_epsilon(declare("half", "w/2"), q="1").guarantee
+        path.write_text("id,z\nada,1\nben,1\n")
+        ledger = create()
+
+        def change(at):
+            os.utime(path, ns=(at, at))
+            return 1
+
+        analysis = ledger.analysis("one", data=path)
+        change(1)
+        with pytest.raises(InvalidData, match="nothing was charged"):
+            analysis.release(guarantee, 2, lambda active: 1, arguments="a")
+        with pytest.raises(InvalidData, match="the charge stays"):
+            ledger.analysis("one", data=path).release(guarantee, 2, lambda active: change(2), arguments="a")
+        assert not ledger.journal.select("output")
+        assert 0.5 <= float(ledger.account("ada")["spent"]) < 0.51
+        assert ledger.analysis("two", data=path).release(guarantee, 2, lambda active: int(active.sum()), arguments="a")[0] == 2
+
     def test_a_file_that_changes_while_it_is_charged_charges_nothing(self, tmp_path, monkeypatch):
         path = tmp_path / "p.csv"
         path.write_text("id,z\nada,1\n")
@@ -445,6 +488,7 @@ class TestChangingData:
             assert ledger.account("ada")["spent"] == "0"
 
 
+@pytest.mark.thorough
 class TestFiles:
     """Nothing of the ledger is written over, and what is private is for its owner."""
 
@@ -520,6 +564,7 @@ REPLACED = [  # which deletes without a trigger
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [f"INSERT INTO {item}" for item in STRAYS] + [f"REPLACE INTO {item}" for item in REPLACED])
 def test_rows_that_were_put_into_the_file_are_refused(create, tmp_path, rows):
     ledger = create()
@@ -534,6 +579,7 @@ def test_rows_that_were_put_into_the_file_are_refused(create, tmp_path, rows):
         ledger.verify()
 
 
+@pytest.mark.thorough
 def test_a_column_of_budgets_that_changes_changes_no_budget(create):
     """The budget is that of the first rows; raising it is an entry of the log."""
     options = {"budget": "years", "attributes": {"years": [1, 4]}}

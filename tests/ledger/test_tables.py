@@ -405,6 +405,18 @@ def test_a_version_that_is_ahead_of_the_log_is_passed_over(tmp_path, engine):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("folder", ["t[1]", "t*", "t?", "t{a,b}", "t'q", "t%20", "t#1"])
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_folder_is_no_pattern(tmp_path, name, folder):
+    (tmp_path / "t1").mkdir()
+    with Ledger.create(
+        tmp_path / "l.db", PEOPLE, budget=2, anchor=tmp_path / "anchor", table=tmp_path / folder, engine=to_named(name)
+    ) as ledger:
+        assert ledger.charge("one", SUM, PEOPLE).active.all()
+        assert ledger.verify() == 0
+
+
+@pytest.mark.thorough
 def test_a_log_that_is_behind_its_table_is_refused_by_its_anchor(tmp_path, engine):
     """The same with the true anchor is an old copy of the log, and no death."""
     create(tmp_path, engine=engine, budget="2").close()

@@ -22,22 +22,24 @@ class PolarsEngine:
     def join(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
         """Yield the units, with what they have."""
         grouped = (
-            pl.scan_parquet(rows)
+            pl.scan_parquet(rows, glob=False)
             .group_by(_KEY)
             .agg(steps=pl.col("steps").sum(), records=pl.len().cast(pl.Int64), places=pl.col("row").sum(), budget=pl.col("budget").min())
         )
-        known = pl.scan_parquet(list(accounts)).select(*_KEY, "spent", pl.col("budget").alias("before"))
+        known = pl.scan_parquet(list(accounts), glob=False).select(*_KEY, "spent", pl.col("budget").alias("before"))
         return _stream(known.join(grouped, on=_KEY, how="full", coalesce=True), scratch / "joined.parquet")
 
     def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
         """Yield the rows of active units."""
-        active = pl.scan_parquet(list(accounts)).filter(pl.col("active")).select(_KEY)
-        return _stream(pl.scan_parquet(rows).select("row", *_KEY).join(active, on=_KEY, how="semi"), scratch / "matched.parquet")
+        active = pl.scan_parquet(list(accounts), glob=False).filter(pl.col("active")).select(_KEY)
+        return _stream(
+            pl.scan_parquet(rows, glob=False).select("row", *_KEY).join(active, on=_KEY, how="semi"), scratch / "matched.parquet"
+        )
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
         """Return how many units have several accounts."""
         with _reporting():
-            several = pl.scan_parquet(list(accounts)).group_by(_KEY).len().filter(pl.col("len") > 1)
+            several = pl.scan_parquet(list(accounts), glob=False).group_by(_KEY).len().filter(pl.col("len") > 1)
             return int(several.select(pl.len()).collect(engine="streaming").item())
 
 
