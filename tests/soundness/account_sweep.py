@@ -135,9 +135,9 @@ def _on_other_grids(
     for claim in claims if truth is not None else ():
         up = claim["claim"] == "delta-upper"
         bound = truth.low * (1 - _LITTLE) if up else truth.high * (1 + _LITTLE)
+        bound = Fraction(f"{float(bound):.14g}")  # 0 below all floats: that delta is at least 0 is true
         if ("grid" not in claim and "order" in claim) or not 0 < bound < 1:
             continue
-        bound = Fraction(f"{float(bound):.14g}")
         false = dict(claim) | {"epsilon": str(epsilon), "bound": str(bound)}
         if "grid" in claim:
             false["grid"] = _perturbed(rng, claim["grid"])
