@@ -1,4 +1,7 @@
-"""``make formal``, second part: the rules of the kernel over Coq's real numbers (proofs_check/coq/rules.v), and the axioms behind them."""
+"""``make formal``, second part: what is proved over Coq's real numbers, and the axioms behind it.
+
+The rules of the kernel (proofs_check/coq/rules.v), and what makes factors in proofs_check/formal those of losses (factors.v).
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,22 @@ from pathlib import Path
 from tests.formal.compile import FORMAL, without_comments
 
 RULES = FORMAL.parent / "coq" / "rules.v"
+FACTORS = FORMAL.parent / "coq" / "factors.v"
 #: Of Coq's real numbers: they are Dedekind cuts in classical logic.
 AXIOMS = {"sig_not_dec", "sig_forall_dec", "functional_extensionality_dep", "classic"}
 
 
-def theorems_of_rules() -> list[str]:
-    """Return the names of the theorems."""
-    return re.findall(r"^Theorem (\w+)", without_comments(RULES.read_text(encoding="utf-8")), re.MULTILINE)
+def theorems_of(file: Path) -> list[str]:
+    """Return the names of the theorems of a file."""
+    return re.findall(r"^Theorem (\w+)", without_comments(file.read_text(encoding="utf-8")), re.MULTILINE)
 
 
-def axioms_of_rules() -> set[str]:
-    """Compile the theorems and return the axioms that they rest on. Raises :class:`RuntimeError` where they do not compile."""
+def axioms_of(file: Path, text: str | None = None) -> set[str]:
+    """Compile a file, or another text in its place, and return the axioms of its theorems. Raises :class:`RuntimeError` where it fails."""
     with tempfile.TemporaryDirectory() as folder:
-        asked = f"Definition all_rules := ({', '.join('@' + name for name in theorems_of_rules())}).\nPrint Assumptions all_rules.\n"
-        (Path(folder) / "rules.v").write_text(RULES.read_text(encoding="utf-8") + asked, encoding="utf-8")
-        done = subprocess.run(["coqc", "-w", "none", "rules.v"], cwd=folder, capture_output=True, text=True, check=False, timeout=280)
+        asked = f"Definition everything := ({', '.join('@' + name for name in theorems_of(file))}).\nPrint Assumptions everything.\n"
+        (Path(folder) / file.name).write_text((text or file.read_text(encoding="utf-8")) + asked, encoding="utf-8")
+        done = subprocess.run(["coqc", "-w", "none", file.name], cwd=folder, capture_output=True, text=True, check=False, timeout=280)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:500])
     return {name.split(".")[-1] for name in re.findall(r"^([\w.]+)\s*:", done.stdout, re.MULTILINE)} - {"Axioms"}
@@ -35,12 +39,18 @@ def axioms_of_rules() -> set[str]:
 def main() -> int:
     """Compile and print."""
     where = subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=False).stdout.strip() if shutil.which("coqc") else ""
-    if not where or not (Path(where) / "user-contrib" / "Coquelicot").is_dir():
+    if not where:
+        sys.stdout.write("what is proved over the real numbers was not compiled: Coq is missing\n")
+        return 1
+    found = {"factors are those of losses": FACTORS}
+    if (Path(where) / "user-contrib" / "Coquelicot").is_dir():
+        found["the kernel's rules"] = RULES
+    else:
         sys.stdout.write("the kernel's rules were not compiled: as root, on Debian: apt-get install libcoq-interval\n")
-        return 0
-    axioms = axioms_of_rules()
-    sys.stdout.write(f"the kernel's rules: {len(theorems_of_rules())} theorems, on the axioms {', '.join(sorted(axioms))}\n")
-    return int(not axioms <= AXIOMS)
+    axioms = {what: axioms_of(file) for what, file in found.items()}
+    for what, file in found.items():
+        sys.stdout.write(f"{what}: {len(theorems_of(file))} theorems, on the axioms {', '.join(sorted(axioms[what]))}\n")
+    return int(not all(item <= AXIOMS for item in axioms.values()))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from proofs_check.verify import verify
 from tests.formal.compile import FILES, FORMAL, theorems
 from tests.formal.hypotheses import hypotheses_of, read_table
 from tests.formal.reals import RULES as RULES_FILE
-from tests.formal.reals import theorems_of_rules
+from tests.formal.reals import theorems_of
 
 ROOT = FORMAL.parents[1]
 TABLE = read_table()
@@ -178,7 +178,7 @@ def test_the_axioms_of_a_certificate_are_marked(pdp, tmp_path):
 
 
 def test_what_is_said_to_be_proved_of_the_kernels_rules_is_stated():
-    stated = set(theorems_of_rules())
+    stated = set(theorems_of(RULES_FILE))
     assert FORMAL_RULES.keys() <= KERNEL_RULES.keys()
     for theorems_, _ in FORMAL_RULES.values():
         assert set(theorems_) <= stated

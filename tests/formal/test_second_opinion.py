@@ -19,7 +19,7 @@ from proofs_check.kernel.boxes import Range
 from proofs_check.kernel.rules import Goal
 from proofs_check.kernel.syntax import read_term, variables
 from proofs_check.verify import verify
-from tests.formal.reals import AXIOMS, axioms_of_rules
+from tests.formal.reals import AXIOMS, FACTORS, RULES, axioms_of, theorems_of
 
 
 def has_coq() -> bool:
@@ -236,5 +236,19 @@ def test_a_goal_that_takes_too_long_is_not_confirmed_and_the_next_one_is(coq):
 
 
 @pytest.mark.slow
+def test_factors_are_those_of_losses_and_wrong_ones_are_not(coq):
+    text, page = FACTORS.read_text(encoding="utf-8"), (FACTORS.parents[2] / "docs" / "formal.md").read_text(encoding="utf-8")
+    assert axioms_of(FACTORS) == AXIOMS
+    assert all(f"`{name}`" in page for name in theorems_of(FACTORS))
+    for old, new in (
+        ("exp (ln (1 + q * (exp a - 1))) = 1 + q", "exp (ln (1 + q * (exp a - 1))) = 1 + q * q"),
+        ("E0' ^ k <= E0 ^ m ->", ""),
+    ):
+        assert old in text
+        with pytest.raises(RuntimeError):
+            axioms_of(FACTORS, text.replace(old, new))
+
+
+@pytest.mark.slow
 def test_the_rules_of_the_kernel_rest_on_the_axioms_of_the_real_numbers_alone(coq):
-    assert axioms_of_rules() == AXIOMS
+    assert axioms_of(RULES) == AXIOMS

@@ -76,7 +76,7 @@ def check_formal_proofs() -> None:
     texts = "".join(file.read_text(encoding="utf-8") for file in folder.joinpath("formal").iterdir() if file.name.endswith(".v"))
     missing = [name for basis in statements.RULES.values() for name in basis.theorems if f"Theorem {name}" not in texts]
     require(texts and not missing, f"the wheel has no formal proofs of {missing}")
-    for name in ("formal/hypotheses.toml", "coq/rules.v", "coq/tactics.v"):
+    for name in ("formal/hypotheses.toml", "coq/rules.v", "coq/factors.v", "coq/tactics.v"):
         require(folder.joinpath(*name.split("/")).is_file(), f"the wheel has no proofs_check/{name}")
 
 
