@@ -302,6 +302,12 @@ AT_CANDIDATES = Hypothesis(
     meaning="moving a record by its distance to the nearest candidate changes what it costs by as much",
     discharged_by="records that are candidate numbers, multiplicities or rows of distances",
 )
+FEW_FREQUENT = Hypothesis(
+    "few-frequent",
+    "Every user has at most {k} pairs (time, item) that more than {level} users have",
+    Head.DATA,
+    meaning="users whose contributions are used up are not counted any more, so that an item which many of them have may be missed",
+)
 TWO_VALUES = Hypothesis("two-values", "the function of every user takes at most two values, one apart", Head.CODE)
 MATROID_TESTED = Hypothesis(
     "matroid-tested", "The independence oracle satisfies the axioms of a matroid, which were tested on random sets only", Head.CODE

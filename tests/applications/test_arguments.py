@@ -59,7 +59,6 @@ def test_what_is_of_another_kind_is_refused_by_name(given):
             pytest.fail(f"accepted: {place}, {attempt()}")
 
 
-@pytest.mark.thorough
 def test_other_objects_and_numbers_are_refused_by_name():
     for attempt in (
         lambda: PrivateMatroidGreedy(matroid=MATROID, epsilon=1, objective=3),

@@ -13,6 +13,7 @@ from scipy.stats import binom
 from accountant.applications.quality import ReportBound
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles.hypotheses import FEW_FREQUENT
 from profiles.numbers import bisect, to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
@@ -76,7 +77,8 @@ def state_reports(plan: ThresholdPlan | None, k: int) -> ReportBound:
     """Return what a plan proves of the reports; void where the threshold was given without one."""
     if plan is None:
         return ReportBound(0, 0, k, None, (), "the threshold was given, not planned; plan_threshold proves an error")
-    return ReportBound(plan.level, plan.error, k, plan.failure, ())
+    supposed = () if k >= plan.steps * plan.domain_size else (FEW_FREQUENT.about(k=k, level=plan.level),)
+    return ReportBound(plan.level, plan.error, k, plan.failure, supposed)
 
 
 def share_budget(epsilon0: Fraction, k: int, pairs: int) -> Fraction:

@@ -163,6 +163,12 @@ def test_a_plan_that_claims_more_than_is_proved_is_refused():
     """Its claim is printed with every answer: a plan is no place to write a number into."""
     plan = plan_threshold(2, 1, "0.01", steps=100, domain_size=1000)
     assert dataclasses.replace(plan) == plan
+    monitor = HeavyHitterMonitor.from_plan(plan, domain=range(9), times=range(3))
+    assert monitor.utility.to_json()["hypotheses"] == [
+        f"Every user has at most 2 pairs (time, item) that more than {plan.level} users have"
+    ]
+    whole = plan_threshold(4, 1, "0.01", steps=2, domain_size=2)  # nobody has more pairs than there are
+    assert HeavyHitterMonitor.from_plan(whole, domain=range(2), times=range(2)).utility.hypotheses == ()
     assert dataclasses.replace(plan, failure=2 * plan.failure, error=plan.error + 9).error == plan.error + 9
     for claimed in (
         {"error": plan.error - 1}, {"level": plan.level + 1}, {"threshold": plan.threshold - 2}, {"failure": plan.failure / 2}, {"k": 3},
