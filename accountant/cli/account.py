@@ -10,7 +10,7 @@ import typer
 
 from accountant.cli.options import AllOption, CertificateOption, JsonOption
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.files import check_not_input, check_writable, write_whole
+from accountant.files import check_distinct, check_not_input, check_writable, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -159,15 +159,12 @@ def _read(options: Options) -> Composition:
 
 def _check_outputs(options: Options) -> None:
     """Refuse outputs that cannot be written, that are the input, or of which two are one file, before any work is done."""
-    targets = {"certificate": options.certificate, "guarantee": options.guarantee, "plot": options.plot}
-    seen: dict[Path, str] = {}
-    for name, path in targets.items():
-        if path is None:
-            continue
-        check_writable(path)
-        check_not_input(path, None if options.file is None else str(options.file), "composition")
-        if (other := seen.setdefault(path.absolute(), name)) != name:
-            raise InvalidArgument(f"{other} and {name} are both to be {path}; name two files")
+    targets = (options.certificate, options.guarantee, options.plot)
+    for path in targets:
+        if path is not None:
+            check_writable(path)
+            check_not_input(path, None if options.file is None else str(options.file), "composition")
+    check_distinct(*targets)
     if options.plot is not None:
         from profiles.presenting.pictures import find_format, load_figure
 

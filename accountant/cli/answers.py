@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.files import check_not_input, check_writable, replace_file, write_whole
+from accountant.files import check_distinct, check_not_input, check_writable, replace_file, write_whole
 from profiles.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def check_outputs(inputs: Sequence[tuple[object, str]], *outputs: Path | None) -
         check_writable(path)
         for given, what in inputs:
             check_not_input(path, given, what)
-    if len({path.absolute() for path in named}) != len(named):
-        raise InvalidArgument(f"two outputs are both to be {named[0]}; name two files")
+    check_distinct(*named)
 
 
 def open_seeds(seed: int | None) -> tuple[np.random.Generator | None, np.random.Generator | None]:

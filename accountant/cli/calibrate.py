@@ -23,7 +23,7 @@ from accountant.cli.options import (
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
 from accountant.cli.streams import load_quietly, quiet_output
-from accountant.files import check_not_input, check_writable, write_whole
+from accountant.files import check_distinct, check_not_input, check_writable, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
@@ -132,8 +132,7 @@ def _check_outputs(profile: str, data: str | None, certificate: Path | None, out
         check_not_input(path, profile, "profile")
         if data is not None:
             check_not_input(path, data, "input")
-    if certificate is not None and out is not None and certificate.absolute() == out.absolute():
-        raise InvalidArgument(f"certificate and profile are both to be {out}; name two files")
+    check_distinct(certificate, out)
     if out is not None and out.suffix != ".toml":
         raise InvalidArgument(f"the profile was to be written to {out}, but profile files end in .toml; rename it")
 

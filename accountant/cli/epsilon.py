@@ -21,7 +21,7 @@ from accountant.cli.options import (
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.cli.streams import load_quietly
-from accountant.files import check_not_input, check_writable, write_whole
+from accountant.files import check_distinct, check_not_input, check_writable, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
@@ -80,8 +80,7 @@ def run(options: Options) -> int:
         if target is not None:
             check_writable(target)
             check_not_input(target, options.profile, "profile")
-    if options.certificate is not None and options.guarantee is not None and options.certificate.absolute() == options.guarantee.absolute():
-        raise InvalidArgument(f"certificate and guarantee are both to be {options.certificate}; name two files")
+    check_distinct(options.certificate, options.guarantee)
     declaration = load_quietly(options.profile)
     found: DerivedEpsilon | DerivedDelta | DerivedWeights
     with show_progress("enclosing the worst case"):

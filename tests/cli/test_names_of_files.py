@@ -46,3 +46,29 @@ def test_no_output_takes_the_place_of_an_input(pdp, lloyd, tmp_path):
     pair = ["--audit-samples", "100", "--dataset", data, "--neighbor", "[]"]
     assert pdp("report", mechanism, "-e", "20", *pair, "--out", data).refused()
     assert (lloyd.read_text(), data.read_text()) == (text, "z\n1\n")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("second", ["o.svg", "folder/../o.svg", "link.svg"])
+def test_two_outputs_are_two_files_however_they_are_spelled(pdp, lloyd, tmp_path, second):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.svg").symlink_to(tmp_path / "o.svg")
+    (tmp_path / "d.csv").write_text("user,item\n1,2\n")
+    first, other = tmp_path / "o.svg", f"{tmp_path}/{second}"
+    for arguments in (
+        ["account", "--gaussian", "1", "--delta", "1e-5", "--certificate", first, "--guarantee", other],
+        ["account", "--gaussian", "1", "--delta", "1e-5", "--certificate", first, "--plot", other],
+        ["epsilon", lloyd, "--certificate", first, "--guarantee", other],
+        ["select", tmp_path / "d.csv", "--candidates", "3", "-k", "1", "-e", "1", "--out", first, "--guarantee", other],
+    ):
+        result = pdp(*arguments)
+        assert result.refused(), (arguments[0], result)
+        assert "name two files" in result.err
+    (tmp_path / "link.toml").symlink_to(tmp_path / "o.toml")
+    profile, spelled = tmp_path / "o.toml", other.replace("svg", "toml")
+    sampled = ["--rule", "uniform", "--constant", "rate=0.5"]
+    result = pdp("calibrate", "profiles.mechanisms.laplace_sum:default", "-e", "2", *sampled, "--out", profile, "--certificate", spelled)
+    assert result.refused()
+    assert "name two files" in result.err
+    assert not first.exists()
+    assert not profile.exists()
