@@ -252,7 +252,10 @@ def _guess_uses(search: _Search, build: Callable[[Fraction], Event]) -> int:
     while high - low > _CLOSE:
         middle = (low + high) / 2
         made = Composition(search.composition.name, (build(Fraction(round(math.exp(middle)))),))
-        low, high = (middle, high) if guess_epsilon(made, delta) <= search.epsilon else (low, middle)
+        few = False
+        with suppress(Undecided):  # losses beyond all grids are too many
+            few = guess_epsilon(made, delta) <= search.epsilon
+        low, high = (middle, high) if few else (low, middle)
     return round(math.exp((low + high) / 2))
 
 

@@ -12,7 +12,7 @@ from accountant.guarantees.theorem import TwoSidedDP
 from accountant.interop.dp_accounting import CertifiedDpEvent
 from profiles import InvalidArgument, MissingExtra, to_exact
 from profiles.hypotheses import Hypothesis
-from profiles.numbers import to_integer
+from profiles.numbers import shorten, to_integer
 
 try:
     from dp_accounting import dp_event
@@ -65,6 +65,8 @@ def _sampled(event: Any, depth: int) -> Iterator[Event]:
     if inside:
         one = as_one_use(Composition("what is run on a Poisson sample", inside))
         rate = to_exact(event.sampling_probability, "sampling_probability of a PoissonSampledDpEvent")
+        if not 0 < rate <= 1:
+            raise InvalidArgument(f"a PoissonSampledDpEvent has a probability in (0, 1], but {shorten(rate)} was found; correct it")
         yield Event(one.mechanism, one.parameters, one.sampling_probability * rate)
 
 

@@ -104,3 +104,9 @@ def test_many_uses_are_found_to_four_digits(noise, rate, epsilon):
 def test_all_uses_that_may_be_asked_for():
     found = find_most_uses(sums(10**6, 1), 1, DELTA)
     assert (found.value, found.beyond) == (10**9, None)
+
+
+@pytest.mark.thorough
+def test_counts_whose_losses_are_beyond_all_grids_are_too_many():
+    found = find_most_uses(Composition("x", (make_event("gaussian", {"noise_multiplier": "0.02"}),)), 10_000, "1e-6")
+    assert (found.value, found.beyond) == (7, 8)

@@ -70,6 +70,7 @@ def test_our_own_events_come_back_with_their_hypotheses():
         dp_event.SelfComposedDpEvent(GAUSSIAN, 0),
         dp_event.SelfComposedDpEvent(GAUSSIAN, 2.5),
         dp_event.PoissonSampledDpEvent(1.5, GAUSSIAN),
+        dp_event.PoissonSampledDpEvent(1.5, dp_event.PoissonSampledDpEvent(0.5, GAUSSIAN)),
         dp_event.PoissonSampledDpEvent(0.5, dp_event.SelfComposedDpEvent(dp_event.LaplaceDpEvent(1.0), 2)),
         dp_event.PoissonSampledDpEvent(0.5, dp_event.ComposedDpEvent([GAUSSIAN, dp_event.LaplaceDpEvent(1.0)])),
         "gaussian",

@@ -112,6 +112,8 @@ def all_outcomes(uses: Iterable[tuple[Finite, int]], epsilon: Fraction, *, remov
 
 def _power(losses: list[tuple[arb, arb]], count: int) -> list[tuple[arb, arb]]:
     """Return the law of the sum of ``count`` losses: one outcome for each way in which the counts of the atoms add up to it."""
+    if count == 1:  # there may be more atoms than calls may be nested
+        return losses
     (loss, mass), rest = losses[0], losses[1:]
     if not rest:
         return [(count * loss, mass**count)]
