@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -83,7 +85,8 @@ class Options:
     statistic: StatisticOption = None
     name: Annotated[str | None, typer.Option("--name", metavar="N", help="charge: the name of the release")] = None
     active: Annotated[
-        Path | None, typer.Option("--active", metavar="FILE", help="charge: where to write the rows that take part (CSV, Parquet)")
+        Path | None,
+        typer.Option("--active", metavar="OUT", help="charge: where to write the rows that take part; by default FILE.N.active.csv"),
     ] = None
     mechanism: Annotated[
         str | None, typer.Option("--mechanism", metavar="REF", help="release: package.module:object, a mechanism that can be run")
@@ -186,20 +189,15 @@ def _sampling(options: Options) -> dict[str, Any]:
 
 def _charge(options: Options) -> int:
     from accountant.data import parse_statistic
-    from accountant.ledger.settings import Mode
     from accountant.ledger.writing import check_active, check_outputs, write_active
 
     declaration = load_quietly(str(options.what))
     with _open(options) as ledger:
-        if options.active is None and ledger.settings.mode is Mode.INDIVIDUAL:
-            raise InvalidArgument(
-                "a ledger in individual mode leaves out units that have no room for a release, but --active was not given, which takes the "
-                "rows that it may be run on; name a file"
-            )
         data = ledger.find_data(options.data)
-        if options.active is not None:
-            check_active(options.active, data)
-            check_outputs(ledger, options.active)
+        active = _find_active(options, ledger, data)
+        if active is not None:
+            check_active(active, data)
+            check_outputs(ledger, active)
         receipt = ledger.charge(
             str(options.name),
             declaration,
@@ -207,19 +205,39 @@ def _charge(options: Options) -> int:
             statistics=[parse_statistic(text) for text in options.statistic or []],
             **_sampling(options),
         )
-        if options.active is not None:
-            write_active(options.active, data, receipt)
-    return _tell_charge(options, receipt.name, receipt.sequence, receipt.hash)
-
-
-def _tell_charge(options: Options, name: str, sequence: int, digest: str) -> int:
+        if active is not None:
+            write_active(active, data, receipt)
     if options.json:
-        print_json({"name": name, "sequence": sequence, "hash": digest})
+        told: dict[str, object] = {"name": receipt.name, "sequence": receipt.sequence, "hash": receipt.hash}
+        print_json(told if active == options.active else told | {"active": str(active)})
     else:
-        print_line(f"charged {name!r}: entry {sequence}, {digest}")
-        if options.active is not None:
-            print_line(f"rows that take part, {EYES_ONLY}: {options.active}; run it on these alone, and tell nobody how many they are")
+        print_line(f"charged {receipt.name!r}: entry {receipt.sequence}, {receipt.hash}")
+        if active is not None:
+            print_line(f"rows that take part, {EYES_ONLY}: {active}; run it on these alone, and tell nobody how many they are")
     return 0
+
+
+def _find_active(options: Options, ledger: Ledger, data: Any) -> Path | None:
+    """Return where the rows that take part are written: where it is said, and for an individual ledger in a file else beside it.
+
+    Raises :class:`InvalidArgument` where that one is there, or for a ledger on a server.
+    """
+    from accountant.ledger.settings import Mode
+
+    if options.active is not None or ledger.settings.mode is not Mode.INDIVIDUAL:
+        return options.active
+    if not ledger.journal.store.database.files:
+        raise InvalidArgument(
+            "a ledger in individual mode leaves out units that have no room for a release, but --active was not given, which takes the "
+            "rows that it may be run on; name a file"
+        )
+    ledger.require_unused(str(options.name))
+    kind = ".parquet" if str(data).lower().endswith(".parquet") else ".csv"
+    said = re.sub(r"[^A-Za-z0-9._]+", "-", str(options.name)).strip("-.") or "release"
+    beside = Path(f"{options.file}.{said}.active{kind}")
+    if os.path.lexists(beside):
+        raise InvalidArgument(f"the rows that take part were to be written to {beside}, which is there already; name a file with --active")
+    return beside
 
 
 def _release(options: Options) -> int:

@@ -171,7 +171,6 @@ BAD = {
     "no budget": ["init", "x", "--data", "people.csv", "--key", "id", "--anchor", "x.anchor"],
     "an option of another action": ["verify", "l", "--budget", "2"],
     "no name": ["charge", "l", "sum.toml", "--statistic", "z=income", "--active", "o.csv"],
-    "no file for the rows": ["charge", "l", "sum.toml", "--statistic", "z=income", "--name", "n"],
     "a file for the rows that no table is": ["charge", "l", "sum.toml", "--statistic", "z=income", "--name", "n", "--active", "o.txt"],
     "the data as output": ["charge", "l", "sum.toml", "--statistic", "z=income", "--name", "n", "--active", "people.csv"],
     "a profile in place of a mechanism": ["release", "l", "n", "--mechanism", "sum.toml", "--out", "o.json"],
@@ -197,6 +196,23 @@ def test_bad_input_is_one_line(pdp, folder, case):
     assert result.refused(), (result.code, result.out, result.err)
     assert "ada" not in result.err
     assert (Path("l").read_bytes(), Path("l.anchor").read_bytes(), Path("people.csv").read_text()) == before
+
+
+def test_the_rows_that_take_part_are_written_beside_the_ledger_where_no_file_is_named(pdp, folder):
+    init(pdp)
+    words = ["ledger", "charge", "l", "sum.toml", "--statistic", "z=income"]
+    result = pdp(*words, "--name", "July 2026/1")
+    assert result.code == 0
+    assert "l.July-2026-1.active.csv" in result.out
+    assert Path("l.July-2026-1.active.csv").read_text().count("\n") == PEOPLE.count("\n")
+    assert pdp(*words, "--name", "July 2026/1").refused()  # the name is used up
+    taken = Path("l.July-2026-1.active.csv").read_text()
+    other = pdp(*words, "--name", "July 2026-1")  # another name, the same file
+    assert other.refused()
+    assert "--active" in other.err
+    assert Path("l.July-2026-1.active.csv").read_text() == taken
+    assert pdp(*words, "--name", "b", "--json").json()["active"] == "l.b.active.csv"
+    assert pdp("ledger", "report", "l", "--public").out.count(" charge ") == 2
 
 
 def test_a_row_outside_of_the_range_charges_nobody_and_is_not_quoted(pdp, folder):
