@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import struct
-import zlib
+import io
+import zipfile
 from functools import cache
 from pathlib import Path
 
 from proofs_check import kernel
-from proofs_check.deflate import deflate
 
 _MAIN = b"""import sys
 
@@ -21,13 +20,13 @@ from kernel.__main__ import main
 
 sys.exit(main(sys.argv[1:]))
 """
-_DAY, _VERSION, _DEFLATED = 0x21, 20, 8  # 1980-01-01, the first one that a zip file can have
 
 
 def kernel_sources() -> dict[str, bytes]:
-    """Return the kernel's modules, name → text with the line ends of Unix, in alphabetical order."""
-    paths = sorted(Path(inspect.getfile(kernel)).parent.glob("*.py"))
-    return {path.name: path.read_bytes().replace(b"\r\n", b"\n") for path in paths}
+    """Return the kernel's modules, place in its folder → text with the line ends of Unix, in alphabetical order."""
+    folder = Path(inspect.getfile(kernel)).parent
+    places = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py"))
+    return {place: (folder / place).read_bytes().replace(b"\r\n", b"\n") for place in places}
 
 
 @cache
@@ -39,15 +38,14 @@ def make_checker() -> bytes:
     True
     """
     files = {"__main__.py": _MAIN, **{f"kernel/{name}": text for name, text in kernel_sources().items()}}
-    body, directory = bytearray(b"#!/usr/bin/env python3\n"), bytearray()
-    for name, text in files.items():
-        packed = deflate(text)
-        about = struct.pack("<HHHHHIIIHH", _VERSION, 0, _DEFLATED, 0, _DAY, zlib.crc32(text), len(packed), len(text), len(name), 0)
-        directory += b"PK\x01\x02" + struct.pack("<H", _VERSION) + about
-        directory += struct.pack("<HHHII", 0, 0, 0, 0, len(body)) + name.encode("ascii")
-        body += b"PK\x03\x04" + about + name.encode("ascii") + packed
-    end = struct.pack("<HHHHIIH", 0, 0, len(files), len(files), len(directory), len(body), 0)
-    return bytes(body + directory + b"PK\x05\x06" + end)
+    whole = io.BytesIO()
+    whole.write(b"#!/usr/bin/env python3\n")
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:  # zlib does not promise the same bytes between its versions
+        for name, text in files.items():
+            about = zipfile.ZipInfo(name)  # of 1980-01-01
+            about.create_system = 3  # Unix, also where it is made elsewhere
+            archive.writestr(about, text)
+    return whole.getvalue()
 
 
 def checker_digest() -> str:

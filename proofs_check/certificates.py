@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -15,10 +16,13 @@ from profiles.profile import Profile
 from profiles.terms import Term, to_text
 from profiles.variables import Parameter
 from proofs_check.kernel import Report, check
+from proofs_check.kernel.core.rules import Session
+from proofs_check.kernel.core.terms import Meter
+from proofs_check.kernel.formats import OWN
 from proofs_check.prover.effort import spend
 from proofs_check.results import Tree
 
-FORMAT = "pdp-certificate"
+FORMAT = OWN
 VERSION = 1
 
 #: What it costs a search to have a certificate checked: at all, and for each character.
@@ -68,9 +72,17 @@ def to_file_text(certificate: Mapping[str, Any]) -> str:
     return json.dumps(certificate, indent=1, ensure_ascii=True) + "\n"
 
 
-@lru_cache(maxsize=4096)
+_meter: ContextVar[Meter | None] = ContextVar("the meter of the file that is being judged", default=None)
+
+
 def check_text(text: str) -> Report:
-    """Put a certificate text to the kernel."""
+    """Put a certificate text to the kernel; within :func:`judge_file` all of them together may take what one may take."""
+    meter = _meter.get()
+    return _check_alone(text) if meter is None else check(text, Session(meter))
+
+
+@lru_cache(maxsize=4096)
+def _check_alone(text: str) -> Report:
     return check(text)
 
 
@@ -102,12 +114,17 @@ def require(condition: object, step: str, reason: str) -> None:
 def judge_file(step: str, find: Callable[[], Report]) -> Report:
     """Return what ``find`` reports on a file around certificates: rejected at its :class:`Fault`, malformed where it cannot be read.
 
+    One meter counts the kernel's work on all certificates of the file.
+
     >>> judge_file("sample", lambda: {}["epsilon"]).reason
     "malformed (KeyError: 'epsilon')"
     """
+    token = _meter.set(_meter.get() or Meter())
     try:
         return find()
     except Fault as problem:
         return Report(accepted=False, step=f"{step}.{problem.args[0]}", reason=str(problem.args[1]))
     except (PDPError, LookupError, TypeError, ValueError, AttributeError, RecursionError, ArithmeticError) as problem:
         return Report(accepted=False, step=step, reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
+    finally:
+        _meter.reset(token)

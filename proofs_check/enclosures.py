@@ -15,13 +15,13 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from profiles.balls import ball, interval, lower_fraction, upper_fraction, working_precision
+from profiles.balls import ball
 from profiles.evaluation import Program, Step
 from profiles.numbers import nearest
 from profiles.tables import Table
 from profiles.terms import Term
 
-__all__ = ["Enclosure", "Gradient", "ball", "interval", "lower_fraction", "upper_fraction", "working_precision"]
+__all__ = ["Enclosure", "Gradient"]
 
 #: Balls around partial derivatives, one for each name; None stands for a function that is constant in that name.
 Gradient = list[arb | None]

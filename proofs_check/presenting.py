@@ -124,6 +124,3 @@ def _sides(result: AuditResult) -> str:
     claim = result.claim
     slack = f", δ = {decimal_text(claim.delta, 6, round_up=True)}" if claim.delta else ""
     return slack + (", for adding the record only" if claim.one_sided else "")
-
-
-__all__ = ["audit_html", "audit_text", "decision_html", "verification_html", "verification_text"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from profiles.numbers import decimal_text, exact_text
+
+if TYPE_CHECKING:
+    from profiles.profile import Profile
 
 
 class Verdict(Enum):
@@ -73,3 +76,28 @@ class Decision:
             "checked_by_kernel": self.checked,
             **self.details,
         }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdicts:
+    """The verdicts on the conditions of one profile."""
+
+    profile: Profile
+    decisions: Mapping[str, Decision]
+
+    def worst(self, verdicts: Collection[Verdict]) -> Verdict:
+        """Return the worst of some verdicts: refuted before unknown before proved."""
+        return next((verdict for verdict in (Verdict.REFUTED, Verdict.UNKNOWN) if verdict in verdicts), Verdict.PROVED)
+
+    def claims(self) -> list[Tree]:
+        """Return the kernel's claims of every verdict that it accepts."""
+        return [decision.claim for decision in self.decisions.values() if decision.checked and decision.claim is not None]
+
+    def tell(self, meanings: Mapping[str, str]) -> dict[str, Any]:
+        """Return the decisions as JSON types, with declared statistics beside a witness in shares of their ranges."""
+        told = {name: {"meaning": meanings[name], **decision.to_json()} for name, decision in self.decisions.items()}
+        for name, decision in self.decisions.items():
+            if decision.witness is not None and self.profile.shares:
+                declared = self.profile.declared_record(decision.witness)
+                told[name]["declared_statistics"] = {key: exact_text(value) for key, value in declared.items()}
+        return told

@@ -29,7 +29,7 @@ from proofs_check.conditions.context import Context, to_target
 from proofs_check.conditions.statistic import decide_by_statistic, is_hard
 from proofs_check.conditions.strong_convexity import Bounds, bound_constant, strong_convexity_json
 from proofs_check.prover.effort import one_way, within_saying_why
-from proofs_check.results import Decision, Tree, Verdict
+from proofs_check.results import Decision, Verdict, Verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +67,14 @@ CONDITIONS: dict[str, Condition] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Verdicts):
     """The verdicts on one profile for one target ε* (nats), the proved lower bound of μ_x if there is one,
     certified numbers below and above its infimum over all records (``constant``), and the consequences.
 
     ``asked``: the names of the conditions and consequences whose verdicts answer the question; the others are information.
     """
 
-    profile: Profile
     target: Fraction
-    decisions: Mapping[str, Decision]
     convexity: StrongConvexity | None = None
     constant: Bounds = (None, None)
     consequences: Sequence[Consequence] = field(default_factory=tuple)
@@ -97,7 +95,7 @@ class Verification:
         """The worst verdict of what was asked: refuted before unknown before proved. A consequence is refuted with a condition of it."""
         verdicts = {self.decisions[name].verdict for name in self.asked if name in self.decisions}
         verdicts |= {_OF_CONSEQUENCES[found.verdict] for found in self.consequences if found.statement in self.asked}
-        return next((v for v in (Verdict.REFUTED, Verdict.UNKNOWN) if v in verdicts), Verdict.PROVED)
+        return self.worst(verdicts)
 
     @property
     def needed(self) -> frozenset[str]:
@@ -112,27 +110,15 @@ class Verification:
 
     def certificate(self) -> dict[str, Any]:
         """Return the certificate of every verdict that the kernel accepts."""
-        claims: list[Tree] = [well_defined_claim(self.profile)]
-        claims += [decision.claim for decision in self.decisions.values() if decision.checked and decision.claim is not None]
-        return make_certificate(self.profile, claims, target=self.target)
-
-    def _decision_json(self, decision: Decision) -> dict[str, Any]:
-        """Return a decision's JSON form, with the declared statistics beside a witness in shares of their ranges."""
-        found = decision.to_json()
-        if decision.witness is not None and self.profile.shares:
-            found["declared_statistics"] = {k: exact_text(v) for k, v in self.profile.declared_record(decision.witness).items()}
-        return found
+        return make_certificate(self.profile, [well_defined_claim(self.profile), *self.claims()], target=self.target)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stable JSON form of ``pdp verify``."""
         return {
             "profile": self.profile.name,
             "target_epsilon": exact_text(self.target),
             "asked": list(self.asked),
             "verdict": self.verdict.value,
-            "conditions": {
-                name: {"meaning": CONDITIONS[name].meaning, **self._decision_json(decision)} for name, decision in self.decisions.items()
-            },
+            "conditions": self.tell({name: condition.meaning for name, condition in CONDITIONS.items()}),
             "strong_convexity": strong_convexity_json(self.profile, self.convexity, self.constant),
             "consequences": {consequence.statement: consequence.to_json() for consequence in self.consequences},
         }
@@ -237,4 +223,4 @@ def verify(
         convexity = found or convexity
     _follow_each_other(context, decisions)
     bounds = (None, None) if convexity is None else bound_constant(context, convexity)
-    return Verification(profile, target, decisions, convexity, bounds, derive_consequences(context, decisions), asked)
+    return Verification(profile, decisions, target, convexity, bounds, derive_consequences(context, decisions), asked)

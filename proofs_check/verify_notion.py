@@ -9,14 +9,13 @@ from typing import Any
 
 from profiles.errors import InvalidArgument, PDPError
 from profiles.notions import ProfileNotion
-from profiles.numbers import exact_text
 from profiles.profile import Profile
 from profiles.suggestions import suggest
 from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
 from proofs_check.conditions import homogeneous
 from proofs_check.prover.effort import within_saying_why
-from proofs_check.results import Decision, Verdict
+from proofs_check.results import Decision, Verdict, Verdicts
 
 #: Work for one condition, in nominal seconds; what is not decided with it is unknown.
 SECONDS_PER_CONDITION = 5.0
@@ -51,40 +50,26 @@ CONDITIONS: Mapping[ProfileNotion, Mapping[str, NotionCondition]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class NotionVerification:
+class NotionVerification(Verdicts):
     """The verdicts on one profile of a notion; all of them were asked."""
-
-    profile: Profile
-    decisions: Mapping[str, Decision]
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict: refuted before unknown before proved."""
-        verdicts = {decision.verdict for decision in self.decisions.values()}
-        return next((v for v in (Verdict.REFUTED, Verdict.UNKNOWN) if v in verdicts), Verdict.PROVED)
+        """The worst verdict."""
+        return self.worst({decision.verdict for decision in self.decisions.values()})
 
     def certificate(self) -> dict[str, Any]:
         """Return the certificate of every verdict that the kernel accepts."""
-        claims = [well_defined_claim(self.profile)]
-        claims += [decision.claim for decision in self.decisions.values() if decision.checked and decision.claim is not None]
-        return make_certificate(self.profile, claims)
+        return make_certificate(self.profile, [well_defined_claim(self.profile), *self.claims()])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stable JSON form of ``pdp verify`` for this notion."""
-        known = CONDITIONS[self.profile.notion]
         return {
             "profile": self.profile.name,
             "notion": self.profile.notion.value,
             "asked": list(self.decisions),
             "verdict": self.verdict.value,
-            "conditions": {name: {"meaning": known[name].meaning, **self._tell(found)} for name, found in self.decisions.items()},
+            "conditions": self.tell({name: condition.meaning for name, condition in CONDITIONS[self.profile.notion].items()}),
         }
-
-    def _tell(self, decision: Decision) -> dict[str, Any]:
-        found = decision.to_json()
-        if decision.witness is not None and self.profile.shares:
-            found["declared_statistics"] = {k: exact_text(v) for k, v in self.profile.declared_record(decision.witness).items()}
-        return found
 
 
 def verify_notion(profile: Profile, conditions: Sequence[str] | None = None) -> NotionVerification:
@@ -122,6 +107,3 @@ def _decide(profile: Profile, condition: NotionCondition) -> Decision:
         _log.debug("deciding %s failed", condition.id, exc_info=True)
         found, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
     return found or Decision(condition.id, Verdict.UNKNOWN, "none", reason=reason)
-
-
-__all__ = ["CONDITIONS", "NotionCondition", "NotionVerification", "verify_notion"]

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from profiles.balls import ball, upper_fraction, working_precision
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
 from profiles.numbers import ExactLike, exact_text, to_exact
 from profiles.profile import Profile
 from profiles.variables import WEIGHT
-from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 
 _BITS = 256
 _LARGEST = 10**300

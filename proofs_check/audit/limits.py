@@ -8,8 +8,8 @@ from fractions import Fraction
 from flint import arb
 from scipy.stats import beta, binom
 
+from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument, Undecided
-from proofs_check.enclosures import ball, working_precision
 
 _BITS = 128
 _STEPS = 200

@@ -105,7 +105,6 @@ class Reader:
         self._kind: int | None = None
 
     def name(self, symbol: int) -> str:
-        """Return how a symbol reads."""
         return self._names[symbol]
 
     def read(self, returned: object, size: int) -> Outputs:

@@ -59,7 +59,6 @@ class Parts:
     shown: int = 0
 
     def to_json(self) -> dict[str, int]:
-        """Return the numbers by their names."""
         return {name: int(getattr(self, name)) for name in ("learned", "chosen", "counted", "bets", "shown")}
 
 

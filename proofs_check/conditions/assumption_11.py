@@ -15,7 +15,7 @@ from functools import partial
 import sympy
 
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import fresh_name, to_text
+from profiles.terms import fresh_name
 from profiles.variables import WEIGHT, Variable
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
@@ -134,24 +134,12 @@ def _from_convexity(context: Context) -> Floor | None:
         return None
     excess = context.first - start
     rising = trees.monotone(WEIGHT, trees.restated(context.for_all(context.second), convex), trees.ZERO, increasing=True)
-    parts = [to_text(from_sympy(part)) for part in (excess**2, 2 * start * excess, context.second)]
     y, x = (fresh_name(name, context.names) for name in "yx")
-    scaled: Tree = {
-        "rule": "generalise", "name": x, "term": to_text(from_sympy(excess)), "low": "0", "lower": rising,
-        "general": f"2*{y}*{x}", "proof": trees.MANIFEST,
-    }  # fmt: skip
-    product = _of_positive(start, f"2*{y}*({to_text(from_sympy(excess))})", positive, y, scaled)
-    curvature: Tree = {"rule": "sum", "parts": parts, "proofs": [trees.boxes(20), product, convex]}
-    shown = _of_positive(start, f"{y}**2", positive, y, trees.MANIFEST)
-    return start**2, {"floor": to_text(from_sympy(start**2)), "positive": shown, "form": "log", "curvature": curvature}, False
-
-
-def _of_positive(base: sympy.Expr, general: str, positive: Tree, name: str, proof: Tree) -> Tree:
-    """Return the proof of a goal with a positive base in it from the proof for all positive numbers in its place."""
-    return {
-        "rule": "generalise", "name": name, "term": to_text(from_sympy(base)), "low": "0", "open": True, "lower": positive,
-        "general": general, "proof": proof,
-    }  # fmt: skip
+    scaled = trees.generalise(x, excess, (0, rising), None, f"2*{y}*{x}", trees.MANIFEST)
+    product = trees.generalise(y, start, (0, positive), None, f"2*{y}*({trees.text(excess)})", scaled, open_below=True)
+    curvature = trees.add_up([excess**2, 2 * start * excess, context.second], [trees.boxes(20), product, convex])
+    shown = trees.generalise(y, start, (0, positive), None, f"{y}**2", trees.MANIFEST, open_below=True)
+    return start**2, {"floor": trees.text(start**2), "positive": shown, "form": "log", "curvature": curvature}, False
 
 
 def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
@@ -165,7 +153,7 @@ def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form:
     curvature = curvature or _restated(context.for_all(expression - floor))
     if curvature is None:
         return None
-    return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, form == "exp"
+    return floor, {"floor": trees.text(floor), "positive": positive, "form": form, "curvature": curvature}, form == "exp"
 
 
 def _positive_at_one(context: Context, floor: sympy.Expr, form: str) -> Tree | None:
@@ -174,10 +162,7 @@ def _positive_at_one(context: Context, floor: sympy.Expr, form: str) -> Tree | N
         return prove(context.for_records(floor, strict=True))
     curvature = context.for_records(tidy(context.at_one(context.curvature)), strict=True)
     tree = prove(curvature)
-    if tree is None:
-        return None
-    factor = to_text(from_sympy(sympy.exp(-context.at_one(context.epsilon))))
-    return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": trees.restated(curvature, tree)}
+    return None if tree is None else trees.scale(sympy.exp(-context.at_one(context.epsilon)), trees.restated(curvature, tree))
 
 
 def _rising_with_its_slope(context: Context, bent: sympy.Expr, floor: sympy.Expr) -> Tree | None:
@@ -201,16 +186,13 @@ def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form
     curvature = _restated(goal) if form == "exp" else prove(goal)
     if curvature is None:
         return None
-    return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, False
+    return floor, {"floor": trees.text(floor), "positive": positive, "form": form, "curvature": curvature}, False
 
 
 def _slope_of_bent(context: Context) -> Tree | None:
     """Prove that K·e^ε is non-decreasing in w: its derivative is (K′ + K·ε′)·e^ε."""
     product = prove(context.for_all(expand(derivative(context.curvature, context.weight) + context.curvature * context.first)))
-    if product is None:
-        return None
-    factor = to_text(from_sympy(sympy.exp(-context.epsilon)))
-    return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": product}
+    return None if product is None else trees.scale(sympy.exp(-context.epsilon), product)
 
 
 def _floor_in_pieces(context: Context) -> StrongConvexity | None:
@@ -247,7 +229,7 @@ def _floor_of(context: Context, found: Pieces, seconds: float) -> StrongConvexit
                 proofs.append(tree)
             if len(proofs) < len(goals):
                 continue
-            proof: Tree = {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": proofs}
+            proof: Tree = {"floor": trees.text(floor), "positive": positive, "form": form, "curvature": proofs}
             proof |= found.fields()
             claim = context.claim("strong-convexity", "proved", proof)
             if checks(context.profile, [claim], target=context.target):
@@ -353,7 +335,7 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
             at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
             if tree is None or at_least_one is None:
                 continue
-            shown = {"weight": to_text(from_sympy(along)), "weight-proof": at_least_one, "flat": trees.restated(short, tree)}
+            shown = {"weight": trees.text(along), "weight-proof": at_least_one, "flat": trees.restated(short, tree)}
             proof: Tree = {"at": point_json(record), **shown}
             reason = "at this record the second derivative of exp(epsilon) comes as close to 0 as one likes as w grows"
             decision = accept(context, ID, Verdict.REFUTED, proof, method="limit at one record", witness=record)

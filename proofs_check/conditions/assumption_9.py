@@ -181,15 +181,8 @@ def _prove_directly(context: Context, forms: Sequence[str] = ("exp", "log")) -> 
 def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tree: Tree, fixed: Tree) -> Tree | None:
     """Return the claim whose goal is that one at w = threshold + s, if the kernel accepts it."""
     name = fresh_name("v", context.names)
-    direct: Tree = {
-        "rule": "generalise",
-        "name": name,
-        "term": f"{exact_text(threshold)} + {offset}",
-        "low": exact_text(threshold),
-        "lower": trees.MANIFEST,
-        "general": trees.renamed(to_text(goal.term), WEIGHT, name),
-        "proof": trees.renamed(tree, WEIGHT, name),
-    }
+    general, proof = (trees.renamed(item, WEIGHT, name) for item in (to_text(goal.term), tree))
+    direct = trees.generalise(name, f"{exact_text(threshold)} + {offset}", (threshold, trees.MANIFEST), None, general, proof)
     claim = context.claim(ID, "proved", {**fixed, "direct": direct})
     return claim if checks(context.profile, [claim], target=context.target) else None
 

@@ -55,7 +55,6 @@ class Consequence:
         return "not applicable" if "refuted" in verdicts else "unknown"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
         return {
             "verdict": self.verdict,
             "statement": self.text,

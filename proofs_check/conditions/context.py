@@ -70,7 +70,6 @@ class Context:
 
     @cached_property
     def weight(self) -> sympy.Symbol:
-        """The symbol of w."""
         return self.profile.symbols()[WEIGHT]
 
     @cached_property
@@ -132,7 +131,6 @@ class Context:
 
     @property
     def epsilon(self) -> sympy.Expr:
-        """ε(w, x)."""
         return self._resolved[0]
 
     @property

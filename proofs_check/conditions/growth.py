@@ -194,23 +194,12 @@ def _prove_bound(context: Context, growth: QuadraticBound) -> Tree | None:
     above = None if powers is None else prove(above_line)
     if powers is None or above is None:
         return None
-    return {
-        "rule": "exp-tangent",
-        "exponent": to_text(from_sympy(context.epsilon - below)),
-        "coefficient": to_text(from_sympy(sympy.exp(below))),
-        "nonnegative": trees.MANIFEST,
-        "rest": {
-            "rule": "sum",
-            "parts": [to_text(from_sympy(part)) for part in parts],
-            "proofs": [_scaled(-growth.offset, powers), _scaled(-below, above)],
-        },
-    }
+    rest = trees.add_up(parts, [_scaled(-growth.offset, powers), _scaled(-below, above)])
+    return trees.tangent(context.epsilon - below, sympy.exp(below), rest)
 
 
 def _scaled(exponent: sympy.Expr, proof: Tree) -> Tree:
-    if exponent == 0:
-        return proof
-    return {"rule": "scale", "factor": to_text(from_sympy(sympy.exp(exponent))), "positive": trees.MANIFEST, "product": proof}
+    return proof if exponent == 0 else trees.scale(sympy.exp(exponent), proof)
 
 
 def _by_tangents(context: Context, exponent: sympy.Expr, n: int, square: sympy.Expr) -> Tree | None:
@@ -221,13 +210,7 @@ def _by_tangents(context: Context, exponent: sympy.Expr, n: int, square: sympy.E
     if proof is None:
         return None
     total = sum((sympy.exp(j * m) * (1 + m) ** (n - 1 - j) for j in range(n)), sympy.S.Zero)
-    return {
-        "rule": "exp-tangent",
-        "exponent": to_text(from_sympy(m)),
-        "coefficient": to_text(from_sympy(total)),
-        "nonnegative": prove(context.for_all(total)) or trees.boxes(50),
-        "rest": proof,
-    }
+    return trees.tangent(m, total, proof, prove(context.for_all(total)) or trees.boxes(50))
 
 
 def _assemble(context: Context, constant: sympy.Expr, bound: Tree) -> tuple[str, Tree]:
@@ -237,15 +220,8 @@ def _assemble(context: Context, constant: sympy.Expr, bound: Tree) -> tuple[str,
     name = fresh_name(NAME, (variable.name for variable in context.records))
     line = from_sympy(constant * context.weight**2 - context.growth * context.weight - 1)
     rest = from_sympy(sympy.exp(context.epsilon) - constant * context.weight**2)
-    above: Tree = {
-        "rule": "generalise",
-        "name": name,
-        "term": to_text(beyond),
-        "low": "1",
-        "lower": trees.MANIFEST,
-        "general": to_text(substitute(rest, {WEIGHT: ("sym", name)})),
-        "proof": trees.renamed(bound, WEIGHT, name),
-    }
+    general, proof = to_text(substitute(rest, {WEIGHT: ("sym", name)})), trees.renamed(bound, WEIGHT, name)
+    above = trees.generalise(name, to_text(beyond), (1, trees.MANIFEST), None, general, proof)
     direct: Tree = {
         "rule": "sum",
         "parts": [to_text(substitute(part, {WEIGHT: beyond})) for part in (line, rest)],

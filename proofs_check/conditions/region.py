@@ -8,10 +8,11 @@ from typing import Any
 
 from flint import arb
 
+from profiles.balls import ball, interval, working_precision
 from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
 from profiles.terms import to_short_text
-from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from profiles.symbolic import from_sympy
-from profiles.terms import fresh_name, to_text
+from profiles.terms import fresh_name
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.growth import offset_name
 from proofs_check.prover import trees
@@ -89,16 +88,12 @@ def _prove(context: Context, bound: Bound) -> tuple[str, Tree] | None:
     above = _above(context, bound, logarithm, names)
     if above is None:
         return None
-    shown, texts = _text(sympy.exp(start)), [_text(part) for part in parts]
-    direct: Tree = {
-        "rule": "generalise",
-        "name": names.beyond.name,
-        "term": f"log({shown} + {offset_name(context)}) - ({_text(start)})",
-        "low": "0",
-        "lower": trees.monotone(offset_name(context), trees.MANIFEST, trees.ZERO, increasing=True),
-        "general": " + ".join(f"({text})" for text in texts),
-        "proof": {"rule": "sum", "parts": texts, "proofs": [above, _growth(bound, logarithm), _line(context, line, names)], "strict": 1},
-    }
+    shown, offset = trees.text(sympy.exp(start)), offset_name(context)
+    rising = trees.monotone(offset, trees.MANIFEST, trees.ZERO, increasing=True)
+    general = " + ".join(f"({trees.text(part)})" for part in parts)
+    proof = trees.add_up(parts, [above, _growth(bound, logarithm), _line(context, line, names)], strict=1)
+    term = f"log({shown} + {offset}) - ({trees.text(start)})"
+    direct = trees.generalise(names.beyond.name, term, (0, rising), None, general, proof)
     return shown, {"threshold": shown, "threshold-proof": _above_one(start), "form": "log", "direct": direct}
 
 
@@ -107,10 +102,6 @@ class _Names:
 
     def __init__(self, context: Context) -> None:
         self.beyond, self.subterm = (sympy.Symbol(fresh_name(name, context.names), nonnegative=True) for name in "yx")
-
-
-def _text(expression: sympy.Expr) -> str:
-    return to_text(from_sympy(expression))
 
 
 def _is_positive(context: Context, expression: sympy.Expr) -> bool:
@@ -136,20 +127,13 @@ def _above(context: Context, bound: Bound, logarithm: sympy.Expr, names: _Names)
     if proof is None:
         return None
     name = names.subterm.name
-    return {
-        "rule": "generalise",
-        "name": name,
-        "term": _text(sympy.exp(logarithm)),
-        "low": "1",
-        "lower": _above_one(logarithm),
-        "general": _text(put_in(difference, {context.weight: names.subterm})),
-        "proof": trees.renamed(proof, context.weight.name, name),
-    }
+    general, moved = put_in(difference, {context.weight: names.subterm}), trees.renamed(proof, context.weight.name, name)
+    return trees.generalise(name, sympy.exp(logarithm), (1, _above_one(logarithm)), None, general, moved)
 
 
 def _above_one(exponent: sympy.Expr) -> Tree:
     """exp(m) − 1 ≥ m ≥ 0."""
-    return {"rule": "exp-tangent", "exponent": _text(exponent), "coefficient": "1", "nonnegative": trees.MANIFEST, "rest": trees.MANIFEST}
+    return trees.tangent(exponent, sympy.S.One, trees.MANIFEST)
 
 
 def _growth(bound: Bound, logarithm: sympy.Expr) -> Tree:
@@ -157,25 +141,12 @@ def _growth(bound: Bound, logarithm: sympy.Expr) -> Tree:
     if bound.power is None:
         return trees.MANIFEST
     u = bound.power * logarithm / 2
-    coefficient = bound.factor * (sympy.exp(u) + 1 + u)
-    return {
-        "rule": "exp-tangent",
-        "exponent": _text(u),
-        "coefficient": _text(coefficient),
-        "nonnegative": trees.MANIFEST,
-        "rest": trees.MANIFEST,
-    }
+    return trees.tangent(u, bound.factor * (sympy.exp(u) + 1 + u), trees.MANIFEST)
 
 
 def _line(context: Context, line: sympy.Expr, names: _Names) -> Tree:
     """Prove ε* + l − log(1 + E exp(l)) ≥ 0, which is 0 at l = 0 and rises."""
     target, x = context.target_rational, names.subterm
-    return {
-        "rule": "generalise",
-        "name": x.name,
-        "term": _text(line - target),
-        "low": "0",
-        "lower": trees.MANIFEST,
-        "general": _text(target + x - sympy.log(1 + context.growth * sympy.exp(x))),
-        "proof": trees.monotone(x.name, trees.MANIFEST, trees.ZERO, increasing=True),
-    }
+    general = target + x - sympy.log(1 + context.growth * sympy.exp(x))
+    rising = trees.monotone(x.name, trees.MANIFEST, trees.ZERO, increasing=True)
+    return trees.generalise(x.name, line - target, (0, trees.MANIFEST), None, general, rising)

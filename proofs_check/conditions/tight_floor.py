@@ -16,15 +16,16 @@ from functools import partial
 
 import sympy
 
+from profiles.balls import ball, upper_fraction, working_precision
 from profiles.errors import InvalidExpression
 from profiles.numbers import decimal_text, exact_text
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import Term, to_text
+from profiles.terms import Term
 from profiles.variables import WEIGHT, Variable
 from proofs_check.certificates import checks
 from proofs_check.conditions.branches import Pieces, SmoothPiece, find_pieces
 from proofs_check.conditions.context import Context
-from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import cancelled, derivative, expand, gather_powers, numerator_and_denominator, put_in
 from proofs_check.prover.effort import one_way, within
@@ -209,28 +210,27 @@ def _beyond(
     context: Context, rate: sympy.Expr, expression: sympy.Expr, epsilon: sympy.Expr, box: tuple[Variable, ...], cut: Fraction
 ) -> Iterator[Tree]:
     """Yield proofs beyond a weight: K ≥ lower·exp(−ε) by subdivision up to infinity, (e^ε)″ rises, or it is shown as it stands."""
-    scaled: Tree = {"rule": "scale", "factor": to_text(from_sympy(sympy.exp(-epsilon))), "positive": trees.MANIFEST}
-    flat: Tree = {**scaled, "product": trees.boxes(_BUDGETS[0])}
+    factor = sympy.exp(-epsilon)
+    flat = trees.scale(factor, trees.boxes(_BUDGETS[0]))
     if accepts(Goal(expression, box), flat):
         yield flat
-    scaled, rate = _without_denominator(scaled, rate, epsilon, context)
+    factor, rate = _without_denominator(factor, rate, context)
     rising = within(SLICE, lambda: prove(Goal(rate, box), 3))
     if rising is not None:
         end = prove(Goal(put_in(expression, {_symbol(expression, context): to_rational(cut)}), tuple(v for v in box if v.name != WEIGHT)))
         if end is not None:
-            yield trees.monotone(WEIGHT, {**scaled, "product": rising}, end, increasing=True)
+            yield trees.monotone(WEIGHT, trees.scale(factor, rising), end, increasing=True)
     direct = within(SLICE, lambda: prove(Goal(expression, box), 2))
     if direct is not None:
         yield direct
 
 
-def _without_denominator(scaled: Tree, rate: sympy.Expr, epsilon: sympy.Expr, context: Context) -> tuple[Tree, sympy.Expr]:
-    """Return rule and goal for a rate that is a rational function of the weight alone multiplied by a denominator that is > 0."""
+def _without_denominator(factor: sympy.Expr, rate: sympy.Expr, context: Context) -> tuple[sympy.Expr, sympy.Expr]:
+    """Return factor and goal for a rate that is a rational function of the weight alone multiplied by a denominator that is > 0."""
     weight = _symbol(rate, context)
     if rate.free_symbols != {weight} or not rate.is_rational_function(weight) or sympy.count_ops(rate) > _MOST_OPERATIONS:
-        return scaled, rate
+        return factor, rate
     above, below = numerator_and_denominator(cancelled(rate) or rate)
     if not (weight.is_positive or weight.is_nonnegative) or expand(put_in(below, {weight: weight + 1})).is_positive is not True:
-        return scaled, rate
-    factor = to_text(from_sympy(below * sympy.exp(-epsilon)))
-    return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST}, expand(above)
+        return factor, rate
+    return below * factor, expand(above)

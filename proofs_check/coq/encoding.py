@@ -14,19 +14,14 @@ from math import lcm
 from typing import Any
 
 from proofs_check.coq.writing import LONGEST, NotWritable
-from proofs_check.kernel.boxes import Box, Range
-from proofs_check.kernel.normal import Mono, Normaliser, Poly
-from proofs_check.kernel.terms import Meter, Rejected, Term, exp, log, make, num, postorder, power, substitute, var
+from proofs_check.kernel.core.terms import Meter, Rejected, Term, exp, log, make, num, postorder, power, var
+from proofs_check.kernel.core.theorems import Box, Range
+from proofs_check.kernel.procedures.normal import Mono, Normaliser, Poly
 
 Tree = tuple[Any, ...]
 ZERO: Tree = ("Num", 0, 1)
 ONE: Tree = ("Num", 1, 1)
 _MOST_POWER = 200
-
-
-def fix(term: Term, box: Box) -> Term:
-    """Return the term with numbers for the variables that have one value only."""
-    return substitute(term, {v: r.lo for v, r in box.items() if r.lo == r.hi})
 
 
 def encode_number(q: Fraction) -> Tree:
@@ -116,10 +111,15 @@ def write_pair(q: Fraction) -> str:
     return f"({write(q.numerator)}%Z, {q.denominator}%positive)"
 
 
+def write_flag(value: bool) -> str:  # noqa: FBT001 - a word for it
+    """Return a truth value as Coq reads it."""
+    return "true" if value else "false"
+
+
 def write_range(values: Range) -> str:
     """Return a range of the checker."""
     high = "None" if values.hi is None else f"(Some {write_pair(values.hi)})"
-    return f"(Range {write_pair(values.lo)} {'true' if values.open else 'false'} {high})"
+    return f"(Range {write_pair(values.lo)} {write_flag(values.open)} {high})"
 
 
 def _nodes(tree: Tree, found: dict[Tree, None]) -> None:

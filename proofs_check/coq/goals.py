@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from proofs_check import kernel
-from proofs_check.kernel.rules import RULES, Goal, Session, fields_of
+from proofs_check.kernel.core.rules import RULES, Session, fields_of
+from proofs_check.kernel.core.terms import Term, num, substitute
+from proofs_check.kernel.core.theorems import Box, Goal
 
 _IS_PART = re.compile(r"[a-z-]+|proofs\[\d+\]|cases\[\d+\]\.proof")
 
@@ -23,6 +26,27 @@ class ProvedGoal:
     goal: Goal
     rule: str
     parts: Mapping[str, int]
+
+
+def fix(term: Term, box: Box) -> Term:
+    """Return the term with numbers for the variables that have one value only."""
+    return substitute(term, {v: r.lo for v, r in box.items() if r.lo == r.hi})
+
+
+def find_split(goals: Sequence[ProvedGoal], found: ProvedGoal) -> tuple[str, Fraction]:
+    """Return the variable whose range the rule ``split`` divides, and where. Raises ``ValueError`` for another proof."""
+    below, above = (goals[found.parts[name]].goal.box for name in ("below", "above"))
+    (v,) = (v for v in below if below[v] != above[v])
+    return v, above[v].lo
+
+
+def find_generalised(goals: Sequence[ProvedGoal], found: ProvedGoal) -> tuple[str, Term]:
+    """Return the new variable of the rule ``generalise``, and the term that it stands for. Raises ``ValueError`` for another proof."""
+    general, lower = goals[found.parts["proof"]].goal, goals[found.parts["lower"]].goal
+    (y,) = (v for v in general.box if v not in found.goal.box)
+    low = general.box[y].lo
+    is_difference = lower.term.op == "add" and lower.term.args[1] is num(-low)
+    return y, fix(lower.term.args[0] if is_difference else lower.term + num(low), lower.box)
 
 
 def list_goals(text: str) -> tuple[kernel.Report, tuple[ProvedGoal, ...]]:

@@ -13,9 +13,8 @@ from proofs_check.coq.goals import ProvedGoal
 from proofs_check.coq.scripts import propose_scripts, write_lemma
 from proofs_check.coq.session import CoqSession, read_tactics
 from proofs_check.coq.writing import NotWritable, write_goal
-from proofs_check.kernel.boxes import Range
-from proofs_check.kernel.rules import Goal
-from proofs_check.kernel.terms import Rejected, forget, substitute, text
+from proofs_check.kernel.core.terms import Rejected, forget, substitute, text
+from proofs_check.kernel.core.theorems import Goal, Range
 
 #: Seconds that one goal may take.
 SECONDS = 10

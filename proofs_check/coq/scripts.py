@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from proofs_check.coq.goals import ProvedGoal
+from proofs_check.coq.goals import ProvedGoal, find_generalised, find_split, fix
 from proofs_check.coq.writing import Lemma, NotWritable, name_variables, write_goal, write_number, write_term
-from proofs_check.kernel.boxes import Box, Range
-from proofs_check.kernel.normal import Mono, Normaliser, Poly
-from proofs_check.kernel.rules import Goal
-from proofs_check.kernel.terms import BRANCHING, Meter, Rejected, Term, differentiate, forget, num, postorder, substitute, var
+from proofs_check.kernel.core.terms import BRANCHING, Meter, Rejected, Term, differentiate, forget, num, postorder, substitute, var
+from proofs_check.kernel.core.theorems import Box, Goal, Range
+from proofs_check.kernel.procedures.normal import Mono, Normaliser, Poly
 
 _MARK = " "  # a variable that no certificate can have
 
@@ -51,7 +50,7 @@ def _by_normal_form(goal: Goal) -> Iterator[str]:
         return
     with contextlib.suppress(NotWritable):
         times, monomials = (_write_sum(found.normaliser, part, found.back, names) for part in (found.factor, found.product))
-        text = write_term(substitute(goal.term, {v: r.lo for v, r in goal.box.items() if r.lo == r.hi}), names)
+        text = write_term(fix(goal.term, goal.box), names)
         yield (
             f"apply (scale_{'lt' if goal.strict else 'le'} ({times})); [sign | "
             f"replace (({times}) * {text}) with ({monomials}) by same; sign]"
@@ -132,7 +131,7 @@ class _Frame:
 
     @staticmethod
     def term(goal: Goal) -> Term:
-        return substitute(goal.term, {v: r.lo for v, r in goal.box.items() if r.lo == r.hi})
+        return fix(goal.term, goal.box)
 
     def part(self, name: str) -> Goal:
         return self.goals[self.found.parts[name]].goal
@@ -177,9 +176,8 @@ def _tangent(frame: _Frame) -> Iterator[str]:
 
 
 def _split(frame: _Frame) -> Iterator[str]:
-    below, above = frame.part("below"), frame.part("above")
-    (v,) = (v for v in below.box if below.box[v] != above.box[v])
-    at = write_number(above.box[v].lo)
+    v, place = find_split(frame.goals, frame.found)
+    at = write_number(place)
     yield (
         f"destruct (Rle_or_lt {frame.names[v]} {at}); "
         f"[pose proof {frame.lemma('below')}; apart; first [assumption | lra] "
@@ -188,12 +186,8 @@ def _split(frame: _Frame) -> Iterator[str]:
 
 
 def _generalise(frame: _Frame) -> Iterator[str]:
-    general, lower = frame.part("proof"), frame.part("lower")
-    (y,) = (v for v in general.box if v not in frame.found.goal.box)
-    value = lower.term + num(general.box[y].lo)
-    if lower.term.op == "add" and lower.term.args[1] is num(-general.box[y].lo):
-        value = lower.term.args[0]
-    shown = write_term(substitute(value, {v: r.lo for v, r in lower.box.items() if r.lo == r.hi}), frame.names)
+    y, value = find_generalised(frame.goals, frame.found)
+    shown = write_term(value, frame.names)
     posed = "".join(f"pose proof {frame.lemma(name)}; " for name in ("lower", "upper") if name in frame.found.parts)
     instance = frame.write("proof", **{y: shown})
     yield (

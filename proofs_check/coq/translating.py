@@ -15,20 +15,20 @@ from proofs_check.coq.encoding import (
     encode_number,
     encode_sum,
     find_equations,
-    fix,
     put,
     write,
+    write_flag,
     write_pair,
     write_range,
 )
-from proofs_check.coq.goals import ProvedGoal
+from proofs_check.coq.goals import ProvedGoal, find_generalised, find_split, fix
 from proofs_check.coq.scripts import find_manifest, group_monomials
 from proofs_check.coq.writing import NotWritable
-from proofs_check.kernel import intervals as iv
-from proofs_check.kernel.boxes import Piece, Program
-from proofs_check.kernel.normal import Normaliser
-from proofs_check.kernel.rules import Goal
-from proofs_check.kernel.terms import ROUGH, Meter, Rejected, Term, conditions, differentiate, num, postorder, substitute
+from proofs_check.kernel.core import intervals as iv
+from proofs_check.kernel.core.terms import ROUGH, Meter, Rejected, Term, conditions, differentiate, postorder, substitute
+from proofs_check.kernel.core.theorems import Goal
+from proofs_check.kernel.procedures.boxes import Piece, Program
+from proofs_check.kernel.procedures.normal import Normaliser
 
 _MOST_BOXES, _PRECISION = 3000, 60
 _AGAIN = 3  # bisections that the checker may do by itself below each piece
@@ -153,11 +153,10 @@ def _decimal(q: Fraction) -> Decimal:
 
 
 def _split(t: Translation, found: ProvedGoal, _goal: Goal, _tree: Tree) -> str:
-    below, above = (t.goals[found.parts[name]].goal for name in ("below", "above"))
-    (v,) = (v for v in below.box if below.box[v] != above.box[v])
+    v, at = find_split(t.goals, found)
     if v not in t.names:
         return t.part(found, "below")
-    return f"(Split {t.names.index(v)} {write_pair(above.box[v].lo)} {t.part(found, 'below')} {t.part(found, 'above')})"
+    return f"(Split {t.names.index(v)} {write_pair(at)} {t.part(found, 'below')} {t.part(found, 'above')})"
 
 
 def _scale(t: Translation, found: ProvedGoal, _goal: Goal, tree: Tree) -> str:
@@ -172,31 +171,24 @@ def _sum(t: Translation, found: ProvedGoal, goal: Goal, tree: Tree) -> str:
     total, proof, strict = trees[0], t.part(found, names[0]), stricts[0]
     for part, name, more in zip(trees[1:], names[1:], stricts[1:], strict=True):
         total = ("Add", total, part)
-        proof = f"(Sum {_bool(strict)} {_bool(more)} {proof} {t.part(found, name)})"
+        proof = f"(Sum {write_flag(strict)} {write_flag(more)} {proof} {t.part(found, name)})"
         strict = strict or more
     return t.rewrite(tree, total, proof, goal)
 
 
-def _bool(value: bool) -> str:  # noqa: FBT001 - a word for it
-    return "true" if value else "false"
-
-
 def _tangent(t: Translation, found: ProvedGoal, goal: Goal, tree: Tree) -> str:
-    rest, share = t.part_tree(found, "rest"), t.part_tree(found, "nonnegative")
+    rest, share, minus_one = t.part_tree(found, "rest"), t.part_tree(found, "nonnegative"), encode_number(Fraction(-1))
+    above: Tree
+    below: Tree
     if found.rule == "log-tangent":
-        a = t.part_tree(found, "argument-positive")
-        fact, rule = (
-            ("Add", ("Add", a, encode_number(Fraction(-1))), ("Mul", encode_number(Fraction(-1)), ("Ln", a))),
-            f"(LnTangent {write(a)})",
-        )
+        above = t.part_tree(found, "argument-positive")
+        below, rule = ("Ln", above), f"(LnTangent {write(above)})"
     else:
-        m = _exponent(t.goals[found.parts["rest"]].goal, goal, t.names)
-        fact, rule = (
-            ("Add", ("Add", ("Exp", m), encode_number(Fraction(-1))), ("Mul", encode_number(Fraction(-1)), m)),
-            f"(ExpTangent {write(m)})",
-        )
+        below = _exponent(t.goals[found.parts["rest"]].goal, goal, t.names)
+        above, rule = ("Exp", below), f"(ExpTangent {write(below)})"
+    fact = ("Add", ("Add", above, minus_one), ("Mul", minus_one, below))
     total = ("Add", rest, ("Mul", share, fact))
-    proof = f"(Sum {_bool(goal.strict)} false {t.part(found, 'rest')} (Times {t.part(found, 'nonnegative')} {rule}))"
+    proof = f"(Sum {write_flag(goal.strict)} false {t.part(found, 'rest')} (Times {t.part(found, 'nonnegative')} {rule}))"
     return t.rewrite(tree, total, proof, goal)
 
 
@@ -228,7 +220,7 @@ def _monotone(t: Translation, found: ProvedGoal, goal: Goal, tree: Tree) -> str:
         raise NotWritable("not covered (rule monotone at an open end)")
     place, expected = t.names.index(v), put(tree, t.names.index(v), encode_number(last))
     below = t.part(found, "slope")
-    text = f"(Monotone {place} {_bool(rising)} {write(t.part_tree(found, 'slope'))} {below} {t.part(found, 'end', expected)})"
+    text = f"(Monotone {place} {write_flag(rising)} {write(t.part_tree(found, 'slope'))} {below} {t.part(found, 'end', expected)})"
     return t.with_equations([tree, t.part_tree(found, "slope")], goal, text)
 
 
@@ -237,12 +229,9 @@ def _is_value(end: Goal, goal: Goal, v: str, at: Fraction) -> bool:
 
 
 def _generalise(t: Translation, found: ProvedGoal, goal: Goal, tree: Tree) -> str:
-    inner, lower = t.goals[found.parts["proof"]].goal, t.goals[found.parts["lower"]].goal
-    (y,) = (v for v in inner.box if v not in goal.box)
-    values, a = inner.box[y], lower.term + num(inner.box[y].lo)
-    if lower.term.op == "add" and lower.term.args[1] is num(-values.lo):
-        a = lower.term.args[0]
-    value = encode(fix(a, lower.box), t.names)
+    inner = t.goals[found.parts["proof"]].goal
+    y, replaced = find_generalised(t.goals, found)
+    values, value = inner.box[y], encode(replaced, t.names)
     low = ("Add", value, ("Mul", encode_number(Fraction(-1)), encode_number(values.lo)))
     upper = "Sign"
     if values.hi is not None:
@@ -273,7 +262,7 @@ _RULES: dict[str, Callable[[Translation, ProvedGoal, Goal, Tree], str]] = {
 def translate(number: int, goals: Sequence[ProvedGoal], names: list[str]) -> str:
     """Return a proof of a goal, with what its term needs to be defined proved before it where the list has a goal that says it.
 
-    Raises :class:`NotWritable` for what the checker does not know, and :class:`proofs_check.kernel.terms.Rejected`.
+    Raises :class:`NotWritable` for what the checker does not know, and :class:`proofs_check.kernel.core.terms.Rejected`.
     """
     translation, goal = Translation(goals, names), goals[number].goal
     text = translation.prove(number)
@@ -289,6 +278,3 @@ def translate(number: int, goals: Sequence[ProvedGoal], names: list[str]) -> str
 
 def _needed(goal: Goal, needed: Mapping[Term, None]) -> bool:
     return fix(goal.term, goal.box) in needed
-
-
-__all__ = ["NotWritable", "Rejected", "list_variables", "translate"]

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 
-from proofs_check.coq.encoding import encode, fix, write, write_range
-from proofs_check.coq.goals import ProvedGoal
+from proofs_check.coq.encoding import encode, write, write_flag, write_range
+from proofs_check.coq.goals import ProvedGoal, fix
 from proofs_check.coq.opinions import Opinion, describe_goal
 from proofs_check.coq.session import CoqSession, Library
 from proofs_check.coq.translating import list_variables, translate
 from proofs_check.coq.writing import NotWritable, write_goal
-from proofs_check.kernel.terms import Rejected, forget
+from proofs_check.kernel.core.terms import Rejected, forget
 
 #: The files of the checker, each after those that it requires.
 FILES = ("terms", "enclosures", "signs", "fields", "checker")
@@ -47,7 +47,7 @@ def write_theorem(name: str, number: int, goals: Sequence[ProvedGoal]) -> str:
     inside = "I"
     for i, v in reversed(list(enumerate(names))):
         inside = f"(conj {f'h{i}' if goal.box[v].hi is not None else f'(conj h{i} I)'} {inside})"
-    known = f"(accepted_is_true {name}_box {name}_term {_bool(goal.strict)} {name}_proof {name}_accepted {point} {inside})"
+    known = f"(accepted_is_true {name}_box {name}_term {write_flag(goal.strict)} {name}_proof {name}_accepted {point} {inside})"
     quantified = f"forall {' '.join(lemma.names)} : R, " if lemma.names else ""
     given = quantified + "".join(f"{item} -> " for item in lemma.ranges)
     intros = " ".join([*lemma.names, *(f"h{i}" for i in range(len(names)))])
@@ -56,15 +56,11 @@ def write_theorem(name: str, number: int, goals: Sequence[ProvedGoal]) -> str:
         f"Definition {name}_box : box := [{ranges}].\n"
         f"Definition {name}_term : expr := {write(encode(fix(goal.term, goal.box), names))}.\n"
         f"Definition {name}_proof : proof := {proof}.\n"
-        f"Lemma {name}_accepted : accepts {name}_box {name}_term {_bool(goal.strict)} {name}_proof = true.\n"
+        f"Lemma {name}_accepted : accepts {name}_box {name}_term {write_flag(goal.strict)} {name}_proof = true.\n"
         "Proof. vm_cast_no_check (eq_refl true). Qed.\n"
         f"Theorem {name}_defined : {given}defined {point} {name}_term.\nProof. {intros}exact (proj1 {known}). Qed.\n"
         f"Theorem {name} : {given}{lemma.statements[-1]}.\nProof. {intros}exact (proj2 {known}). Qed.\n"
     )
-
-
-def _bool(value: bool) -> str:  # noqa: FBT001 - a word for it
-    return "true" if value else "false"
 
 
 def verify_goals(
@@ -85,15 +81,8 @@ def verify_goals(
                 yield said.refused(f"not covered (rule {found.rule}, in this form)"), ""
             else:
                 answer = coq.proves(name, sentences, seconds)
-                if answer:
-                    yield said.agreed(), sentences
-                else:
-                    yield (
-                        said.refused(
-                            f"not covered (rule {found.rule}: {'not accepted' if answer is False else f'not within {seconds} s'})"
-                        ),
-                        "",
-                    )
+                why = "not accepted" if answer is False else f"not within {seconds} s"
+                yield (said.agreed(), sentences) if answer else (said.refused(f"not covered (rule {found.rule}: {why})"), "")
             report(number + 1, len(goals))
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from proofs_check.kernel.boxes import Range
-from proofs_check.kernel.rules import Goal
-from proofs_check.kernel.terms import Term, postorder, substitute
+from proofs_check.coq.goals import fix
+from proofs_check.kernel.core.terms import Term, postorder
+from proofs_check.kernel.core.theorems import Goal, Range
 
 #: Characters of a lemma: shared parts of a term are written out wherever they occur.
 LONGEST = 20_000
@@ -118,7 +118,7 @@ def write_goal(goal: Goal, variables: Sequence[str] | None = None) -> Lemma:
 
     ``variables``: those that it is about, where it is about more than occur in the goal.
     """
-    term = substitute(goal.term, {v: r.lo for v, r in goal.box.items() if r.lo == r.hi})
+    term = fix(goal.term, goal.box)
     names = name_variables(goal) if variables is None else {v: f"x{i}" for i, v in enumerate(variables)}
     bases = {node.args[0]: None for node in postorder(term) if node.op == "pow" and node.args[1].value.denominator > 2}
     statements = [f"0 < {write_term(base, names)}" for base in bases if base.free or base.op != "num" or base.value <= 0]

@@ -11,9 +11,9 @@ from typing import Any
 
 from flint import acb, arb
 
+from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
-from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact.enclosed import Enclosed, enclose_ball
 from proofs_check.exact.lines import Line, Stretch, as_ball, to_fmpq
 from proofs_check.exact.quadrature import RELATIVE, Integrand, Tail, integrate

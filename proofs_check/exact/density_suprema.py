@@ -11,8 +11,8 @@ from typing import Any
 
 from flint import arb, arb_series
 
+from profiles.balls import ball, interval, lower_fraction, upper_fraction, working_precision
 from profiles.numbers import round_down, round_up
-from proofs_check.enclosures import ball, interval, lower_fraction, upper_fraction, working_precision
 from proofs_check.exact.densities import Density, LogQuadratic
 from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio
 from proofs_check.exact.lines import as_ball

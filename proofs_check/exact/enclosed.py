@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from flint import arb
 
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
 from profiles.numbers import decimal_text, round_down, round_up, to_exact
-from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 _LOG_BITS = 128
 _ZERO = Fraction(0)
@@ -63,7 +63,6 @@ class Enclosed:
 
     @property
     def is_exact(self) -> bool:
-        """Both ends are equal."""
         return self.lower == self.upper
 
     def bounds(self) -> Bounds:

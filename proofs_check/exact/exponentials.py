@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from flint import arb, fmpz, fmpz_poly
 
+from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
 from profiles.numbers import ExactLike, round_down, round_up, to_exact
-from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_bounds
 
 #: Polynomials of a higher degree are refused: exponents without a coarse common unit would fill the memory.

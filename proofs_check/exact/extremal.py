@@ -12,9 +12,9 @@ from fractions import Fraction
 
 from flint import arb
 
+from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, round_down, round_up, to_exact
-from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact.enclosed import Bounds, enclose_ball
 from proofs_check.exact.exponentials import Exact, ExpRational, Nats, near, raise_to, read_exact
 from proofs_check.exact.probabilities import Law, add, to_table
@@ -24,10 +24,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 _BITS = 192
 
 
-def extremal_pair(plus: Nats, minus: Nats | None) -> tuple[dict[str, Exact], dict[str, Exact]]:
-    """Return the laws (P, Q) on "high" and "low" whose ratio is e^plus on "high" and e^(−minus) on "low"; ``minus`` None is ∞.
+def extremal_pair(remove: Nats, add: Nats | None) -> tuple[dict[str, Exact], dict[str, Exact]]:
+    """Return the laws (P, Q) on "high" and "low" whose ratio is e^remove on "high" and e^(−add) on "low"; ``add`` None is ∞.
 
-    Formula: Q(high) = (1 − a)/(b − a), P(high) = b·Q(high), with b = e^plus and a = e^(−minus). P is the law with the record.
+    Formula: Q(high) = (1 − a)/(b − a), P(high) = b·Q(high), with b = e^remove and a = e^(−add). P is the law with the record.
     Where one of the two is 0 both laws are the same. Raises :class:`InvalidArgument` for ε < 0.
 
     >>> from proofs_check.exact.exponentials import Log
@@ -36,8 +36,8 @@ def extremal_pair(plus: Nats, minus: Nats | None) -> tuple[dict[str, Exact], dic
     >>> extremal_pair(Log(3), Log(2))
     ({'high': Fraction(3, 5), 'low': Fraction(2, 5)}, {'high': Fraction(1, 5), 'low': Fraction(4, 5)})
     """
-    b = raise_to(plus, _ONE)
-    a: Exact = _ZERO if minus is None else raise_to(minus, -_ONE)
+    b = raise_to(remove, _ONE)
+    a: Exact = _ZERO if add is None else raise_to(add, -_ONE)
     if b < 1 or a > 1:
         raise InvalidArgument("ε must be at least 0 in both directions, but a negative one was found; give nats, or None for no bound")
     if b == 1 or a == 1:
@@ -46,16 +46,16 @@ def extremal_pair(plus: Nats, minus: Nats | None) -> tuple[dict[str, Exact], dic
     return {"high": b * high, "low": 1 - b * high}, {"high": high, "low": 1 - high}
 
 
-def extremal_law(plus: Nats, minus: Nats | None) -> MechanismLaw:
+def extremal_law(remove: Nats, add: Nats | None) -> MechanismLaw:
     """Return a mechanism with exactly these ε: it draws from Q of :func:`extremal_pair` on the empty data set, and from P on all others.
 
     >>> from proofs_check.exact.exponentials import Log
     >>> from proofs_check.exact.worst import exact_epsilon
     >>> worst = exact_epsilon(extremal_law(Log(3), Log(2)), ["x"], max_size=3)
-    >>> worst.plus.ratio, worst.minus.ratio
+    >>> worst.remove.ratio, worst.add.ratio
     (Fraction(3, 1), Fraction(2, 1))
     """
-    with_record, without = extremal_pair(plus, minus)
+    with_record, without = extremal_pair(remove, add)
     return lambda dataset: with_record if dataset else without
 
 
@@ -92,12 +92,12 @@ def renyi_divergence(p: Law, q: Law, order: ExactLike) -> Bounds:
     return Bounds(max(round_down(found.lower), 0.0), max(round_up(found.upper), 0.0))
 
 
-def sampled_renyi_bound(plus: Nats, minus: Nats | None, p: ExactLike | ExpRational, order: ExactLike) -> tuple[Bounds, Bounds]:
+def sampled_renyi_bound(remove: Nats, add: Nats | None, p: ExactLike | ExpRational, order: ExactLike) -> tuple[Bounds, Bounds]:
     """Return the largest Rényi divergences after Poisson sampling with probability ``p``, for removing and for adding a record.
 
-    Formula, with b = e^plus, a = e^(−minus), t = (1 − a)/(b − a), and D = D' plus a record:
+    Formula, with b = e^remove, a = e^(−add), t = (1 − a)/(b − a), and D = D' plus a record:
     D_α(M(S(D))‖M(S(D'))) ≤ log[t(1 − p + pb)^α + (1 − t)(1 − p + pa)^α]/(α − 1), and with 1 − α in place of α in the exponents for the
-    other direction. Both are attained, by :func:`extremal_law`. ``minus`` None is ∞ (add-DP alone): a = 0, t = e^(−plus).
+    other direction. Both are attained, by :func:`extremal_law`. ``add`` None is ∞ (add-DP alone): a = 0, t = e^(−remove).
     Source: docs/exact-epsilon.md, Theorem 3. Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
     >>> from proofs_check.exact.exponentials import Log
@@ -105,7 +105,7 @@ def sampled_renyi_bound(plus: Nats, minus: Nats | None, p: ExactLike | ExpRation
     >>> removing.upper, adding.upper
     (0.22314355131420976, 0.28768207245178096)
     """
-    with_record, without = extremal_pair(plus, minus)
+    with_record, without = extremal_pair(remove, add)
     keep = read_exact(p, "a sampling probability")
     if keep < 0 or keep > 1:
         raise InvalidArgument(f"a sampling probability must lie in [0, 1], but {keep!s:.40} was found; give a probability")

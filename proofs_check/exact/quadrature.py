@@ -12,9 +12,9 @@ from typing import Any
 
 from flint import acb, arb, fmpq
 
+from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument, Undecided
 from profiles.numbers import ExactLike, to_exact
-from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact.enclosed import Enclosed, enclose_ball
 from proofs_check.exact.lines import Line, Stretch, as_ball, as_fraction, to_fmpq
 

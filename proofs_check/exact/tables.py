@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from profiles.balls import working_precision
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
-from proofs_check.enclosures import working_precision
 from proofs_check.exact.enclosed import Bounds, Enclosed
 from proofs_check.exact.exponentials import Exact, ExpRational, Nats, log_of, near, raise_to
 from proofs_check.exact.probabilities import Law, LawTable, to_table

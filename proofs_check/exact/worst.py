@@ -47,13 +47,13 @@ class WorstPair:
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """The exact ε of a finite mechanism: ``plus`` is for removing a record, ``minus`` for adding one.
+    """The exact ε of a finite mechanism: ``remove`` is for removing a record, ``add`` for adding one.
 
     ``records`` holds both directions of each record that may be added or removed, which is what personalised guarantees are about.
     """
 
-    plus: WorstPair
-    minus: WorstPair
+    remove: WorstPair
+    add: WorstPair
     delta: Fraction
     datasets: int
     pairs: int
@@ -62,7 +62,7 @@ class WorstCase:
     @property
     def symmetric(self) -> Bounds:
         """Bounds of the larger one of the two: the ε of (add/remove) differential privacy."""
-        return larger_bounds(self.plus.epsilon, self.minus.epsilon)
+        return larger_bounds(self.remove.epsilon, self.add.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def exact_epsilon(
 ) -> WorstCase:
     """Return the exact ε of a mechanism in both directions, over all data sets of at most ``max_size`` of the given records.
 
-    Claim, with D' = D without one record, over all D of 1 to max_size records: ``plus`` is the smallest ε ≥ 0 with
-    P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ for all D, D', S, and ``minus`` the smallest one with P[M(D') ∈ S] ≤ e^ε P[M(D) ∈ S] + δ.
+    Claim, with D' = D without one record, over all D of 1 to max_size records: ``remove`` is the smallest ε ≥ 0 with
+    P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ for all D, D', S, and ``add`` the smallest one with P[M(D') ∈ S] ≤ e^ε P[M(D) ∈ S] + δ.
     It says nothing about larger data sets or other records.
 
     ``law(dataset)`` maps outputs to probabilities: fractions, decimal strings, :func:`~proofs_check.exact.exponentials.exp` of
@@ -108,7 +108,7 @@ def exact_epsilon(
 
     >>> law = lambda bits: {1: "3/4", 0: "1/4"} if sum(bits) else {1: "1/4", 0: "3/4"}
     >>> worst = exact_epsilon(law, [0, 1], max_size=2)
-    >>> worst.plus.ratio, worst.plus.larger, worst.plus.smaller, worst.plus.event, worst.pairs
+    >>> worst.remove.ratio, worst.remove.larger, worst.remove.smaller, worst.remove.event, worst.pairs
     (Fraction(3, 1), (1,), (), (1,), 6)
     """
     exact_delta = to_delta(delta)
@@ -121,11 +121,11 @@ def exact_epsilon(
         for smaller, record in _neighbors(larger):
             pairs += 1
             with_record, without = tables.of(larger), tables.of(smaller)
-            plus, minus = best[record]
-            plus.take(ratio_of(with_record, without, exact_delta), larger, smaller, record)
-            minus.take(ratio_of(without, with_record, exact_delta), larger, smaller, record)
+            remove, add = best[record]
+            remove.take(ratio_of(with_record, without, exact_delta), larger, smaller, record)
+            add.take(ratio_of(without, with_record, exact_delta), larger, smaller, record)
     tables.of(())
-    by_record = {record: (plus.result(), minus.result()) for record, (plus, minus) in best.items()}
+    by_record = {record: (remove.result(), add.result()) for record, (remove, add) in best.items()}
     overall = _Best(), _Best()
     for both in best.values():
         for total, part in zip(overall, both, strict=True):
@@ -156,13 +156,13 @@ def exact_delta(
     universe = _read_records(records)
     tables = _Tables(law)
     _check_count(len(universe), max_size, max_datasets, ordered=ordered, distinct=distinct)
-    plus = minus = WorstDelta(Fraction(0), None, None, None)
+    remove = add = WorstDelta(Fraction(0), None, None, None)
     for larger in _datasets(universe, max_size, ordered=ordered, distinct=distinct):
         for smaller, record in _neighbors(larger):
             with_record, without = tables.of(larger), tables.of(smaller)
-            plus = _worse(plus, WorstDelta(hockey_stick(with_record, without, threshold), larger, smaller, record))
-            minus = _worse(minus, WorstDelta(hockey_stick(without, with_record, threshold), larger, smaller, record))
-    return plus, minus
+            remove = _worse(remove, WorstDelta(hockey_stick(with_record, without, threshold), larger, smaller, record))
+            add = _worse(add, WorstDelta(hockey_stick(without, with_record, threshold), larger, smaller, record))
+    return remove, add
 
 
 @dataclass(slots=True)

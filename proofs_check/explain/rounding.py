@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from flint import arb
 
+from profiles.balls import interval, lower_fraction, upper_fraction, working_precision
 from profiles.numbers import decimal_text, exact_text, to_exact
 from profiles.terms import Term, number
 from profiles.variables import Variable
-from proofs_check.enclosures import Enclosure, interval, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 
 DIGITS = 8

@@ -93,7 +93,6 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The name of the claim."""
         return str(self.claim.get("claim"))
 
     @property

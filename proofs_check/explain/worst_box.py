@@ -16,10 +16,11 @@ from functools import reduce
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.explain.setting import neat
-from proofs_check.kernel import intervals as iv
-from proofs_check.kernel.boxes import Program, Range
-from proofs_check.kernel.syntax import read_term, variables
-from proofs_check.kernel.terms import Meter, Rejected, differentiate, forget
+from proofs_check.kernel.core import intervals as iv
+from proofs_check.kernel.core.terms import Meter, Rejected, differentiate, forget
+from proofs_check.kernel.core.theorems import Range
+from proofs_check.kernel.procedures.boxes import Program
+from proofs_check.kernel.reading import read_term, variables
 from proofs_check.prover.goals import Goal
 
 BUDGET = 2000

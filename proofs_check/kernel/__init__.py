@@ -1,5 +1,5 @@
 """The trusted kernel: decides whether a certificate proves its claims. Standard library only; see docs/certificates.md."""
 
-from .checker import CheckedClaim, Report, check
+from .checker import CheckedClaim, Protection, Report, check
 
-__all__ = ["CheckedClaim", "Report", "check"]
+__all__ = ["CheckedClaim", "Protection", "Report", "check"]

@@ -8,13 +8,7 @@ if not __package__:  # started as a script: nothing but this folder needs to be 
     __package__ = _folders[-2]
 
 from .checker import check
-
-_OTHERS = ("pdp-sample-certificate", "pdp-weight-table", "pdp-weight-cover", "pdp-guarantee")
-
-
-def name_other(document: str) -> str | None:
-    """Name what else than a certificate of the kernel's a rejected text is; such files say more than the kernel can judge."""
-    return next((name for name in _OTHERS if f'"{name}"' in document), None)
+from .formats import say_other
 
 
 def main(arguments: list[str]) -> int:
@@ -27,15 +21,14 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"usage: python -m proofs_check.kernel FILE ({problem})\n")
         return 2
     report = check(document)
-    other = name_other(document) if report.step == "certificate" else None
+    other = say_other(document) if report.step == "certificate" else None
     if other:
-        sys.stderr.write(f"{name!a} is a {other}, which says more than the kernel alone can judge; run pdp check on it\n")
+        sys.stderr.write(f"{name!a} {other}\n")
         return 2
     rejected = f"rejected at {report.step}: {report.reason}\n".encode("ascii", "backslashreplace").decode()
     sys.stdout.write("accepted\n" if report.accepted else rejected)
     for claim in report.claims:
-        bound = f" {claim.bound}" if claim.bound is not None else ""
-        sys.stdout.write(f"{claim.claim} {claim.verdict}{bound} [{', '.join(claim.rules + claim.side_conditions)}]\n")
+        sys.stdout.write(f"{claim.line()}\n")
     return 0 if report.accepted else 1
 
 

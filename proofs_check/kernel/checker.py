@@ -1,29 +1,46 @@
 """The entry point: ``check`` reads a certificate and accepts it, or rejects it with the step that failed."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .claims import check_claim
-from .compositions import check_composition, read_events
-from .rules import Session
-from .statements import read_statement
-from .syntax import read_fields, read_integer, read_json, read_list
-from .terms import Rejected, forget, require
+from .core.rules import Session
+from .core.terms import Rejected, forget, require
+from .reading import read_fields, read_integer, read_json, read_list
+from .theories.compositions.bounds import check_composition, read_events
+from .theories.profiles.claims import check_claim
+from .theories.profiles.statements import read_statement
 
-_MOST_DIGITS = 4300  # of an integer that is read or written, whatever this interpreter was told
+_BESIDE, _OF_PROFILES = frozenset({"protection", "hypotheses"}), frozenset({"target_epsilon", "sampling"})
+_UNITS, _NEIGHBORS = ("record", "user", "event", "user-period"), ("add-remove", "replace-one", "zero-out")
 _MOST_COMPOSED = 8  # claims about one composition, each of which is computed anew
 
 
 class CheckedClaim(NamedTuple):
-    """One accepted claim: name, verdict, the bound that it states if any, and the rules and kinds of side conditions it rests on."""
+    """One accepted claim: name, verdict, the bound that it states if any, and the rules and kinds of side conditions it rests on.
+
+    ``said``: all of a claim about a composition, with its direction, epsilon and delta.
+    """
 
     claim: str
     verdict: str
     bound: str | None
     rules: tuple[str, ...]
     side_conditions: tuple[str, ...]
+    said: str | None = None
+
+    def line(self) -> str:
+        """Return the claim in one line."""
+        behind = "; ".join(filter(None, (", ".join(self.rules), ", ".join(self.side_conditions))))
+        bound = "" if self.bound is None else f" {self.bound}"
+        return f"{self.claim} {self.verdict}" + (f"{bound} [{behind}]" if behind else bound if self.said is None else f", {self.said}")
+
+
+class Protection(NamedTuple):
+    """Whom a document says that it protects, and against what change: the kernel repeats it, and judges nothing about it."""
+
+    unit: str
+    neighbors: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +51,34 @@ class Report:
     claims: tuple[CheckedClaim, ...] = ()
     step: str | None = None
     reason: str | None = None
+    protection: Protection | None = None
 
 
-def _check(session: Session, document: str) -> tuple[CheckedClaim, ...]:
+def _read(session: Session, document: str) -> Mapping[str, object]:
     with session.at("certificate"):
         value = read_json(document)
-        composed = isinstance(value, dict) and "composition" in value
-        required, optional = {"format", "version", "profile", "claims"}, frozenset({"target_epsilon", "sampling"})
-        whole = read_fields(value, {"format", "version", "composition", "claims"}) if composed else read_fields(value, required, optional)
+        about = "composition" if isinstance(value, dict) and "composition" in value else "profile"
+        whole = read_fields(value, {"format", "version", about, "claims"}, _BESIDE | (_OF_PROFILES if about == "profile" else frozenset()))
         require(whole["format"] == "pdp-certificate" and read_integer(whole["version"], 1, 1), "not a pdp-certificate of version 1")
-    if composed:
+    return whole
+
+
+def _read_protection(session: Session, whole: Mapping[str, object]) -> Protection | None:
+    # what stands beside the claims must be well-formed
+    with session.at("document"):
+        for hypothesis in read_list(whole.get("hypotheses", [])):
+            fields = read_fields(hypothesis, {"id", "sentence"})
+            sizes = ((fields["id"], 200), (fields["sentence"], 2000))
+            require(all(isinstance(text, str) and 0 < len(text) <= most for text, most in sizes), "a hypothesis is an id and one sentence")
+        if "protection" not in whole:
+            return None
+        unit, neighbors = map(read_fields(whole["protection"], {"unit", "neighbors"}).get, ("unit", "neighbors"))
+        require(unit in _UNITS and neighbors in _NEIGHBORS, f"a protection is of one of {_UNITS}, by one of {_NEIGHBORS}")
+        return Protection(str(unit), str(neighbors))
+
+
+def _check(session: Session, whole: Mapping[str, object]) -> tuple[CheckedClaim, ...]:
+    if "composition" in whole:
         return _check_composition(session, whole)
     statement, accepted = read_statement(session, whole), list[CheckedClaim]()
     for i, claim in enumerate(read_list(whole["claims"])):
@@ -52,6 +87,7 @@ def _check(session: Session, document: str) -> tuple[CheckedClaim, ...]:
             accepted.append(CheckedClaim(*check_claim(session, statement, claim), tuple(session.rules), tuple(session.relied)))
             require(accepted[0].claim == "well-defined", "the first claim must be well-defined")
     require(accepted, "there are no claims")
+    require(len(session.held) == len(accepted), "a claim is not a theorem")
     return tuple(accepted)
 
 
@@ -64,14 +100,18 @@ def _check_composition(session: Session, whole: Mapping[str, object]) -> tuple[C
     for i, claim in enumerate(read_list(whole["claims"])):
         with session.at(f"claims[{i}]"):
             require(i < _MOST_COMPOSED, "there are more claims than one certificate may have")
-            accepted.append(CheckedClaim(*check_composition(events, claim, session.meter), (), ()))
+            name, verdict, bound, said = check_composition(session.held, events, claim, session.meter)
+            accepted.append(CheckedClaim(name, verdict, bound, (), (), said))
     require(accepted, "there are no claims")
+    require(len(session.held) == len(accepted), "a claim is not a theorem")
     return tuple(accepted)
 
 
 def _judge(session: Session, document: str) -> Report:
     try:
-        return Report(accepted=True, claims=_check(session, document))
+        whole = _read(session, document)
+        protection = _read_protection(session, whole)
+        return Report(accepted=True, claims=_check(session, whole), protection=protection)
     except Exception as problem:
         reason = str(problem) if isinstance(problem, Rejected) else f"{type(problem).__name__} while checking"
         return Report(accepted=False, step="".join(session.path) or "certificate", reason=reason)
@@ -79,11 +119,9 @@ def _judge(session: Session, document: str) -> Report:
 
 def check(document: str, session: Session | None = None) -> Report:
     """Check the text of a certificate. Whatever goes wrong on the way, of whatever kind, is a rejection. A new session notes its goals."""
-    digits = sys.get_int_max_str_digits()
-    forget()
-    sys.set_int_max_str_digits(_MOST_DIGITS)
+    session = session or Session()
+    forget(session.meter)
     try:
-        return _judge(session or Session(), document)
+        return _judge(session, document)
     finally:
-        sys.set_int_max_str_digits(digits)
         forget()

@@ -5,7 +5,8 @@ Notation: a = T/beta_count, t = T/beta_sum, b = lam m/n, s = (1 - lam) m/(n xbar
 
 from __future__ import annotations
 
-from proofs_check.statements.sentences import Goals, Impact, PaperClaim, tangent
+from proofs_check.prover.trees import MANIFEST, tangent
+from proofs_check.statements.sentences import Goals, Impact, PaperClaim
 
 _THETA = "(exp((a + t*z)/(b + s*z)) - 1)*(b + s*z)"
 _SECOND = "(a*s - b*t)**2*exp((a + t*z)/(b + s*z))/(b + s*z)**3"
@@ -56,7 +57,7 @@ CLAIMS = (
             Goals(
                 "((1 + w*E)*exp(h) - 1)/w > E",
                 "w in [1, oo); E in (0, oo); h in (0, oo)",
-                hint=tangent("h", "(1 + w*E)/w", {"rule": "manifest"}),
+                hint=tangent("h", "(1 + w*E)/w", MANIFEST),
             ),
         ),
         reduction="psi > eps* is (e^eps - 1)/w > E with E = e^eps* - 1",
@@ -189,7 +190,7 @@ CLAIMS = (
             Goals(
                 "(exp((a*y + t)/s) - 1)*s/y > a**2*y/(4*s)",
                 "a in (0, oo); t in (0, oo); s in (0, oo); y in (0, oo)",
-                hint=tangent(_HALF, f"(exp({_HALF}) + 1 + {_HALF})*s/y", {"rule": "manifest"}),
+                hint=tangent(_HALF, f"(exp({_HALF}) + 1 + {_HALF})*s/y", MANIFEST),
             ),
         ),
         instance={"lam": "0"},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from proofs_check.statements.sentences import Goals, Impact, PaperClaim, Status, tangent
+from proofs_check.prover.trees import MANIFEST, ZERO, monotone, tangent
+from proofs_check.statements.sentences import Goals, Impact, PaperClaim, Status
 
 _E = "e in [0, oo)"
 
@@ -101,13 +102,7 @@ CLAIMS = (
             Goals(
                 "exp(e)*(e - 1) + 1 >= e**2/2",
                 _E,
-                hint={
-                    "rule": "monotone",
-                    "direction": "increasing",
-                    "variable": "e",
-                    "slope": tangent("e", "e", {"rule": "manifest"}),
-                    "end": {"rule": "zero"},
-                },
+                hint=monotone("e", tangent("e", "e", MANIFEST), ZERO, increasing=True),
             ),
             Goals("exp(e)*(e - 1) + 1 >= 0", _E),
         ),
@@ -152,7 +147,7 @@ CLAIMS = (
             Goals(
                 "exp((a + h)*w) > exp(a*w)",
                 "a in (0, oo); h in (0, oo); w in [1, oo)",
-                hint=tangent("h*w", "exp(a*w)", {"rule": "manifest"}),
+                hint=tangent("h*w", "exp(a*w)", MANIFEST),
             ),
         ),
         corrects=("fay-2024-appendix-a-uniform-never-optimal",),

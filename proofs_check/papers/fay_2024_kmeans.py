@@ -5,12 +5,12 @@ Notation: bc = beta_count, bs = beta_sum, z = ||x||, lam = lambda, xbar = the me
 
 from __future__ import annotations
 
-from proofs_check.statements.sentences import Goals, Impact, PaperClaim, tangent
+from proofs_check.prover.trees import MANIFEST, boxes, tangent
+from proofs_check.statements.sentences import Goals, Impact, PaperClaim
 
 _RATE = "(1/bc + z/bs)"
 _SCALES = "T in (0, oo); bc in (0, oo); bs in (0, oo); z in [0, oo)"
 _GRID_PSI = "log(1 + (exp((1/40000 + z/500)/(1/40000 + z**2/10000)) - 1)*(1/40000 + z**2/10000))"
-_UNIT = {"rule": "manifest"}
 
 
 def _unbounded(ratio: str) -> Goals:
@@ -19,7 +19,7 @@ def _unbounded(ratio: str) -> Goals:
     return Goals(
         f"(exp({ratio}) - 1)*s/y**2 > a**2*y**2/(4*s)",
         "a in (0, oo); t in (0, oo); s in (0, oo); y in (0, oo)",
-        hint=tangent(half, f"(exp({half}) + 1 + {half})*s/y**2", _UNIT),
+        hint=tangent(half, f"(exp({half}) + 1 + {half})*s/y**2", MANIFEST),
     )
 
 
@@ -153,7 +153,7 @@ CLAIMS = (
         statement="the largest psi on a grid of 100 points bounds psi on [0, r]",
         against=(
             Goals(f"{_GRID_PSI} < 8", "z in [0, 0]"),
-            Goals(f"{_GRID_PSI} < 8", "z in [1, 99]", hint={"rule": "boxes", "budget": 4000}),
+            Goals(f"{_GRID_PSI} < 8", "z in [1, 99]", hint=boxes(4000)),
             Goals(f"{_GRID_PSI} > 10", "z in [1/2, 1/2]"),
             Goals("1/40000 + z**2/10000 <= 1", "z in [0, 99]"),
         ),
@@ -167,7 +167,7 @@ CLAIMS = (
         id="fay-2024-equation-5-grid-search-corrected",
         source="Section 4 (corrected)",
         statement="psi <= 11 on all of [0, 99] for these constants, by subdivision into intervals",
-        goals=(Goals(f"{_GRID_PSI} <= 11", "z in [0, 99]", hint={"rule": "boxes", "budget": 8000}),),
+        goals=(Goals(f"{_GRID_PSI} <= 11", "z in [0, 99]", hint=boxes(8000)),),
         corrects=("fay-2024-equation-5-grid-search",),
     ),
     PaperClaim(
@@ -185,8 +185,8 @@ CLAIMS = (
         source="Appendix D.4 (corrected)",
         statement="for p = 1 + k >= 1, 1 + r^p <= (1 + r)^p (the same instance, t/s = r)",
         goals=(
-            Goals("(1 + r)**k >= 1", "r in (0, oo); k in [0, oo)", hint=tangent("k*log(1 + r)", "1", _UNIT)),
-            Goals("(1 + 1/r)**k >= 1", "r in (0, oo); k in [0, oo)", hint=tangent("k*log(1 + 1/r)", "1", _UNIT)),
+            Goals("(1 + r)**k >= 1", "r in (0, oo); k in [0, oo)", hint=tangent("k*log(1 + r)", "1", MANIFEST)),
+            Goals("(1 + 1/r)**k >= 1", "r in (0, oo); k in [0, oo)", hint=tangent("k*log(1 + 1/r)", "1", MANIFEST)),
             Goals("(A + r*r**k*B) - (1 + r*r**k) == (A - 1) + r*r**k*(B - 1)", "r in (0, oo); k in [0, oo); A in [1, oo); B in [1, oo)"),
         ),
         reduction="(1 + r)^{1+k} = A + r r^k B with A = (1 + r)^k >= 1 and B = (1 + 1/r)^k >= 1; in general this is Minkowski's inequality",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from proofs_check.statements.sentences import Goals, Impact, PaperClaim, Status, tangent
+from proofs_check.prover.trees import MANIFEST, ZERO, monotone, scale, tangent
+from proofs_check.statements.sentences import Goals, Impact, PaperClaim, Status
 
 _MIXTURE = (
     "with P0 = Pr[M^(D') in A] and P1 = E[P(S_q(D)) | x in S_q(D)], Equation (6) reads Pr[M^(D) in A] = (1 - q) P0 + q P1, and the profile "
     "gives e^-eps P0 <= P1 <= e^eps P0; the statement is what that algebra leaves to be shown"
 )
-_RISING = {"rule": "monotone", "direction": "increasing"}
 _BOTH_VERSIONS = "both versions of the paper print e^{1/q(x)} in both displays, so the extraction is not at fault"
 
 CLAIMS = (
@@ -41,7 +41,7 @@ CLAIMS = (
             Goals(
                 "exp(e)/k*exp((k - 1)*exp(-e)) >= 1 + (exp(e) - 1)/k",
                 "e in [0, oo); k in [1, oo)",
-                hint=tangent("(k - 1)*exp(-e)", "exp(e)/k", {"rule": "zero"}),
+                hint=tangent("(k - 1)*exp(-e)", "exp(e)/k", ZERO),
             ),
         ),
         reduction="both sides were exponentiated: e^eps' = 1 + (e^eps - 1)/k",
@@ -115,12 +115,7 @@ CLAIMS = (
             Goals(
                 "1 - 1/w + exp(-e)/w >= 1/(1 + (exp(e) - 1)/w)",
                 "w in [1, oo); e in [0, oo)",
-                hint={
-                    "rule": "scale",
-                    "factor": "w*(w - 1 + exp(e))",
-                    "positive": {"rule": "manifest"},
-                    "product": tangent("e", "w - 1", tangent("-e", "w - 1", {"rule": "zero"})),
-                },
+                hint=scale("w*(w - 1 + exp(e))", tangent("e", "w - 1", tangent("-e", "w - 1", ZERO))),
             ),
         ),
         reduction=_MIXTURE,
@@ -135,12 +130,12 @@ CLAIMS = (
             Goals(
                 "a*w*exp(a*w) - exp(a*w) + 1 >= (a*w)**2/2",
                 "a in [0, oo); w in [1, oo)",
-                hint={
-                    **_RISING,
-                    "variable": "w",
-                    "slope": tangent("a*w", "a**2*w", {"rule": "manifest"}),
-                    "end": {**_RISING, "variable": "a", "slope": tangent("a", "a", {"rule": "manifest"}), "end": {"rule": "zero"}},
-                },
+                hint=monotone(
+                    "w",
+                    tangent("a*w", "a**2*w", MANIFEST),
+                    monotone("a", tangent("a", "a", MANIFEST), ZERO, increasing=True),
+                    increasing=True,
+                ),
             ),
         ),
         reduction="e^psi - 1 = (e^{a w} - 1)/w with w = 1/q; its derivative in w is (a w e^{a w} - e^{a w} + 1)/w^2 >= a^2/2, so psi is "
@@ -171,7 +166,7 @@ CLAIMS = (
             Goals(
                 "exp(z*(4*E/z**2 + h)) > 1 + E*(4*E/z**2 + h)",
                 "z in (0, oo); E in (0, oo); h in [0, oo)",
-                hint=tangent("z*(4*E/z**2 + h)/2", "exp(z*(4*E/z**2 + h)/2) + 1 + z*(4*E/z**2 + h)/2", {"rule": "manifest"}),
+                hint=tangent("z*(4*E/z**2 + h)/2", "exp(z*(4*E/z**2 + h)/2) + 1 + z*(4*E/z**2 + h)/2", MANIFEST),
             ),
         ),
         corrects=("fay-2024-section-3-3-assumption-9",),

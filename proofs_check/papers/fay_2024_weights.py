@@ -5,7 +5,8 @@ Notation: G = e^g(1), p = g'(1) e^g(1), mu the constant of strong convexity, E =
 
 from __future__ import annotations
 
-from proofs_check.statements.sentences import Goals, Impact, PaperClaim, Status, tangent
+from proofs_check.prover.trees import MANIFEST, ZERO, monotone, scale, tangent
+from proofs_check.statements.sentences import Goals, Impact, PaperClaim, Status
 
 _LINEAR = "the profile is eps = a w with its exact mu = a^2 e^a, and eps* = a + d; "
 _MU, _VBAR = "(a**2*exp(a))", "Min(exp(a) + a**2*exp(a)/2, a*exp(a) + 1)"
@@ -76,13 +77,7 @@ CLAIMS = (
             Goals(
                 "exp(a*w) >= exp(a) + a*exp(a)*(w - 1) + a**2*exp(a)/2*(w - 1)**2",
                 "a in (0, oo); w in [1, oo)",
-                hint={
-                    "rule": "monotone",
-                    "direction": "increasing",
-                    "variable": "w",
-                    "slope": tangent("a*w - a", "a*exp(a)", {"rule": "zero"}, {"rule": "manifest"}),
-                    "end": {"rule": "zero"},
-                },
+                hint=monotone("w", tangent("a*w - a", "a*exp(a)", ZERO), ZERO, increasing=True),
             ),
         ),
     ),
@@ -178,12 +173,7 @@ CLAIMS = (
             Goals(
                 "(sqrt(c**2 + 2*mu*D) - c)/mu >= 0",
                 "c in (0, oo); D in [0, oo); mu in (0, oo)",
-                hint={
-                    "rule": "scale",
-                    "factor": "sqrt(c**2 + 2*mu*D) + c",
-                    "positive": {"rule": "manifest"},
-                    "product": {"rule": "manifest"},
-                },
+                hint=scale("sqrt(c**2 + 2*mu*D) + c", MANIFEST),
             ),
         ),
         reduction="strong convexity gives f(1 + s) - 1 - E (1 + s) >= (mu/2) s^2 - c s - D; s = s+ + h. The second goal is c < 0 (with -c)",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from proofs_check.enclosures import ball, upper_fraction, working_precision
+from profiles.balls import ball, upper_fraction, working_precision
 from proofs_check.exact import Log, WorstPair, exact_epsilon, repeated_exponential_law, sample_first
 from proofs_check.exact.worst import Dataset, MechanismLaw
 from proofs_check.printed.results import INFINITE, Found, Rerun
@@ -60,9 +60,9 @@ def run_rounds() -> Rerun:
         _INSTANCE,
         "eps-add-DP: e^loss at most 16 where a record is removed",
         (
-            Found(f"e^loss, removal of a record from {_tell(printed.plus)}", _ratio(printed.plus), loss=True),
-            Found(f"e^loss, addition of a record to {_tell(printed.minus, larger=False)}", _ratio(printed.minus), loss=True),
-            Found("e^loss, removal, with two public rounds instead", _ratio(public.plus), loss=True),
+            Found(f"e^loss, removal of a record from {_tell(printed.remove)}", _ratio(printed.remove), loss=True),
+            Found(f"e^loss, addition of a record to {_tell(printed.add, larger=False)}", _ratio(printed.add), loss=True),
+            Found("e^loss, removal, with two public rounds instead", _ratio(public.remove), loss=True),
         ),
     )
 
@@ -82,8 +82,8 @@ def run_sampled() -> Rerun:
         (
             Found("probability of three selected candidates, three records", three),
             Found("the same, two records", two),
-            Found("e^loss, removal of a record", _ratio(printed.plus), loss=True),
-            Found("e^loss, removal, with two public rounds instead", _ratio(public.plus), loss=True),
+            Found("e^loss, removal of a record", _ratio(printed.remove), loss=True),
+            Found("e^loss, removal, with two public rounds instead", _ratio(public.remove), loss=True),
         ),
     )
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument
-from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact import Enclosed
 from proofs_check.exact.enclosed import enclose_ball
 from proofs_check.printed.results import Found, Rerun
@@ -36,7 +36,6 @@ class GreedyScaling:
 
     @property
     def sets(self) -> int:
-        """The number m of sets."""
         return 1 << self.doublings
 
     @property

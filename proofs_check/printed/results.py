@@ -69,7 +69,6 @@ class Rerun:
     found: tuple[Found, ...]
 
     def to_json(self) -> dict[str, object]:
-        """Return the stable form."""
         return {
             "id": self.claim,
             "algorithm": self.algorithm,
@@ -86,5 +85,3 @@ def _between(value: Enclosed) -> str:
 
 
 INFINITE = math.inf
-
-__all__ = ["INFINITE", "Found", "Quantity", "Rerun"]

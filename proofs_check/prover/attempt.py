@@ -46,7 +46,6 @@ class Attempt:
 
     @property
     def used(self) -> tuple[Variable, ...]:
-        """The variables that occur in the goal."""
         names = {symbol.name for symbol in self.goal.expression.free_symbols}
         return tuple(variable for variable in self.goal.box if variable.name in names)
 

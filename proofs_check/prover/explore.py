@@ -18,10 +18,11 @@ from typing import Any
 import sympy
 from flint import arb, fmpq
 
+from profiles.balls import ball, working_precision
 from profiles.errors import InvalidExpression
 from profiles.terms import Term
 from profiles.variables import Variable
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.algebra import critical_centres
 from proofs_check.prover.effort import spend, until_failure
 from proofs_check.prover.goals import Goal

@@ -15,11 +15,12 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.errors import InvalidExpression
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term
 from profiles.variables import Variable
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.effort import remembered, spend
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at

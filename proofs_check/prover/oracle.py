@@ -12,17 +12,17 @@ from profiles.errors import InvalidExpression
 from profiles.profile import Profile
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
-from proofs_check.kernel.boxes import Range
-from proofs_check.kernel.rules import Goal as KernelGoal
-from proofs_check.kernel.rules import Session, prove
-from proofs_check.kernel.statements import read_statement, restated
-from proofs_check.kernel.terms import Meter, Rejected, forget
+from proofs_check.kernel.core.rules import Session, prove
+from proofs_check.kernel.core.terms import Meter, Rejected, forget
+from proofs_check.kernel.core.theorems import Goal as KernelGoal
+from proofs_check.kernel.core.theorems import Range
+from proofs_check.kernel.theories.profiles.statements import read_statement, restated
 from proofs_check.prover.effort import remaining, remembered, spend
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
-#: What one goal may cost the kernel: a tenth of what it spends on a whole certificate, which has several.
-WORK = Meter.left // 10
+#: What one goal may cost the kernel: a fifth of what it spends on a whole certificate, which has several.
+WORK = Meter().left // 5
 #: What the kernel's own unit of work costs a search, and what one question costs beside that.
 KERNEL_UNIT, QUESTION = 6, 1500
 
@@ -35,22 +35,23 @@ def accepts(goal: Goal, tree: Tree, *, most: int = WORK) -> bool:
 def equals(profile: Profile, restatement: Tree) -> bool:
     """Tell whether the kernel agrees that ε of a profile is, for all records and weights, what a restatement says."""
     session = Session()
+    allowed = session.meter.left
     try:
-        forget()
+        forget(session.meter)
         restated(session, read_statement(session, {"profile": profile_json(profile)}), restatement)
     except (Rejected, InvalidExpression, RecursionError, ArithmeticError):
         return False
     finally:
-        spend(QUESTION + KERNEL_UNIT * (Meter.left - session.meter.left))
+        spend(QUESTION + KERNEL_UNIT * (allowed - session.meter.left))
     return True
 
 
 def _ask(goal: Goal, tree: Tree, most: int) -> bool:
-    meter = Meter()
-    meter.left = allowed = int(min(most, remaining() / KERNEL_UNIT))
+    allowed = int(min(most, remaining() / KERNEL_UNIT))
+    meter = Meter(allowed)
     try:
         box = {variable.name: Range(variable.lo, variable.hi, variable.open_below) for variable in goal.box}
-        forget()
+        forget(meter)
         session = Session(meter)
         term = session.read(to_text(goal.term), box)
         prove(session, KernelGoal(term, box, goal.strict), tree)

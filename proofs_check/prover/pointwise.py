@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 from flint import arb
 
+from profiles.balls import ball, working_precision
 from profiles.evaluation import NoValue, constant_value, is_long, operate
 from profiles.terms import Term, to_text
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.effort import spend
 
 #: An exact :class:`~fractions.Fraction`, or a ball (whose library has no types that a checker could use).

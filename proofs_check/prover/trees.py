@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+import sympy
+
 from profiles.numbers import exact_text
+from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -51,6 +54,40 @@ def monotone(variable: str, slope: Tree, end: Tree, *, increasing: bool) -> Tree
 def split(variable: str, at: Fraction, below: Tree, above: Tree) -> Tree:
     """Return a proof by splitting a range."""
     return {"rule": "split", "variable": variable, "at": exact_text(at), "below": below, "above": above}
+
+
+def text(expression: sympy.Expr | str) -> str:
+    """Return an expression as trees write it, and a text as it is."""
+    return expression if isinstance(expression, str) else to_text(from_sympy(expression))
+
+
+def scale(factor: sympy.Expr | str, product: Tree, positive: Tree = MANIFEST) -> Tree:
+    """Return a proof from that of the product with a factor > 0."""
+    return {"rule": "scale", "factor": text(factor), "positive": positive, "product": product}
+
+
+def add_up(parts: Sequence[sympy.Expr], proofs: Sequence[Tree], *, strict: int | None = None) -> Tree:
+    """Return a proof of a sum from those of its parts, of which one may be the ``strict`` one."""
+    tree: Tree = {"rule": "sum", "parts": [text(part) for part in parts], "proofs": list(proofs)}
+    return tree if strict is None else {**tree, "strict": strict}
+
+
+def tangent(exponent: sympy.Expr | str, coefficient: sympy.Expr | str, rest: Tree, nonnegative: Tree = MANIFEST) -> Tree:
+    """Return a proof of t ≥ 0 from t − c·(exp(m) − 1 − m) ≥ 0 and c ≥ 0."""
+    return {
+        "rule": "exp-tangent", "exponent": text(exponent), "coefficient": text(coefficient), "nonnegative": nonnegative, "rest": rest,
+    }  # fmt: skip
+
+
+def generalise(
+    name: str, term: sympy.Expr | str, low: tuple[Fraction | int, Tree], high: tuple[Fraction, Tree] | None, general: sympy.Expr | str,
+    proof: Tree, *, open_below: bool = False,
+) -> Tree:  # fmt: skip
+    """Return a proof with a new variable for a term: ``low`` and ``high`` are the ends of its range, each with the proof that it is one."""
+    opened = {"open": True} if open_below else {}
+    above = {} if high is None else {"high": exact_text(high[0]), "upper": high[1]}
+    lower = {"low": exact_text(Fraction(low[0])), **opened, "lower": low[1]}
+    return {"rule": "generalise", "name": name, "term": text(term), **lower, **above, "general": text(general), "proof": proof}
 
 
 def restated(goal: Goal, tree: Tree) -> Tree:

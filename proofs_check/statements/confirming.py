@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from proofs_check.kernel.boxes import Range
-from proofs_check.kernel.rules import Goal, Session, prove
-from proofs_check.kernel.terms import Rejected, Term, differentiate, forget
+from proofs_check.kernel.core.rules import Session, prove
+from proofs_check.kernel.core.terms import Rejected, Term, differentiate, forget
+from proofs_check.kernel.core.theorems import Goal, Range
 from proofs_check.results import Tree
 from proofs_check.statements.reading import Question
 

@@ -43,7 +43,6 @@ class Judgement:
     witness: dict[str, Fraction] | None = None
 
     def to_json(self) -> dict[str, object]:
-        """Return the stable JSON form of ``pdp claims``."""
         witness = None if self.witness is None else {name: exact_text(value) for name, value in self.witness.items()}
         return {
             "id": self.claim.id,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
 from proofs_check.results import Tree
 
@@ -83,9 +82,3 @@ class PaperClaim:
     def paper(self) -> str:
         """The key of the paper, which the id begins with."""
         return "-".join(self.id.split("-")[:2])
-
-
-def tangent(exponent: str, coefficient: str, rest: Tree, nonnegative: Tree | None = None) -> Tree:
-    """Return the tree of the rule that subtracts c (exp(m) − 1 − m)."""
-    first: Any = {"rule": "manifest"} if nonnegative is None else nonnegative
-    return {"rule": "exp-tangent", "exponent": exponent, "coefficient": coefficient, "nonnegative": first, "rest": rest}

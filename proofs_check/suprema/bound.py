@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import exact_value
 from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.branch import Box, Point, SearchedTerm, SearchOutcome, prove_at_most
 from proofs_check.suprema.certify import (
     MANIFEST,

@@ -12,10 +12,11 @@ from typing import Protocol
 
 from flint import arb
 
+from profiles.balls import ball, interval, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols, rebuild, symbol
 from profiles.variables import Variable
-from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure, Gradient
 
 Box = dict[str, tuple[Fraction, Fraction]]
 Point = dict[str, Fraction]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from profiles.balls import working_precision
 from profiles.errors import PDPError
 from profiles.numbers import decimal_text, exact_text
 from profiles.profile import Profile
@@ -18,7 +19,6 @@ from profiles.terms import Term, free_symbols
 from profiles.variables import Statistic
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import assumption_8
-from proofs_check.enclosures import working_precision
 from proofs_check.prover.pointwise import UndefinedAtPoint, value_at
 from proofs_check.results import Verdict
 from proofs_check.suprema.branch import SearchedTerm, enclose_supremum
@@ -98,6 +98,3 @@ def _value(term: Term, point: Point) -> object:
 
 def _complete(at: Point, records: Sequence[Statistic]) -> dict[str, Fraction]:
     return {item.name: Fraction(at.get(item.name, item.lo)) for item in records}
-
-
-__all__ = ["certify_at_most", "enclose_term", "proves_at_most"]

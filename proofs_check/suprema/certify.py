@@ -11,10 +11,11 @@ from typing import Any
 from flint import arb
 
 from profiles import Profile, exact_text
+from profiles.balls import ball, interval
 from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols
 from proofs_check.certificates import check_text, make_certificate
-from proofs_check.enclosures import Enclosure, ball, interval
+from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.branch import Box, Point, SearchedTerm, prove_at_most
 from proofs_check.suprema.feasibility import domains
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from profiles import InvalidSampling, Profile, decimal_text, exact_text
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import constant_value, exact_value
 from profiles.terms import Term, children, free_symbols, to_text
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 
 Record = Mapping[str, Fraction]
 

@@ -16,8 +16,8 @@ import sympy
 
 from profiles import Profile, exact_text
 from profiles.errors import InvalidExpression
-from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import fresh_name, to_text
+from profiles.symbolic import to_rational
+from profiles.terms import fresh_name
 from profiles.variables import WEIGHT, Variable
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import put_in
@@ -42,13 +42,10 @@ class Largest:
     def bound_tree(self, q: Fraction, upper: Fraction, names: frozenset[str], precision: int) -> dict[str, Any]:
         """Return the tree for exp(upper) − 1 − q (exp(e) − 1) ≥ 0, which falls in e: at its end ``value`` it is a number."""
         name = fresh_name("y", names)
-        rate, ends = exact_text(q), {"rule": "boxes", "budget": 1, "precision": min(1_024, precision + 64)}
-        return {
-            "rule": "generalise", "name": name, "term": self.term, "low": "0", "lower": self.nonnegative,
-            "high": exact_text(self.value), "upper": self.tree,
-            "general": f"exp({exact_text(upper)}) - 1 - ({rate})*(exp({name}) - 1)",
-            "proof": {"rule": "monotone", "variable": name, "direction": "decreasing", "slope": trees.MANIFEST, "end": ends},
-        }  # fmt: skip
+        rate, ends = exact_text(q), trees.boxes(1, precision=min(1_024, precision + 64))
+        general = f"exp({exact_text(upper)}) - 1 - ({rate})*(exp({name}) - 1)"
+        falling = trees.monotone(name, trees.MANIFEST, ends, increasing=False)
+        return trees.generalise(name, self.term, (0, self.nonnegative), (self.value, self.tree), general, falling)
 
 
 def bound_weighted_epsilon(profile: Profile, q: Fraction, attained: Fraction, most: Fraction) -> Largest | None:
@@ -56,7 +53,7 @@ def bound_weighted_epsilon(profile: Profile, q: Fraction, attained: Fraction, mo
     box = profile.record_variables()
     try:
         expression = put_in(profile.expression(), {profile.symbols()[WEIGHT]: to_rational(1 / q)})
-        term = to_text(from_sympy(expression))
+        term = trees.text(expression)
     except InvalidExpression:
         return None
     nonnegative = within(SECONDS, lambda: prove(Goal(expression, box)))

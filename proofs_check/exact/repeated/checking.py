@@ -126,7 +126,6 @@ class AssumptionCheck:
 
     @property
     def proved(self) -> bool:
-        """Both assumptions hold on the domain."""
         return self.monotone is Verdict.PROVED and self.bounded is Verdict.PROVED
 
     @property

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.errors import Undecided
 from profiles.mechanisms.repeated.rounds import Ends
-from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 _BITS = 192
 

@@ -49,15 +49,8 @@ def decide_constant(attempt: Attempt) -> Iterator[Tree]:
         yield from (trees.boxes(1, precision=precision) for precision in PRECISIONS)
     yield from _by_tangents(attempt)
     if value.contains(0) and not goal.strict:
-        yield _exponential(-goal.expression, sympy.S.One, trees.ZERO)
+        yield trees.tangent(-goal.expression, sympy.S.One, trees.ZERO)
         yield from _by_conjugates(attempt)
-
-
-def _exponential(exponent: sympy.Expr, coefficient: sympy.Expr, rest: Tree) -> Tree:
-    """Return the proof of t ≥ 0 from t − c·(exp(m) − 1 − m) ≥ 0, for a number c ≥ 0."""
-    nonnegative = trees.MANIFEST
-    shown = to_text(from_sympy(exponent)), to_text(from_sympy(coefficient))
-    return {"rule": "exp-tangent", "exponent": shown[0], "coefficient": shown[1], "nonnegative": nonnegative, "rest": rest}
 
 
 def _by_tangents(attempt: Attempt) -> Iterator[Tree]:
@@ -68,12 +61,12 @@ def _by_tangents(attempt: Attempt) -> Iterator[Tree]:
         if not coefficient.is_positive:
             continue
         if not attempt.goal.strict:
-            yield _exponential(m, coefficient, trees.ZERO)
+            yield trees.tangent(m, coefficient, trees.ZERO)
             continue
         square = coefficient * (sympy.exp(m / 2) - 1) ** 2
         rest = attempt.goal.expression - coefficient * (exponential - 1 - m)
         parts = [square, 2 * coefficient * (sympy.exp(m / 2) - 1 - m / 2), rest]
-        proofs = [trees.boxes(1, precision=1024), _exponential(m / 2, 2 * coefficient, trees.ZERO), trees.ZERO]
+        proofs = [trees.boxes(1, precision=1024), trees.tangent(m / 2, 2 * coefficient, trees.ZERO), trees.ZERO]
         yield add_up(attempt, parts, proofs)
 
 
@@ -176,12 +169,12 @@ def _below_amplitude(attempt: Attempt, angle: sympy.Expr, coefficients: list[sym
         return
     parts = [rest, (a * sine + b) ** 2, (a * cosine + c) ** 2, -(a**2) * (sine**2 + cosine**2 - 1)]
     product = add_up(attempt, parts, [proof, trees.boxes(20), trees.boxes(20), _circle(angle, -(a**2), name)])
-    yield {"rule": "scale", "factor": to_text(from_sympy(2 * a)), "positive": positive, "product": product}
+    yield trees.scale(2 * a, product, positive)
 
 
 def _circle(angle: sympy.Expr, share: sympy.Expr, name: str) -> Tree:
     """Return the proof of share·(sin² + cos² − 1) ≥ 0, which is 0 at the angle 0 and has the slope 0."""
     turned = sympy.Symbol(name, real=True)
-    general = to_text(from_sympy(sympy.Mul(share, sympy.sin(turned) ** 2 + sympy.cos(turned) ** 2 - 1, evaluate=False)))
+    general = trees.text(sympy.Mul(share, sympy.sin(turned) ** 2 + sympy.cos(turned) ** 2 - 1, evaluate=False))
     proof = trees.monotone(name, trees.ZERO, trees.ZERO, increasing=True)
-    return {"rule": "turn", "name": name, "term": to_text(from_sympy(angle)), "general": general, "proof": proof}
+    return {"rule": "turn", "name": name, "term": trees.text(angle), "general": general, "proof": proof}

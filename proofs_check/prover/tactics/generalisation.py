@@ -8,9 +8,7 @@ from fractions import Fraction
 
 import sympy
 
-from profiles.numbers import exact_text
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
 from profiles.variables import Variable
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, transcendental_atoms, with_atom_replaced
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
@@ -19,7 +17,7 @@ from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.sizes import is_modest
-from proofs_check.prover.trees import MANIFEST, boxes, monotone, split
+from proofs_check.prover.trees import MANIFEST, boxes, generalise, monotone, split
 from proofs_check.results import Tree
 
 #: Where a range that has no end is cut, so that an expression rises manifestly from there on.
@@ -46,15 +44,7 @@ def forget_atom(attempt: Attempt) -> Iterator[Tree]:
             continue
         proof = attempt.prove(general, box=wider, cost=2)
         if proof is not None:
-            yield {
-                "rule": "generalise",
-                "name": name,
-                "term": to_text(from_sympy(atom)),
-                "low": exact_text(low),
-                "lower": lower,
-                "general": to_text(from_sympy(general)),
-                "proof": proof,
-            }
+            yield generalise(name, atom, (low, lower), None, general, proof)
 
 
 def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
@@ -82,10 +72,7 @@ def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
         quick = (split(name, cut, boxes(400), monotone(name, MANIFEST, boxes(4), increasing=True)) for cut in CUTS)
         proof = next((tree for tree in quick if accepts(Goal(general, box, goal.strict), tree)), None) or attempt.prove(general, box=box)
         if proof is not None:
-            yield {
-                "rule": "generalise", "name": name, "term": to_text(from_sympy(logarithm)), "low": exact_text(low), "lower": lower,
-                "general": to_text(from_sympy(general)), "proof": proof,
-            }  # fmt: skip
+            yield generalise(name, logarithm, (low, lower), None, general, proof)
 
 
 def _line_in(argument: sympy.Expr, variables: tuple[Variable, ...]) -> tuple[Variable, sympy.Rational, sympy.Rational] | None:

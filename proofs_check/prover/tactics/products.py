@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import sympy
 
-from profiles.symbolic import from_sympy
-from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import clearing_factor, expand, factored, gather_powers
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
@@ -33,9 +31,8 @@ def clear_factors(attempt: Attempt) -> Iterator[Tree]:
 
 def _scaled(attempt: Attempt, factor: sympy.Expr, positive: Tree, product: sympy.Expr, proof: Tree) -> Iterator[Tree]:
     """Yield proofs by multiplication with a positive factor: of the product as the kernel writes it, and as it was proved."""
-    tree: Tree = {"rule": "scale", "factor": to_text(from_sympy(factor)), "positive": positive}
-    yield {**tree, "product": proof}
-    yield {**tree, "product": trees.restated(replace(attempt.goal, expression=product), proof)}
+    for way in (proof, trees.restated(replace(attempt.goal, expression=product), proof)):
+        yield trees.scale(factor, way, positive)
 
 
 def positive_part(attempt: Attempt) -> sympy.Expr | None:
@@ -62,11 +59,8 @@ def _power_of_positive(attempt: Attempt, product: sympy.Expr, base: sympy.Expr) 
     positive = attempt.prove(base, strict=True)
     if positive is not None:
         name = fresh_name(attempt.goal)
-        general = to_text(from_sympy(product.xreplace({base: sympy.Symbol(name, positive=True)})))
-        yield {
-            "rule": "generalise", "name": name, "term": to_text(from_sympy(base)), "low": "0", "open": True, "lower": positive,
-            "general": general, "proof": trees.MANIFEST,
-        }  # fmt: skip
+        general = product.xreplace({base: sympy.Symbol(name, positive=True)})
+        yield trees.generalise(name, base, (0, positive), None, general, trees.MANIFEST, open_below=True)
 
 
 def even_power(attempt: Attempt) -> Iterator[Tree]:
@@ -85,7 +79,7 @@ def factor_out(attempt: Attempt) -> Iterator[Tree]:
     if attempt.depth == 0 or product is None or not attempt.plausible:
         return
     if not goal.strict:
-        yield {"rule": "sum", "parts": [to_text(from_sympy(product))], "proofs": [trees.boxes(100)]}
+        yield trees.add_up([product], [trees.boxes(100)])
     factors = [part for part in sympy.Mul.make_args(product) if part.free_symbols]
     if len(factors) == 1 and factors[0].is_Pow:
         yield from _power_of_positive(attempt, product, factors[0].base)

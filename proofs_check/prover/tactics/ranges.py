@@ -9,7 +9,6 @@ from fractions import Fraction
 import sympy
 
 from profiles.numbers import exact_text
-from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from profiles.variables import Variable
 from proofs_check.prover import trees
@@ -78,10 +77,8 @@ def extend_to_zero(attempt: Attempt) -> Iterator[Tree]:
             continue
         slope = attempt.prove(whole.slope(name, increasing=True).expression, box=whole.box)
         if slope is not None:
-            extended: Tree = {
-                "rule": "generalise", "name": name, "term": variable.name, "low": "0", "lower": trees.MANIFEST,
-                "general": to_text(whole.term), "proof": trees.monotone(name, slope, trees.ZERO, increasing=True),
-            }  # fmt: skip
+            rising = trees.monotone(name, slope, trees.ZERO, increasing=True)
+            extended = trees.generalise(name, variable.name, (0, trees.MANIFEST), None, to_text(whole.term), rising)
             yield extended if variable.hi is None else {**extended, "high": exact_text(variable.hi), "upper": trees.boxes(2)}
 
 
@@ -158,14 +155,9 @@ def invert(attempt: Attempt) -> Iterator[Tree]:
         proof = next((tree for tree in _at_once(whole) if accepts(whole.goal, tree, most=GUESS)), None) or attempt.prove(general, box=box)
         if proof is None:
             continue
-        tree: Tree = {
-            "rule": "generalise", "name": name, "term": f"1/{variable.name}", "low": "0", "lower": trees.MANIFEST,
-            "high": str(1 / variable.lo), "upper": trees.boxes(5), "general": to_text(from_sympy(general)), "proof": proof,
-        }  # fmt: skip
-        if lowest != 0:
-            factor = to_text(from_sympy(weight**lowest))
-            tree = {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": tree}
-        yield tree
+        ends = (0, trees.MANIFEST), (1 / variable.lo, trees.boxes(5))
+        tree = trees.generalise(name, f"1/{variable.name}", *ends, general, proof)
+        yield tree if lowest == 0 else trees.scale(weight**lowest, tree)
 
 
 def _at_once(whole: Attempt) -> Iterator[Tree]:

@@ -8,10 +8,9 @@ from fractions import Fraction
 
 import sympy
 
-from profiles.numbers import exact_text
-from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.symbolic import to_rational
 from profiles.variables import Variable
+from proofs_check.prover import trees
 from proofs_check.prover.algebra import put_in
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
@@ -39,11 +38,8 @@ def name_arguments(attempt: Attempt) -> Iterator[Tree]:
         box = (*goal.box, Variable(name, *ends))
         lower, upper = (attempt.prove(side, strict=False) for side in (node.args[0] - ends[0], ends[1] - node.args[0]))
         proof = None if lower is None or upper is None else attempt.prove(general, box=box)
-        if proof is not None:
-            yield {
-                "rule": "generalise", "name": name, "term": to_text(from_sympy(node.args[0])), "low": exact_text(ends[0]), "lower": lower,
-                "high": exact_text(ends[1]), "upper": upper, "general": to_text(from_sympy(general)), "proof": proof,
-            }  # fmt: skip
+        if lower is not None and upper is not None and proof is not None:
+            yield trees.generalise(name, node.args[0], (ends[0], lower), (ends[1], upper), general, proof)
 
 
 def _range_at_corners(argument: sympy.Expr, goal: Goal) -> tuple[Fraction, Fraction] | None:
@@ -78,8 +74,5 @@ def smooth_steps(attempt: Attempt) -> Iterator[Tree]:
         proof = attempt.prove(general, box=box)
         if proof is None:
             continue
-        fact: Tree = {"rule": "ceiling", "argument": to_text(from_sympy(sign * argument))}
-        yield {
-            "rule": "generalise", "name": distance.name, "term": to_text(from_sympy(sign * (node - argument))), "low": "0", "lower": fact,
-            "high": "1", "upper": fact, "general": to_text(from_sympy(general)), "proof": proof,
-        }  # fmt: skip
+        fact: Tree = {"rule": "ceiling", "argument": trees.text(sign * argument)}
+        yield trees.generalise(distance.name, sign * (node - argument), (0, fact), (Fraction(1), fact), general, proof)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 import sympy
 
 from profiles.symbolic import from_sympy
-from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, over_one_denominator, quadratics
 from proofs_check.prover.attempt import Attempt, looks_true
@@ -65,8 +64,7 @@ def _amplitude(summand: sympy.Expr, attempt: Attempt) -> tuple[sympy.Expr, sympy
 
 def add_up(attempt: Attempt, parts: Sequence[sympy.Expr], proofs: Sequence[Tree]) -> Tree:
     """Return the proof of a sum; for a strict goal the first part is the strict one."""
-    tree: Tree = {"rule": "sum", "parts": [to_text(from_sympy(part)) for part in parts], "proofs": list(proofs)}
-    return {**tree, "strict": 0} if attempt.goal.strict else tree
+    return trees.add_up(parts, proofs, strict=0 if attempt.goal.strict else None)
 
 
 def leave_out(attempt: Attempt) -> Iterator[Tree]:

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import sympy
 
-from profiles.symbolic import from_sympy
-from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import cancelled, derivative, expand, expand_plainly, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
@@ -38,12 +36,12 @@ def at_tangent(attempt: Attempt) -> Iterator[Tree]:
         rest = expand_plainly(expression - coefficient * excess, powers=False, largest=LARGEST)
         if not looks_true(Goal(rest, attempt.goal.box, attempt.goal.strict)):
             continue
-        shown = {"nonnegative": trees.MANIFEST, "coefficient": to_text(from_sympy(coefficient))}
+        shown = {"nonnegative": trees.MANIFEST, "coefficient": trees.text(coefficient)}
         for proof in (trees.MANIFEST, trees.boxes(1)):
             if exponential:
-                yield {"rule": "exp-tangent", "exponent": to_text(from_sympy(inner)), **shown, "rest": proof}
+                yield {"rule": "exp-tangent", "exponent": trees.text(inner), **shown, "rest": proof}
             else:
-                positive = {"argument": to_text(from_sympy(inner)), "argument-positive": trees.MANIFEST}
+                positive = {"argument": trees.text(inner), "argument-positive": trees.MANIFEST}
                 yield {"rule": "log-tangent", **positive, **shown, "rest": proof}
 
 
@@ -55,40 +53,37 @@ def whole_logarithm(attempt: Attempt) -> Iterator[Tree]:
     argument, name = goal.expression.args[0], fresh_name(goal)
     at_least_one = attempt.prove(expand(argument - 1))
     if at_least_one is not None:
-        tree: Tree = {
-            "rule": "generalise", "name": name, "term": to_text(from_sympy(argument)), "low": "1", "lower": at_least_one,
-            "general": f"log({name})", "proof": trees.MANIFEST,
-        }  # fmt: skip
+        tree = trees.generalise(name, argument, (1, at_least_one), None, f"log({name})", trees.MANIFEST)
         yield {**tree, "open": True} if goal.strict else tree
 
 
 def below_exponential(attempt: Attempt) -> Iterator[Tree]:
     """Replace c·exp(g), c ≥ 0, g ≥ 0, by c·(1 + g/n)^n; then no exponential of g is left."""
-    goal = attempt.goal
-    if attempt.depth < 2 or not attempt.plausible or not is_modest(goal.expression):
-        return
-    exponentials = sorted((node for node in goal.expression.atoms(sympy.exp) if node.free_symbols), key=sympy.default_sort_key)
-    for exponential in exponentials[:MOST]:
-        fresh = sympy.Dummy("y", positive=True)
-        replaced = goal.expression.xreplace({exponential: fresh})
-        coefficient = expand(derivative(replaced, fresh))
-        if not coefficient.has(fresh):
-            yield from _replace(attempt, coefficient, exponential.args[0], put_in(replaced, {fresh: 0}))
+    for argument, coefficient, others in _linear_parts(attempt, sympy.exp):
+        yield from _replace(attempt, coefficient, argument, others)
 
 
 def above_logarithm(attempt: Attempt) -> Iterator[Tree]:
     """Replace −c·log(a), c ≥ 0, by −c·(t a − 1 − log t), the line that touches it at 1/t: exp(m) ≥ 1 + m for m = log(t a)."""
-    goal = attempt.goal
-    if attempt.depth < 2 or not attempt.plausible or not is_modest(goal.expression):
+    for argument, rate, others in _linear_parts(attempt, sympy.log):
+        coefficient = expand(-rate)
+        if looks_true(Goal(coefficient, attempt.goal.box)):
+            for slope in _touching_slopes(others, coefficient, argument):
+                yield from _above(attempt, others, coefficient, argument, slope)
+
+
+def _linear_parts(attempt: Attempt, kind: type[sympy.Function]) -> Iterator[tuple[sympy.Expr, sympy.Expr, sympy.Expr]]:
+    """Yield (a, c, r) where a goal worth the effort is c·f(a) + r for the function f, and neither c nor r contains f(a)."""
+    expression = attempt.goal.expression
+    if attempt.depth < 2 or not attempt.plausible or not is_modest(expression):
         return
-    logarithms = sorted((node for node in goal.expression.atoms(sympy.log) if node.free_symbols), key=sympy.default_sort_key)
-    for logarithm in logarithms[:MOST]:
+    nodes = sorted((node for node in expression.atoms(kind) if node.free_symbols), key=sympy.default_sort_key)
+    for node in nodes[:MOST]:
         fresh = sympy.Dummy("y", positive=True)
-        replaced = goal.expression.xreplace({logarithm: fresh})
-        coefficient = expand(-derivative(replaced, fresh))
-        if not coefficient.has(fresh) and looks_true(Goal(coefficient, goal.box)):
-            for slope in _touching_slopes(put_in(replaced, {fresh: 0}), coefficient, logarithm.args[0]):
-                yield from _above(attempt, put_in(replaced, {fresh: 0}), coefficient, logarithm.args[0], slope)
+        replaced = expression.xreplace({node: fresh})
+        coefficient = expand(derivative(replaced, fresh))
+        if not coefficient.has(fresh):
+            yield node.args[0], coefficient, put_in(replaced, {fresh: 0})
 
 
 def _touching_slopes(others: sympy.Expr, coefficient: sympy.Expr, argument: sympy.Expr) -> list[sympy.Expr]:
@@ -110,15 +105,8 @@ def _above(attempt: Attempt, others: sympy.Expr, coefficient: sympy.Expr, argume
         return
     nonnegative = attempt.prove(coefficient, strict=False)
     proof = None if nonnegative is None else attempt.prove(rest, cost=2)
-    if proof is not None:
-        exponent = sympy.log(slope) + sympy.log(argument)
-        yield {
-            "rule": "exp-tangent",
-            "exponent": to_text(from_sympy(exponent)),
-            "coefficient": to_text(from_sympy(coefficient)),
-            "nonnegative": nonnegative,
-            "rest": proof,
-        }
+    if nonnegative is not None and proof is not None:
+        yield trees.tangent(sympy.log(slope) + sympy.log(argument), coefficient, proof, nonnegative)
 
 
 def _replace(attempt: Attempt, coefficient: sympy.Expr, exponent: sympy.Expr, others: sympy.Expr) -> Iterator[Tree]:
@@ -147,10 +135,4 @@ def tangent(attempt: Attempt, coefficient: sympy.Expr, m: sympy.Expr, n: int, re
         if None in parts:
             return None
         nonnegative = trees.boxes(200)
-    return {
-        "rule": "exp-tangent",
-        "exponent": to_text(from_sympy(m)),
-        "coefficient": to_text(from_sympy(total)),
-        "nonnegative": nonnegative,
-        "rest": rest,
-    }
+    return trees.tangent(m, total, rest, nonnegative)

@@ -8,12 +8,11 @@ from fractions import Fraction
 
 import sympy
 
+from profiles.balls import interval, working_precision
 from profiles.errors import InvalidExpression
-from profiles.numbers import exact_text
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
 from profiles.variables import Variable
-from proofs_check.enclosures import Enclosure, interval, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import approximate, derivative, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name
@@ -66,11 +65,8 @@ def _from_point(attempt: Attempt, variable: Variable, point: sympy.Expr) -> Iter
     moved = Variable(name, low, high)
     proof = next(_around(replace(attempt, goal=Goal(general, (moved,))), moved, Fraction(0)), None)
     if proof is not None:
-        part = to_text(from_sympy(goal.symbol(variable.name) - point))
-        yield {
-            "rule": "generalise", "name": name, "term": part, "low": exact_text(low), "lower": trees.boxes(4),
-            "high": exact_text(high), "upper": trees.boxes(4), "general": to_text(from_sympy(general)), "proof": proof,
-        }  # fmt: skip
+        ends = (low, trees.boxes(4)), (high, trees.boxes(4))
+        yield trees.generalise(name, goal.symbol(variable.name) - point, *ends, general, proof)
 
 
 def _around(attempt: Attempt, variable: Variable, at: Fraction) -> Iterator[Tree]:

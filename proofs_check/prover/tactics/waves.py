@@ -7,11 +7,10 @@ from fractions import Fraction
 
 import sympy
 
-from profiles.symbolic import from_sympy
-from profiles.terms import to_text
 from profiles.variables import Variable
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.trees import text
 from proofs_check.results import Tree
 
 #: The kernel's range of an angle, which is longer than a turn.
@@ -37,5 +36,4 @@ def unwind(attempt: Attempt) -> Iterator[Tree]:
             continue
         proof = attempt.prove(general, box=box)
         if proof is not None:
-            term, shown = to_text(from_sympy(angle)), to_text(from_sympy(general))
-            yield {"rule": "turn", "name": name, "term": term, "general": shown, "proof": proof}
+            yield {"rule": "turn", "name": name, "term": text(angle), "general": text(general), "proof": proof}

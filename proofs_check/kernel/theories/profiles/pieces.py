@@ -5,11 +5,12 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from .boxes import Box, Range, enclose
-from .rules import Goal, Json, Session, show
+from ...core.rules import Json, Session, show
+from ...core.terms import Rejected, Term, differentiate, make, num, postorder, require, smoothness, substitute, var
+from ...core.theorems import Box, Goal, Range, rule
+from ...procedures.boxes import enclose
+from ...reading import read_list
 from .statements import Statement, at_record, read_range, slope_of
-from .syntax import read_list
-from .terms import Rejected, Term, differentiate, make, num, postorder, require, smoothness, substitute, var
 
 
 def on_pieces(session: Session, s: Statement, step: str, tree: Json, cuts: Json, t: Callable[[Term, Term], Term]) -> None:
@@ -84,6 +85,7 @@ def _is_signed_inside(session: Session, gap: Term, weights: list[Term], box: Box
     return session.shows(Goal(slope, box, strict=True)) or session.shows(Goal(-slope, box, strict=True))
 
 
+@rule
 def kink(session: Session, s: Statement, *, at: Json, kink: Json) -> None:
     """Epsilon is not differentiable at a record and some w > 1: beside it epsilon is two smooth terms with other values or slopes."""
     # The one argument whose sign changes on the range has a single zero there. On either side of it the term equals a smooth term. Were it
@@ -117,9 +119,12 @@ def _stepwise(session: Session, term: Term, box: Box) -> Term:
 
 
 def _sign_on(session: Session, term: Term, box: Box) -> int:
-    # 1 or -1 if the term is > 0 or < 0 at all points of the box, else 0
+    # 1 or -1 if the term is > 0 or < 0 at all points of the box by one enclosure, else 0
     low, high = enclose(term, box, session.meter, 256)
-    return int(low > 0) - int(high < 0)
+    sign = int(low > 0) - int(high < 0)
+    if sign:
+        show(session, ".sign", Goal(term if sign > 0 else -term, box, strict=True), {"rule": "boxes", "budget": 1, "precision": 256})
+    return sign
 
 
 def _signs(session: Session, gap: Term, box: Box, crossing: list[Term]) -> list[int]:

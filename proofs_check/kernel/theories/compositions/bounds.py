@@ -2,16 +2,17 @@
 # Proofs: docs/composition-bounds.md, whose sections are named below. What a certificate says about the grid changes how sharp a bound is,
 # never whether it holds: each step replaces a law of losses by one whose curve delta(epsilon) is nowhere below ("upper") or above it.
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
+from ...core.terms import Meter, require
+from ...core.theorems import Theorem, derive, rule
+from ...reading import read_choice, read_fields, read_integer, read_list
+from ...reading import read_number as read_any_number
 from . import curves
-from .lattices import MOST_CELLS, SLACK, WORK, Curve, Lattice, Laws, Points, count_bits, precision
-from .syntax import read_choice, read_fields, read_integer, read_list
-from .syntax import read_number as read_any_number
-from .terms import Meter, require
+from .lattices import MOST_CELLS, POINTS, SLACK, WORK, Curve, Lattice, Laws, Points, count_bits, precision
 
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
@@ -154,7 +155,7 @@ def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Calla
     return lambda: make(*numbers)
 
 
-def compose(events: list[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
+def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
     """Return the lattice that a certificate names, and the laws of the composition of events in one direction, on one side."""
     fields = read_fields(grid, {"digits", "unit", "tails", "events"})
     bits, unit = count_bits(read_integer(fields["digits"], 1, _MOST_PLACES)), read_number(fields["unit"])
@@ -165,7 +166,7 @@ def compose(events: list[Event], grid: object, *, remove: bool, up: bool, meter:
         for event, value in zip(events, read_list(fields["events"], len(events)), strict=True):
             part = read_fields(value, {"offset", "start", "steps", "floors"}, frozenset({"order"}))
             offset, floors = read_number(part["offset"]), [read_integer(level, 0, _MOST_LEVEL) for level in read_list(part["floors"])]
-            points = _read_points(part["start"], part["steps"])
+            points = _read_points(part["start"], part["steps"], lattice.meter)
             require(abs(offset) <= 10**6 and max(-points[0][0], points[-1][0]) * unit <= 10**7, "a number of the grid is out of range")
             laws = lattice.discretise(event.curve(remove=remove, up=up, order=_order(part), meter=lattice.meter), offset, points)
             power = lattice.power(lattice.trim(laws, Fraction(1, event.count)), event.count, floors)
@@ -173,13 +174,14 @@ def compose(events: list[Event], grid: object, *, remove: bool, up: bool, meter:
     return lattice, whole[0]
 
 
-def _read_points(start: object, steps: object) -> Points:
+def _read_points(start: object, steps: object, meter: Meter) -> Points:
     # from the first place on, for each level and number so many steps of 2^level, each to a place of its level
     points, at = list[tuple[int, int]](), read_integer(start, -_FARTHEST, _FARTHEST)
     for step in read_list(steps):
         pair = read_list(step, 2)
         level, number = read_integer(pair[0], 0, _MOST_LEVEL), read_integer(pair[1], 1, MOST_CELLS)
         require(at % (1 << level) == 0 and len(points) + number < MOST_CELLS, "a place is not on its level, or there are too many")
+        meter.spend(number // POINTS)
         points += [(at + (k << level), level) for k in range(0 if not points else 1, number + 1)]
         at = points[-1][0]
     require(len(points) > 1, "the grid has no cells")
@@ -194,44 +196,87 @@ def closed_form(
     event: Event, epsilon: Fraction, digits: int, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None
 ) -> Fraction:
     """Return a bound on delta at epsilon for one event that is used once."""
-    require(event.count == 1 and digits <= _MOST_PLACES + 20, "only one use has a closed form, to a moderate number of places")
+    require(event.count == 1, "only one use has a closed form")
     with localcontext(curves.context(digits + curves.GUARD)):
         delta = event.delta(remove=remove, up=up, order=order, meter=meter)(epsilon)
         units = int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits))
         return Fraction(max(units + (SLACK if up else -SLACK), 0), 10**digits)
 
 
-def find_end(events: list[Event], *, remove: bool, up: bool) -> End:
+def find_end(events: Sequence[Event], *, remove: bool, up: bool) -> End:
     """Return the end of the law of the composition: the largest losses of all uses add up, and so, at most, do the masses at infinity."""
     ends = [(event.count, *event.end(remove=remove, up=up)) for event in events]
     losses = [Fraction(count) * loss for count, loss, _ in ends if loss is not None]
     return sum(losses, Fraction(0)) if len(losses) == len(ends) else None, sum((n * mass for n, _, mass in ends), Fraction(0))
 
 
-def check_composition(events: list[Event], value: object, meter: Meter | None = None) -> tuple[str, str, str]:
-    """Check one claim: at epsilon, delta of the composition is at most (at least) so much in one direction, or positive below epsilon."""
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Of the composition of events, in one direction: delta at epsilon is at most, or at least, so much; or > 0 below epsilon."""
+
+    events: tuple[Event, ...]
+    remove: bool
+    claim: str
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def up(self) -> bool:
+        """Whether delta is at most so much."""
+        return self.claim == "delta-upper"
+
+    def end(self) -> End:
+        """Return the largest loss, and what is lost wholly."""
+        return find_end(self.events, remove=self.remove, up=self.up)
+
+
+@rule
+def positive(bound: Bound) -> None:
+    """Below the largest loss, and where something is lost wholly, delta is positive (Theorem 10)."""
+    loss, mass = bound.end()
+    require(bound.delta == 0, "what is positive is above 0, for which no grid is needed")
+    require(loss is None or mass or bound.epsilon <= loss, "delta is not shown to be positive below this epsilon")
+
+
+@rule
+def ended(bound: Bound) -> None:
+    """From the largest loss on, delta is at most what is lost wholly (Theorem 10); no delta is above 1."""
+    loss, mass = bound.end()
+    require(bound.delta == 1 or (loss is not None and loss <= bound.epsilon and mass <= bound.delta), "more may be lost")
+
+
+@rule
+def computed(bound: Bound, grid: object, order: Fraction | None, meter: Meter) -> None:
+    """The curve of the composition is on this side of the one on a grid, or of the closed form of one use (Theorems 2 to 8)."""
+    if grid is not None:
+        require(order is None, "the order of an event belongs to its grid")
+        require(bound.epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
+        lattice, laws = compose(bound.events, grid, remove=bound.remove, up=bound.up, meter=meter)
+        found = lattice.delta(laws, bound.epsilon)
+    else:
+        require(len(bound.events) == 1, "more than one event needs a grid")
+        places = min(Decimal(bound.delta.denominator).adjusted() + 1, _MOST_PLACES) + 20
+        found = closed_form(bound.events[0], bound.epsilon, places, remove=bound.remove, up=bound.up, order=order, meter=meter)
+    holds = min(found, Fraction(1)) <= bound.delta if bound.up else found >= bound.delta
+    require(holds, "delta is not shown to be on this side of the bound")
+
+
+def check_composition(held: list[Theorem], events: Sequence[Event], value: object, meter: Meter) -> tuple[str, str, str, str]:
+    """Derive one claim about the composition of events; return its name, its verdict, the bound that it states, and all of it in words."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order"}))
     name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
-    up = name != "delta-positive" and read_choice(name, "delta-upper", "delta-lower")
+    require(name == "delta-positive" or read_choice(name, "delta-upper", "delta-lower") in (True, False), "unknown claim")
     require(claim["verdict"] == "proved", "unknown claim or verdict")
-    epsilon, bound = read_any_number(claim["epsilon"]), read_any_number(claim["bound"])
-    require(0 <= epsilon <= 10**10 and 0 <= bound <= 1, "a number of the claim is out of range")
-    (loss, mass), plain = find_end(events, remove=remove, up=up), claim.keys().isdisjoint({"grid", "order"})
+    bound = Bound(tuple(events), remove, name, read_any_number(claim["epsilon"]), read_any_number(claim["bound"]))
+    require(0 <= bound.epsilon <= 10**10 and 0 <= bound.delta <= 1, "a number of the claim is out of range")
+    plain, said = claim.keys().isdisjoint({"grid", "order"}), f"{claim['direction']}: delta"
     if name == "delta-positive":
-        require(plain and bound == 0, "what is positive is above 0, for which no grid is needed")
-        require(loss is None or mass or epsilon <= loss, "delta is not shown to be positive below this epsilon")
-        return name, "proved", "0"
-    ended = plain and up and (bound == 1 or (loss is not None and loss <= epsilon and mass <= bound))  # no delta is above 1
-    if ended:
-        found = mass
-    elif "grid" in claim:
-        require("order" not in claim, "the order of an event belongs to its grid")
-        require(epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
-        lattice, laws = compose(events, claim["grid"], remove=remove, up=up, meter=meter)
-        found = lattice.delta(laws, epsilon)
+        require(plain, "what is positive is above 0, for which no grid is needed")
+        derive(held, bound, positive, bound)
+        return name, "proved", "0", f"{said}(e) > 0 for all e < {claim['epsilon']}"
+    loss, mass = bound.end()
+    if plain and bound.up and (bound.delta == 1 or (loss is not None and loss <= bound.epsilon and mass <= bound.delta)):
+        derive(held, bound, ended, bound)
     else:
-        require(len(events) == 1, "more than one event needs a grid")
-        places = len(str(bound.denominator)) + 20
-        found = closed_form(events[0], epsilon, places, remove=remove, up=up, order=_order(claim), meter=meter)
-    require(min(found, Fraction(1)) <= bound if up else found >= bound, "delta is not shown to be on this side of the bound")
-    return name, "proved", str(claim["bound"])
+        derive(held, bound, computed, bound, claim.get("grid"), _order(claim), meter)
+    return name, "proved", str(claim["bound"]), f"{said}({claim['epsilon']}) {'<=' if bound.up else '>='} {claim['bound']}"

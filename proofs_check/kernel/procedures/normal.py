@@ -1,14 +1,15 @@
 """Normal forms: polynomials with rational coefficients over atoms, and the signs that can be read off them."""
 # An atom is a term: a variable, an exponential exp(m) of a product m (so that products of exponentials merge), a logarithm, the base of a
 # power that is not expanded (a sum, a product, or a number under a fractional power), or an application of any other operation, which is
-# opaque. A monomial is a sorted tuple of atoms with rational exponents. Rewriting is an identity wherever the term is defined.
+# opaque. A monomial is a sorted tuple of atoms with rational exponents. Rewriting uses IDENTITIES and nothing else.
 
 from fractions import Fraction
 from functools import reduce
 from math import ceil, gcd, lcm
 
-from .boxes import Box, enclose
-from .terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, power, require
+from ..core.terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, power, require
+from ..core.theorems import Box
+from .boxes import enclose
 
 Exponent = Fraction | int
 Mono = tuple[tuple[Term, Exponent], ...]
@@ -18,6 +19,24 @@ _UNIT = Fraction(1)
 _ONE: Poly = {(): _UNIT}
 _COSINES = {Fraction(k, 12): Fraction(s, 4) for k, s in ((6, 0), (4, 1), (3, 2), (2, 3), (0, 4))}  # the squares of cos(pi k/12)
 _PRIMES, _LONGEST = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31), 2_500  # bits of the numbers that are divided by them: 1e-300 has 997
+
+
+IDENTITIES = {  # by names, each wherever both of its sides are defined
+    "polynomials": "sums and products are those of polynomials with rational coefficients",
+    "exp of a sum": "exp(a) exp(b) = exp(a + b)",
+    "exp of a logarithm": "exp(c log a) = a^c",
+    "log of an exponential": "log(exp(a) b) = a + log b",
+    "sum of exponents": "a^c a^d = a^(c + d)",
+    "power of a product": "(a b)^c = a^c b^c for whole c, or for a, b >= 0, so also for the prime factors of a number",
+    "log of a product": "log(a b) = log a + log b for the prime factors of a number > 0",
+    "square of an Abs": "Abs(a)^2 = a^2",
+    "Abs by sign": "Abs(a) = a for a >= 0, Abs(-a) = Abs(a), and Abs(a b) = a Abs(b) for a > 0",
+    "order of a Max": "Max(a, b) = Max(b, a), and Max(Max(a, b), c) = Max(a, Max(b, c))",
+    "factor of a Max": "Max(a b, a c) = a Max(b, c) for a > 0",
+    "Max by an Abs": "Max(a, b) = (a + b + Abs(a - b))/2",
+    "turns": "sin x = cos(x - pi/2), and cos x = cos(-x) = cos(x + 2 pi) = -cos(pi - x)",
+    "squares of cosines": "cos^2 is 1, 3/4, 1/2, 1/4, 0 at 0, pi/6, pi/4, pi/3, pi/2",
+}
 
 
 class Normaliser:
@@ -45,7 +64,7 @@ class Normaliser:
         return result
 
     def _times(self, p: Poly, q: Poly) -> Poly:
-        self.meter.spend(1 + len(p) * len(q) * (3 + max(map(len, p), default=0) + max(map(len, q), default=0) + _arithmetic(p, q)))
+        self.meter.spend(1 + len(p) * len(q) * (5 + max(map(len, p), default=0) + max(map(len, q), default=0) + _arithmetic(p, q)))
         result: Poly = {}
         for m, c in p.items():
             for n, d in q.items():

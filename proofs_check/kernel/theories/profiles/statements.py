@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from .boxes import Box, Range
-from .rules import Goal, Json, Session
-from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
-from .terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, smoothness, substitute, var
+from ...core.rules import Json, Session
+from ...core.terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, smoothness, substitute, var
+from ...core.theorems import Box, Goal, Range
+from ...reading import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
 
 _WEIGHTS = Range(Fraction(1))
 _NUMBERS = {"pure": "epsilon", "gaussian": "mu", "renyi": "rdp", "zcdp": "rho"}

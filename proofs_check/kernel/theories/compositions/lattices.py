@@ -11,13 +11,14 @@ from itertools import pairwise
 from math import isqrt
 from struct import unpack
 
+from ...core.terms import Meter, require
 from . import curves
-from .terms import Meter, require
 
 MOST_CELLS, _MOST_BITS, _WIDEST = 1 << 19, 1 << 26, 1000  # of a product; nats in a cell on which something is rounded
+_LARGEST = 1 << 20  # bits by which a mass under Q may be above 1
 # so many squares of digits of a point of a curve, or so many cells, are one unit of the meter (section 14); units by which a mass is
 # moved to its side, more than its error (section 11); what may be nothing but the roundings of a cell
-WORK, _CELLS, SLACK, _DUST = 200, 20, 2, 4
+WORK, POINTS, _CELLS, SLACK, _DUST = 400, 10, 40, 2, 4
 _STEP, _MORE, _ZERO, _HALF = 4, 20, Decimal(0), Decimal("0.5")  # levels passed at once; bits of a share that a mass has not
 _WORD, _SPARE = 32, 6  # bits of a word, and those of the words of a mass that a mass as large as 1 leaves free
 Curve = Callable[[Decimal], tuple[Decimal, Decimal]]  # from a > 0 to V, S: the line V - S x touches the curve at x = a
@@ -51,6 +52,7 @@ class Lattice:
     unit: Fraction
     tails: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))  # the mass at the low and at the high end
     meter: Meter = field(default_factory=Meter)
+    known: dict[tuple[int, int, int], list[int]] = field(default_factory=dict)  # shares by what they depend on
 
     def width(self, level: int) -> Fraction:
         """Return the width of a cell."""
@@ -94,8 +96,10 @@ class Lattice:
 
     def _law(self, points: Points, masses: list[Decimal], offset: Fraction, beyond: Decimal, *, up: bool) -> Law:
         law = Law({}, self.units(beyond, up=up), offset)
-        for level in sorted({level for _, level in points}):
-            at = {i >> level: self.units(mass, up=up) for (i, own), mass in zip(points, masses, strict=True) if own == level}
+        levels = dict[int, dict[int, int]]()
+        for (i, level), mass in zip(points, masses, strict=True):
+            levels.setdefault(level, {})[i >> level] = self.units(mass, up=up)
+        for level, at in sorted(levels.items()):
             require(max(at) - min(at) < MOST_CELLS, "the grid is too large")
             self.meter.spend((max(at) - min(at)) // _CELLS)
             law.parts[level] = min(at), [at.get(k, 0) for k in range(min(at), max(at) + 1)]
@@ -103,7 +107,11 @@ class Lattice:
 
     def units(self, mass: Decimal, *, up: bool) -> int:
         """Return at least, or at most, so many units, for a mass that is known within half a unit."""
-        return max(int(mass * (1 << self.bits)) + (SLACK if up else -SLACK), 0)
+        zeros = max(mass.adjusted() - getcontext().prec, 0)
+        require(zeros < _LARGEST * 3 // 10, "a mass is too large")
+        self.meter.spend(_work(zeros // 8, zeros // 8))
+        whole: int = int(mass.scaleb(-zeros) * (1 << self.bits)) * 10**zeros  # a large Decimal is slow to convert
+        return max(whole + (SLACK if up else -SLACK), 0)
 
     def multiply(self, xs: Laws, ys: Laws) -> Laws:
         """Return the laws of the sum of two independent losses (section 12)."""
@@ -111,14 +119,16 @@ class Lattice:
 
     def _multiply(self, x: Law, y: Law, side: int) -> Law:
         # what meets something on a coarser level is brought to that level first: all below a level is, before it meets that level
-        (beyond,) = _shift([x.beyond * (y.mass + y.beyond) + x.mass * y.beyond], self.bits, up=self.up)
+        masses = x.mass, x.beyond, y.mass, y.beyond
+        require(max(masses).bit_length() <= self.bits + _LARGEST, "a mass is too large")
+        (beyond,) = _shift([masses[1] * (masses[2] + masses[3]) + masses[0] * masses[3]], self.bits, up=self.up)
         result, lower, others, at = Law({}, beyond, x.shift + y.shift), None, None, 0
         for level in sorted(x.parts.keys() | y.parts.keys()):
             a, b = x.parts.get(level), y.parts.get(level)
             lower, others, at = self._lift(lower, at, level, side), None if x is y else self._lift(others, at, level, side), level
-            twice = self._product(a, _add(_add(lower, lower) if x is y else others, b), side)
-            _put(result, level, twice if x is y else _add(twice, self._product(lower, b, side)))
-            lower, others = _add(lower, a), _add(others, b)
+            twice = self._product(a, self._add(self._add(lower, lower) if x is y else others, b), side)
+            _put(result, level, twice if x is y else self._add(twice, self._product(lower, b, side)))
+            lower, others = self._add(lower, a), self._add(others, b)
         return result
 
     def _product(self, x: Part | None, y: Part | None, side: int) -> Part | None:
@@ -130,8 +140,8 @@ class Lattice:
         n, least = len(cells) + len(others) - 1, (max(sum(cells), 1) * max(sum(others), 1)).bit_length() + 1 - self.bits
         width = -(-max(least, self.bits + 1) // _WORD) * _WORD
         require(n <= MOST_CELLS and n * width <= _MOST_BITS, "the grid is too large")
-        limbs, small = n * width // _WORD, 1 + isqrt(min(len(cells), len(others)) * width // _WORD)
-        self.meter.spend(limbs * small // (12 * _CELLS) + n // _CELLS)
+        limbs, small = n * width // _WORD, min(len(cells), len(others)) * width // _WORD
+        self.meter.spend(_work(limbs, small) + (n + limbs) // _CELLS)
         halves = [[_pack(numbers[k::2], width) for k in (0, 1)] for numbers in ([cells] if x is y else [cells, others])]
         # a square of one object takes little more than half of a product
         plus, minus = (both[0] * both[-1] for both in ([even + sign * (odd << width) for even, odd in halves] for sign in (1, -1)))
@@ -140,13 +150,24 @@ class Lattice:
             found[k::2] = _unpack(twice << (width - self.bits - 1), (n + 1 - k) // 2, width, up=up)
         return low + other, found
 
+    def _add(self, x: Part | None, y: Part | None) -> Part | None:
+        if x is None or y is None:
+            return x or y
+        low, high = min(x[0], y[0]), max(x[0] + len(x[1]), y[0] + len(y[1]))
+        require(high - low <= MOST_CELLS, "the grid is too large")
+        self.meter.spend((high - low + len(y[1])) // (2 * _CELLS))
+        cells = [0] * (x[0] - low) + x[1] + [0] * (high - x[0] - len(x[1]))
+        for i, mass in enumerate(y[1], y[0] - low):
+            cells[i] += mass
+        return low, cells
+
     def _lift(self, part: Part | None, level: int, to: int, side: int) -> Part | None:
         # the same losses on a coarser level
         whole = 1 << self.bits + _MORE
         more = whole - 1 if self.up or side > 0 else 0
         while part is not None and level < to:
             n, (low, cells) = 1 << min(to - level, _STEP), part
-            self.meter.spend(len(cells) * (self.bits + 6 * _CELLS) // (60 * _CELLS))
+            self.meter.spend(len(cells) * (max(cells).bit_length() + 6 * _CELLS) // (60 * _CELLS))
             cells = [0] * (low % n) + cells + [0] * (-(low + len(cells)) % n)
             size, found = len(cells) // n, [0] * (len(cells) // n + 1)
             for k, share in enumerate(self._shares(level, n, side)):
@@ -161,11 +182,15 @@ class Lattice:
         # of a mass that is r cells above a place of a lattice of n cells, for each r what goes there and to the next place: such that the
         # masses under P and under Q are kept, or the outcome goes to the nearest place, with its mass under Q times exp(loss)
         require(self.width(level) * n <= _WIDEST, "a cell is too wide to be merged with its neighbor")
+        if (level, n, side) in self.known:
+            return self.known[level, n, side]
+        self.meter.spend(n * (1500 + getcontext().prec ** 2) // WORK)
         h, result = curves.decimal(self.width(level)), [1 << (self.bits + _MORE), 0]
         for r in range(1, n):
             above = (1 - (-h * r).exp()) / (1 - (-h * n).exp()) if self.up else _HALF if 2 * r == n else Decimal(2 * r > n)
             both = (1 - above) * (-h * r * side).exp(), above * (h * (n - r) * side).exp()
             result += [int(w * (1 << self.bits + _MORE)) + int((self.up or side > 0) and w > 0) for w in both]
+        self.known[level, n, side] = result
         return result
 
     def lift(self, laws: Laws, floor: int) -> Laws:
@@ -173,11 +198,12 @@ class Lattice:
         found = tuple(Law({}, law.beyond, law.shift) for law in laws)
         for side, (law, new) in enumerate(zip(laws, found, strict=True)):
             for level, part in law.parts.items():
-                _put(new, max(level, floor), _add(new.parts.get(max(level, floor)), self._lift(part, level, floor, side)))
+                _put(new, max(level, floor), self._add(new.parts.get(max(level, floor)), self._lift(part, level, floor, side)))
         return found
 
     def trim(self, laws: Laws, share: Fraction) -> Laws:
         """Return the laws without cells at the ends of parts that hold at most this share of the tails: moved up or dropped (section 3)."""
+        self.meter.spend(sum(len(cells) for law in laws for _, cells in law.parts.values()) // _CELLS)
         few, many = (int(tail * share * 2**self.bits) for tail in self.tails)
         sums, found, beyond = {level: sum(cells) for level, (_, cells) in laws[0].parts.items()}, [dict[int, Part]() for _ in laws], 0
         for level, total in sums.items():
@@ -197,8 +223,11 @@ class Lattice:
         return result if self.up else self._settle(*result)
 
     def _settle(self, p: Law, q: Law) -> Laws:
-        # all losses are moved by a number where otherwise the masses under Q would become much larger or smaller than those under P
-        if not (p.mass and q.mass) or p.mass < 2 * q.mass < 4 * p.mass:
+        # all losses are moved by a number where otherwise the masses under Q would become much larger or smaller than those under P;
+        # outcomes without mass under P add nothing to the curve, and are left out
+        if not p.mass:
+            return p, Law({level: (low, [0] * len(cells)) for level, (low, cells) in q.parts.items()}, q.beyond, q.shift)
+        if not q.mass or p.mass < 2 * q.mass < 4 * p.mass:
             return p, q
         move, more = Fraction(int((Decimal(p.mass) / q.mass).ln() * (1 << self.bits)), 1 << self.bits), self.bits + _MORE
         factor = int(curves.decimal(move).exp() * (1 << more)) + 1
@@ -225,6 +254,8 @@ class Lattice:
             for level, (low, cells) in laws[0].parts.items():
                 h = self.width(level)
                 first = max((epsilon - laws[0].shift) // h - low, 0) if self.up else 0  # up to epsilon there is nothing to add
+                longest = max(laws[-1].parts[level][1]).bit_length()
+                self.meter.spend(max(len(cells) - first, 0) * (200 + longest + longest**2 // 4000) // WORK)
                 y, step = curves.decimal(epsilon - laws[0].shift - (low + first) * h).exp(), (-curves.decimal(h)).exp()
                 for p, q in zip(cells[first:], laws[-1].parts[level][1][first:], strict=True):
                     total += max(p - y * q, _ZERO)
@@ -236,6 +267,11 @@ def count_bits(digits: int) -> int:
     """Return the bits of a unit of mass for masses of at least so many decimal places: a little less than a number of words."""
     least = int(10**digits).bit_length()
     return least + -(least + _SPARE) % _WORD
+
+
+def _work(limbs: int, small: int) -> int:
+    # what a product of so many words takes, the shorter factor of which has so many
+    return limbs * (1 + isqrt(small)) // (12 * _CELLS)
 
 
 def _shift(numbers: list[int], bits: int, *, up: bool) -> list[int]:
@@ -261,17 +297,6 @@ def _unpack(packed: int, n: int, width: int, *, up: bool) -> list[int]:
 
 def _put(law: Law, level: int, part: Part | None) -> None:
     law.parts.update({} if part is None else {level: part})
-
-
-def _add(x: Part | None, y: Part | None) -> Part | None:
-    if x is None or y is None:
-        return x or y
-    low, high = min(x[0], y[0]), max(x[0] + len(x[1]), y[0] + len(y[1]))
-    require(high - low <= MOST_CELLS, "the grid is too large")
-    cells = [0] * (x[0] - low) + x[1] + [0] * (high - x[0] - len(x[1]))
-    for i, mass in enumerate(y[1], y[0] - low):
-        cells[i] += mass
-    return low, cells
 
 
 def precision(bits: int, unit: Fraction) -> int:

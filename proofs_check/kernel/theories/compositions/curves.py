@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, isqrt
 
-from .intervals import MOST_PLACES
-from .terms import require
+from ...core.intervals import MOST_PLACES
+from ...core.terms import require
 
 Base = Callable[[Decimal], tuple[Decimal, Decimal]]
 GUARD = 16  # of the digits that are worked with, those that are not claimed

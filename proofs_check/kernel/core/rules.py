@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cache
 from inspect import signature
 
-from .boxes import Box, Range, Search
-from .normal import Normaliser
-from .syntax import read_choice, read_fields, read_integer, read_list, read_name, read_number, read_term, variables
+from ..procedures.boxes import Search
+from ..procedures.normal import Normaliser
+from ..reading import read_choice, read_fields, read_integer, read_list, read_name, read_number, read_term, variables
 from .terms import (
     BRANCHING,
     ROUGH,
@@ -27,6 +27,7 @@ from .terms import (
     substitute,
     text,
 )
+from .theorems import Box, Goal, Range, Theorem, derive, rule
 
 MOST_STEPS, _MOST_NESTED = 60, 20
 Json = object  # a value as it was read: text, number, list or object
@@ -36,16 +37,6 @@ SIDE_CONDITIONS = {  # what is relied on beside the rules, and why it is enough
     "differentiability": "sums, products, exp, log, sin, cos, and powers of terms that are > 0, of smooth functions are smooth",
     "resolved branches": "Abs, Max and Piecewise equal one branch where the sign that decides about it is known",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """For all points of the box: term >= 0, or term > 0 if strict."""
-
-    # Invariant: the term is defined at every point of the box. Every rule keeps it, and so do the claims that make goals.
-    term: Term
-    box: Box
-    strict: bool = False
 
 
 @dataclass(slots=True)
@@ -61,6 +52,7 @@ class Session:
     rules: dict[str, None] = field(default_factory=dict)  # that were applied
     failure: str = ""  # of the last side condition that was not shown
     relied: dict[str, None] = field(default_factory=dict)  # kinds of side conditions that were shown
+    held: list[Theorem] = field(default_factory=list)  # that the rule which is being applied was given so far
     proved: list[tuple[str, Goal, str]] = field(default_factory=list)  # every goal that a rule proved: where, what, and which rule
 
     @contextmanager
@@ -93,7 +85,7 @@ class Session:
         """Whether a side condition is shown, by the certificate's own tree if it has one, else by manifest, zero or boxes."""
         self.used |= {goal.term} & self.obligations.keys()
         for tree in [self.obligations[goal.term]] if goal.term in self.obligations else _DEFAULT_TREES:
-            depth, nested = len(self.path), self.nested
+            depth, nested, held = len(self.path), self.nested, len(self.held)
             require(nested < _MOST_NESTED, "side conditions are nested too deeply")
             try:
                 self.nested += 1
@@ -101,7 +93,7 @@ class Session:
                 return True
             except Rejected as problem:
                 self.failure = "".join([*self.path[depth:], ": ", str(problem)])
-                del self.path[depth:]
+                del self.path[depth:], self.held[held:]
             finally:
                 self.nested = nested
         return False
@@ -175,14 +167,14 @@ def fields_of(function: Callable[..., None]) -> tuple[Mapping[str, str], set[str
     return {name: p.name for name, p in taken.items()}, {name for name, p in taken.items() if p.default is p.empty}
 
 
-def apply(function: Callable[..., None], session: Session, subject: object, given: Mapping[str, object]) -> None:
-    """Call a rule or a claim with exactly the fields that it takes."""
+def apply(function: Callable[..., None], session: Session, subject: object, given: Mapping[str, object], statement: object) -> Theorem:
+    """Derive a statement by a rule or a claim about a subject, with exactly the fields that it takes."""
     names, required = fields_of(function)
     fields = read_fields(given, required, frozenset(names))
-    function(session, subject, **{names[name]: value for name, value in fields.items()})
+    return derive(session.held, statement, function, session, subject, **{names[name]: value for name, value in fields.items()})
 
 
-def prove(session: Session, goal: Goal, tree: object) -> None:
+def prove(session: Session, goal: Goal, tree: object) -> Theorem:
     """Prove the goal by the rule at the root of the tree; reject otherwise."""
     session.meter.spend(5 * len(postorder(goal.term)))
     require(len(session.path) <= MOST_STEPS, "the proof is nested too deeply")
@@ -190,9 +182,10 @@ def prove(session: Session, goal: Goal, tree: object) -> None:
     name = fields.pop("rule", None)
     if not isinstance(name, str) or name not in RULES:
         raise Rejected("expected a proof tree with a known rule")
-    apply(RULES[name], session, goal, fields)
+    theorem = apply(RULES[name], session, goal, fields, goal)
     session.rules[name] = None
     session.proved.append(("".join(session.path), goal, name))
+    return theorem
 
 
 def show(session: Session, step: str, goal: Goal, tree: object) -> None:
@@ -212,12 +205,14 @@ def _range(name: Json, goal: Goal) -> tuple[str, Range]:
     return name, goal.box[name]
 
 
+@rule
 def zero(session: Session, goal: Goal) -> None:
     """A term whose normal form is 0 is 0 wherever it is defined."""
     require(not goal.strict, "the goal is strict")
     require(session.is_zero(goal.term, goal.box), "the normal form is not zero")
 
 
+@rule
 def manifest(session: Session, goal: Goal) -> None:
     """A sum of products of non-negative factors is >= 0, and > 0 if one of them is; as it stands, or after x = lo + u, or x = hi - u."""
     term = _fix(goal)
@@ -242,6 +237,7 @@ def _measured_from_ends(box: Box, *, downwards: bool) -> tuple[dict[str, Term], 
     return shift, moved
 
 
+@rule
 def boxes(session: Session, goal: Goal, *, budget: Json, form: Json = "natural", precision: Json = 64) -> None:
     """Finitely many pieces cover the box, and on each an interval enclosure (centred: by the mean value theorem) is >= 0 (> 0)."""
     pieces, p = read_integer(budget, 1, 50_000), read_integer(precision, 53, 1024)
@@ -263,6 +259,7 @@ def _forms(session: Session, term: Term, goal: Goal) -> list[Term]:
     return [term, other] if other is not term and len(postorder(other)) <= 3 * len(postorder(term)) + 50 else [term]
 
 
+@rule
 def split(session: Session, goal: Goal, *, variable: Json, at: Json, below: Json, above: Json) -> None:
     """What holds on both parts of a range holds on the range."""
     (v, old), cut = _range(variable, goal), read_number(at)
@@ -271,6 +268,7 @@ def split(session: Session, goal: Goal, *, variable: Json, at: Json, below: Json
     show(session, ".above", replace(goal, box={**goal.box, v: Range(cut, old.hi)}), above)
 
 
+@rule
 def monotone(session: Session, goal: Goal, *, variable: Json, direction: Json, slope: Json, end: Json) -> None:
     """A function with a slope >= 0 (<= 0) in a variable is at least its value at the lower (upper) end of the variable's range."""
     (v, old), rising = _range(variable, goal), read_choice(direction, "increasing", "decreasing")
@@ -286,6 +284,7 @@ def monotone(session: Session, goal: Goal, *, variable: Json, direction: Json, s
     show(session, ".end", Goal(substitute(term, {v: last}), left, goal.strict and not is_open), end)
 
 
+@rule
 def scale(session: Session, goal: Goal, *, factor: Json, positive: Json, product: Json) -> None:
     """A term is >= 0 (> 0) if its product with a term > 0 is."""
     f = session.read(factor, goal.box)
@@ -293,6 +292,7 @@ def scale(session: Session, goal: Goal, *, factor: Json, positive: Json, product
     show(session, ".product", replace(goal, term=f * goal.term), product)
 
 
+@rule
 def sum_(session: Session, goal: Goal, *, parts: Json, proofs: Json, strict: Json = None) -> None:
     """A sum of terms >= 0 is >= 0, and > 0 if one of them is."""
     terms = [session.read(part, goal.box) for part in read_list(parts)]
@@ -303,6 +303,7 @@ def sum_(session: Session, goal: Goal, *, parts: Json, proofs: Json, strict: Jso
         show(session, f".proofs[{i}]", Goal(term, goal.box, i == chosen), proof)
 
 
+@rule
 def generalise(
     session: Session,
     goal: Goal,
@@ -346,6 +347,7 @@ def _show_general(session: Session, goal: Goal, y: str, a: Term, values: Range, 
     show(session, ".proof", Goal(general, {**goal.box, y: values}, goal.strict), proof)
 
 
+@rule
 def turn(session: Session, goal: Goal, *, name: Json, term: Json, general: Json, proof: Json) -> None:
     """Sin and cos of any number are those of one in [0, 7]: what holds for all y in [0, 7], which is in sin(y), cos(y) only, holds."""
     y, a, values = _new_name(session, goal.box, name), session.read(term, goal.box), Range(Fraction(0), Fraction(7))
@@ -355,6 +357,7 @@ def turn(session: Session, goal: Goal, *, name: Json, term: Json, general: Json,
     _show_general(session, goal, y, a, values, whole, proof)
 
 
+@rule
 def ceiling(session: Session, goal: Goal, *, argument: Json) -> None:
     """Each number a is at most its ceiling c, and above c - 1: the goal is c - a >= 0, or a + 1 - c > 0."""
     a = session.read(argument, goal.box)
@@ -363,6 +366,7 @@ def ceiling(session: Session, goal: Goal, *, argument: Json) -> None:
     require(any(session.is_zero(goal.term - fact, goal.box) for fact in facts), "the goal is none of the facts about a ceiling")
 
 
+@rule
 def branches(session: Session, goal: Goal, *, cases: Json) -> None:
     """Max(a, b) is a, with a - b >= 0, or b, with b - a >= 0: t >= 0 if t less a multiple of that is >= 0 in both cases; so for others."""
     given = [read_fields(case, {"value", "proof"}, frozenset({"share"})) for case in read_list(cases)]
@@ -392,6 +396,7 @@ def _choices(node: Term) -> list[tuple[Term, Term]]:
     return [(a, a - b), (b, b - a)]
 
 
+@rule
 def exp_tangent(session: Session, goal: Goal, *, exponent: Json, coefficient: Json, nonnegative: Json, rest: Json) -> None:
     """exp(m) >= 1 + m: a term is >= 0 (> 0) if it is after subtraction of c (exp(m) - 1 - m) for some c >= 0."""
     m, c = session.read(exponent, goal.box), session.read(coefficient, goal.box)
@@ -399,6 +404,7 @@ def exp_tangent(session: Session, goal: Goal, *, exponent: Json, coefficient: Js
     show(session, ".rest", replace(goal, term=goal.term - c * (make("exp", m) - num(1) - m)), rest)
 
 
+@rule
 def log_tangent(
     session: Session, goal: Goal, *, argument: Json, coefficient: Json, argument_positive: Json, nonnegative: Json, rest: Json
 ) -> None:
@@ -410,4 +416,4 @@ def log_tangent(
 
 
 _ALL = (zero, manifest, boxes, split, monotone, scale, sum_, generalise, turn, ceiling, branches, exp_tangent, log_tangent)
-RULES: dict[str, Callable[..., None]] = {rule.__name__.rstrip("_").replace("_", "-"): rule for rule in _ALL}
+RULES: dict[str, Callable[..., None]] = {each.__name__.rstrip("_").replace("_", "-"): each for each in _ALL}

@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
 
-from .terms import Rejected, Term, make, num, postorder, power, require, var
+from .core.terms import Rejected, Term, bits, make, num, pay, postorder, power, require, var
 
 _MOST_NESTED, _MOST_WAITING, _MAX_ITEMS = 200, 400, 1_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -104,7 +105,7 @@ def _decimal(word: str) -> Fraction:
     match = _DECIMAL.fullmatch(word)
     if not match or len(match[1]) > 2000 + ("." in word) or int(match[3] or 0) > 10_000:
         raise Rejected(f"{word[:40]!a} is not an exact number of moderate size")
-    return Fraction(word)
+    return Fraction(Decimal(word))  # no limit that a process may change holds for a Decimal
 
 
 def read_number(word: object) -> Fraction:
@@ -114,6 +115,7 @@ def read_number(word: object) -> Fraction:
     upper, slash, lower = (word[1:] if word[:1] in ("+", "-") else word).partition("/")
     value, divisor = _decimal(upper), _decimal(lower) if slash else Fraction(1)
     require(divisor, "a number has the denominator zero")
+    pay(1 + (bits(value) + bits(divisor)) // 200)
     return -value / divisor if word[0] == "-" else value / divisor
 
 
@@ -126,6 +128,7 @@ def read_term(source: object, names: Mapping[str, Term]) -> Term:
     """Read an expression over the given names, each node exactly as it is written."""
     if not isinstance(source, str) or len(source) > 100_000:
         raise Rejected("an expression must be a string of at most 100000 characters")
+    pay(len(source) // 4)
     words = _WORD.findall(source)
     require(sum(map(len, words)) == len(source), "an expression has characters or numbers that are not of the grammar")
     term = _Reader({**names, "pi": make("pi")}).read(["(", *(word for word in words if word[0] != " "), ")"])

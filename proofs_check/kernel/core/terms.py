@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import count
 from math import ceil
+from threading import local
 from typing import Any
 
 MAX_BITS, _MAX_TABLE, BRANCHING = 10_000, 400_000, ("abs", "max", "piecewise")
@@ -27,9 +28,10 @@ def require(holds: object, reason: str) -> None:
 
 
 class Meter:
-    """A budget of elementary work for one whole certificate."""
+    """A budget of elementary work for one whole document, in units of about five microseconds of a processor of today."""
 
-    left = 2_000_000
+    def __init__(self, left: int = 1_000_000) -> None:
+        self.left = left
 
     def spend(self, amount: int) -> None:
         """Subtract an amount; reject when nothing is left."""
@@ -67,40 +69,57 @@ class Term:
         return self if number(other) == 1 or number(self) == 0 else make("mul", self, other)
 
 
-_shared: dict[object, Term] = {}
-_serials = count()
-_table = Meter()  # for the size of the table
+class _Table(local):
+    # the shared nodes of a thread, what their number and size may be, and who pays for the work on them
+    def __init__(self) -> None:
+        self.all = dict[object, Term](), Meter(_MAX_TABLE), Meter()
 
 
-def forget() -> None:
-    """Drop the table of shared nodes; older terms stay valid but are no longer recognised as equal to new ones."""
-    while _shared:
-        _shared.popitem()  # the last one first, which no other one needs: so none is freed inside another one
-    _table.left = _MAX_TABLE
+_serials, _table = count(), _Table()
+
+
+def forget(meter: Meter | None = None) -> None:
+    """Drop this thread's table of shared nodes; older terms stay valid but are no longer recognised as equal to new ones.
+
+    The meter, or a new one, pays for all terms that are made from now on, and for reading.
+    """
+    nodes = _table.all[0]
+    while nodes:
+        nodes.popitem()  # the last one first, which no other one needs: so none is freed inside another one
+    _table.all = nodes, Meter(_MAX_TABLE), meter or Meter()
+
+
+def pay(amount: int) -> None:
+    """Spend from the meter of the document that this thread is checking."""
+    _table.all[2].spend(amount)
 
 
 def make(op: str, *args: Term, value: Any = None) -> Term:
     """Return the node, exactly as asked for but for arithmetic on numbers and general powers."""
+    table, room, meter = _table.all
+    meter.left -= 1  # as spend(1), which is slower
+    if meter.left < 0:
+        meter.spend(0)
     if len(args) == 2:
         a, b = number(args[0]), number(args[1])
         long = op == "pow" and b is not None and max(abs(b.numerator), b.denominator) > 1_000_000
         if op == "pow" and (b is None or (long and b.denominator > 1)):
             return exp(args[1] * log(args[0]))
         require(not long, "an exponent is too large")
-        _table.spend(((bits(a) if a else 0) + (bits(b) if b else 0)) // 50)  # also for what turns out to be too large
+        room.spend(((bits(a) if a else 0) + (bits(b) if b else 0)) // 50)  # also for what turns out to be too large
         folded = _fold(op, a, b) if a is not None and b is not None else None
         if folded is not None:
-            _table.spend(1 + bits(folded) // 50)
+            room.spend(1 + bits(folded) // 50)
             op, args, value = "num", (), folded
     whole = number(args[0]) if op == "ceiling" else None
     if whole is not None:
         op, args, value = "num", (), Fraction(ceil(whole))
-    _table.spend(bits(value) // 50 if op == "num" else 0)
+    room.spend(bits(value) // 50 if op == "num" else 0)
     key = (op, args, value)
-    if key not in _shared:
-        _shared[key] = term = Term(op, args, value)
-        _table.spend(2 + (0 if any(a.free is term.free for a in args) else len(term.free) // 4))
-    return _shared[key]
+    if key not in table:
+        table[key] = term = Term(op, args, value)
+        room.spend(2 + (0 if any(a.free is term.free for a in args) else len(term.free) // 4))
+    return table[key]
 
 
 def _fold(op: str, a: Fraction, b: Fraction) -> Fraction | None:
@@ -157,6 +176,7 @@ def postorder(*roots: Term) -> list[Term]:
         elif node not in done:
             stack += [(node, True), *((a, False) for a in node.args if a not in done)]
     require(len(done) <= 50_000, "a term has too many nodes")
+    pay(len(done) // 8)
     return list(done)
 
 

@@ -1,44 +1,18 @@
-"""Boxes: what each variable ranges over; interval evaluation of terms over boxes; and bisection, the rule ``boxes``."""
+"""Boxes: interval evaluation of terms over boxes; and bisection, the rule ``boxes``."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
 
-from . import intervals as iv
-from .intervals import Interval
-from .terms import Meter, Rejected, Term, postorder, require
+from ..core import intervals as iv
+from ..core.intervals import Interval
+from ..core.terms import Meter, Rejected, Term, postorder, require
+from ..core.theorems import Box
 
 _FARTHEST = 1300
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """[lo, hi], or (lo, hi] if open; without hi, all finite numbers from lo on. Never empty."""
-
-    lo: Fraction
-    hi: Fraction | None = None
-    open: bool = False
-
-    def __post_init__(self) -> None:
-        require(self.hi is None or self.lo < self.hi or (self.lo == self.hi and not self.open), "a range is empty")
-
-    @property
-    def sign(self) -> int:
-        """2, 1 or 0: the numbers of the range are > 0, >= 0, or neither."""
-        return 2 if self.lo > 0 or (self.lo == 0 and self.open) else int(self.lo == 0)
-
-    def contains(self, q: Fraction) -> bool:
-        """Whether q is in the range."""
-        return (self.lo < q if self.open else self.lo <= q) and (self.hi is None or q <= self.hi)
-
-    def hull(self, p: int) -> Interval:
-        """Return an interval that contains the range."""
-        return iv.from_fraction(self.lo, p)[0], iv.INF if self.hi is None else iv.from_fraction(self.hi, p)[1]
-
-
-Box = Mapping[str, Range]
 Piece = Mapping[str, Interval]
 
 

@@ -1,0 +1,1 @@
+"""The core: terms, intervals, and the rules by which theorems are made."""

@@ -1,0 +1,1 @@
+"""The procedures that decide goals: normal forms and boxes."""

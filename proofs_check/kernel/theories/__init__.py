@@ -1,0 +1,1 @@
+"""What claims mean, derived from the text: profiles and compositions."""
