@@ -12,6 +12,7 @@ from profiles.errors import InvalidSampling as InvalidSampling
 from profiles.errors import InvalidTarget as InvalidTarget
 from profiles.errors import MissingExtra as MissingExtra
 from profiles.errors import MissingProgram as MissingProgram
+from profiles.errors import NothingToCheck as NothingToCheck
 from profiles.errors import NotNeighbors as NotNeighbors
 from profiles.errors import NotOffered as NotOffered
 from profiles.errors import NotPrivate as NotPrivate

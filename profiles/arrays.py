@@ -43,6 +43,3 @@ def ignore_flags(work: Callable[_P, _R]) -> Callable[_P, _R]:
             return work(*args, **kwargs)
 
     return quiet
-
-
-__all__ = ["Booleans", "Floats", "Integers", "Positions", "ignore_flags"]

@@ -14,6 +14,8 @@ from fractions import Fraction
 import flint
 from flint import arb, fmpq
 
+__all__ = ["ball", "interval", "lower_fraction", "upper_fraction", "working_precision"]
+
 #: FLINT's precision belongs to the process: a second thread that sets it would change the results of the first (all still enclosures, but
 #: of other points and widths), and might leave its own behind for good.
 _one_thread = threading.RLock()
@@ -73,6 +75,3 @@ def _exact(value: arb) -> Fraction | None:
     if abs(power) > _LARGEST_EXPONENT:
         return None
     return Fraction(int(mantissa) * 2**power) if power >= 0 else Fraction(int(mantissa), 2**-power)
-
-
-__all__ = ["ball", "interval", "lower_fraction", "upper_fraction", "working_precision"]

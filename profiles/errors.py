@@ -46,6 +46,10 @@ class UnreadableFile(PDPError):
     """A file is missing, too large, malformed, or not of the expected format."""
 
 
+class NothingToCheck(PDPError):
+    """A file of a known format makes no claim that can be checked; the message says what it is, and what to do with it."""
+
+
 class InvalidData(PDPError):
     """A data set is unusable: empty, NaN or infinite, a missing column, a wrong type, or records outside the declared range."""
 

@@ -213,6 +213,3 @@ class Program:
                 values = tuple(self._compile(value) for value, _ in term[1:])
                 return head, values, [None if c[0] == "true" else (c[0], self._compile(c[1]), self._compile(c[2])) for _, c in term[1:]]
         return head, tuple(self._compile(part) for part in term[1:]), constant_value(term[2]) if head == "pow" else None
-
-
-__all__ = ["NoValue", "Program", "Step", "Value", "constant_value", "evaluate", "exact_value", "is_long", "operate"]

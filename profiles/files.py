@@ -20,6 +20,7 @@ from profiles.notions import NUMBERS, ProfileNotion, to_notion
 from profiles.numbers import exact_text, to_exact
 from profiles.profile import Profile
 from profiles.stored import read_profile
+from profiles.strict_json import name_type_of, one_line
 from profiles.suggestions import suggest, suggest_file, suggest_reference
 from profiles.tables import Table, make_table, read_points
 from profiles.terms import RESERVED, Term, to_text
@@ -102,12 +103,7 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
 
     Files of tables are looked for in ``folder``, that of the profile file; without one they are refused.
     """
-    if len(text) > MAX_FILE_BYTES:
-        raise UnreadableFile(f"{where} has {len(text)} characters, but at most {MAX_FILE_BYTES} are accepted; shorten it")
-    try:
-        table = tomllib.loads(text, parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, ValueError, RecursionError, ArithmeticError) as error:
-        raise UnreadableFile(f"{where} is not a TOML file ({_one_line(error)}); correct it") from None
+    table = read_toml(text, where)
     for key in table:
         if key == "delta":
             raise InvalidProfile(
@@ -120,7 +116,7 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
     given = {name: table[name] for name in NUMBERS if name in table}
     for key in ("name", *(given or {notion.number})):
         if not isinstance(table.get(key), str):
-            raise InvalidProfile(f'{where} needs {key} = "...", but found {_shown(table.get(key))}; add it as text')
+            raise InvalidProfile(f'{where} needs {key} = "...", but found {name_type_of(table.get(key))}; add it as text')
     source = table.get("source", "")
     if not isinstance(source, str):
         raise InvalidProfile(f"{where} has a source that is not text; write it in quotes")
@@ -134,6 +130,16 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
         tables=_tables(table.get("table"), where, folder),
     )
     return Declaration(profile, _sampling(table.get("sampling"), where))
+
+
+def read_toml(text: str, where: str) -> dict[str, Any]:
+    """Return the table that a TOML text holds, decimals as such. Raises :class:`UnreadableFile`, also for a text that is too long."""
+    if len(text) > MAX_FILE_BYTES:
+        raise UnreadableFile(f"{where} has {len(text)} characters, but at most {MAX_FILE_BYTES} are accepted; shorten it")
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError, ArithmeticError) as error:
+        raise UnreadableFile(f"{where} is not a TOML file ({one_line(error)}); correct it") from None
 
 
 def _tables(table: object, where: str, folder: Path | None) -> dict[str, Table]:
@@ -157,10 +163,6 @@ def _tables(table: object, where: str, folder: Path | None) -> dict[str, Table]:
             points = read_points(folder / entry["file"], name[:60])
         made[name] = make_table(name[:64], points, outside=entry.get("outside", "error"))
     return made
-
-
-def _shown(value: object) -> str:
-    return "nothing" if value is None else f"a value of type {type(value).__name__}"
 
 
 def _sampling(table: object, where: str) -> SamplingDeclaration | None:
@@ -194,7 +196,7 @@ def _load_object(reference: str) -> Declaration:
         raise
     except (Exception, SystemExit) as error:  # a module must not choose the exit code
         raise UnreadableFile(
-            f"the object {reference[:80]!r} could not be loaded ({type(error).__name__}: {_one_line(error)}); check module and name"
+            f"the object {reference[:80]!r} could not be loaded ({type(error).__name__}: {one_line(error)}); check module and name"
             + suggest_reference(module_name, attribute.split("."))
         ) from None
 
@@ -226,10 +228,6 @@ def _declare_object(found: Any) -> Declaration | None:
     hypotheses = getattr(found, "hypotheses", ())
     given = as_hypotheses(hypotheses, repr(profile.name)) if isinstance(hypotheses, (tuple, list)) else ()
     return Declaration(profile, hypotheses=given, mechanism=None if found is profile else found)
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:100]
 
 
 def _as_declaration(found: Any, reference: str) -> Declaration:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from profiles.errors import InvalidArgument
@@ -99,7 +99,8 @@ RECORD_STATISTICS = Hypothesis(
     "{names}: computed from the record alone, and from public constants",
     Head.DATA,
     "A rank, a quantile, a norm after centring by the mean of the data or a value that was scaled by it depends on the other records, too: "
-    "then one record more changes the statistics of all.",
+    "then one record more changes the statistics of all. It is the same where this was done by hand before the data were given: a run sees "
+    "the rows, and not what they were made of.",
     "a mechanism of the catalogue that computes them itself",
 )
 OWN_ENTRY = Hypothesis(
@@ -208,7 +209,7 @@ DECLARED_EVENTS = Hypothesis(
 )
 SENSITIVITY_ONE = Hypothesis(
     "sensitivity-one",
-    "one record more or less changes what each noise is added to by at most 1: {what}",
+    "{change} changes what each noise is added to by at most 1: {what}",
     Head.CODE,
     "The noise is counted in units of the sensitivity: clip each record to the norm 1, or divide by the norm that it is clipped to. A mean "
     "over the sample, or batch normalisation, does not have it.",
@@ -339,11 +340,11 @@ STATED = Hypothesis("stated", "{statement}", Head.CODE)
 
 ONLY_RELEASE = Hypothesis(
     "only-release",
-    "this is the only release about these records: the epsilons of several add up",
+    "this is the only release about these records, also of those that were looked at and thrown away: the epsilons of several add up",
     Head.RELEASE,
-    "Three fits in a row, the fits of a grid search, or a release of last year count as well, and so does a radius, a scaler or a center "
-    "that was read off the records: compose their guarantees "
-    "(accountant.compose, pdp compose).",
+    "The best of ten runs costs ten of them: that it is the best tells of the other nine. Three fits in a row, the fits of a grid search, "
+    "or a release of last year count as well, and so does a radius, a scaler or a center that was read off the records, and what is made "
+    "of a model's answers about them (a score, a calibration, a threshold): compose their guarantees (accountant.compose, pdp compose).",
 )
 ONLY_OUTPUT = Hypothesis(
     "only-output",
@@ -358,6 +359,14 @@ INDEPENDENT = Hypothesis(
     "Every record must be drawn by a coin of its own with exactly this probability, by whatever software draws the sample, once: a lazy "
     "plan that is evaluated twice draws twice. pdp sample does so, and writes a certificate of it.",
     "a sampler of this project that draws exactly",
+)
+INDEPENDENT_UNITS = Hypothesis(
+    "independent-draws",
+    "each {unit} is selected by a coin of its own, with all of its records or none, independently and with probability exactly q",
+    Head.RELEASE,
+    "A coin for each record selects a user with k records with probability 1 − (1 − q)^k, and tells of users in part: that is another "
+    "mechanism, with a larger epsilon. Draw by the id, once for each.",
+    "a sampler of this project whose rows are the units",
 )
 ONE_ANALYSIS = Hypothesis(
     "one-analysis",
@@ -420,6 +429,15 @@ FROM_OUTPUTS = Hypothesis(
     "Whoever chooses the next release must not have seen the data, nor what is private in the ledger: spending, who has budget left, how "
     "many have. A release that is run only if the data suit it tells of the data by being run.",
 )
+RAISES_FIXED = Hypothesis(
+    "raises-fixed",
+    "how far budgets are raised, and when, is decided from public things alone: not from outputs, reports or spending of the ledger",
+    Head.RELEASE,
+    "What is promised is the largest budget, as if it had been there from the beginning. A raise that answers to an output makes it a "
+    "number that depends on what was released: randomised response of log 2 that is repeated, after a raise, where the first answer was 1 "
+    "reports log 2 after the answer 0, and loses log 4. Decide beforehand on all raises, or on the largest budget of all.",
+    "a ledger whose budgets were never raised",
+)
 RUN_ON_ACTIVE = Hypothesis(
     "run-on-active",
     "{name!r} was run once, on exactly the records that the ledger gave for it, and nobody learns which or how many they were",
@@ -427,6 +445,37 @@ RUN_ON_ACTIVE = Hypothesis(
     "The ledger charges the units that have room for the cost, and leaves out the others. Records of a unit that was left out must not be "
     "used. The number of those that take part is a figure of the data: release it like every other, with noise and at a cost.",
     "a release that the ledger runs itself",
+)
+HYPOTHESES_UNKNOWN = Hypothesis(
+    "hypotheses-unknown",
+    "whatever else {name!r} rests on, which {carrier} does not say",
+    Head.RELEASE,
+    "A bound without its hypotheses is a number. What they were is to be asked where it was made.",
+    "the guarantee itself, or a file that states its hypotheses",
+)
+NEIGHBORS_ASSUMED = Hypothesis(
+    "neighbors-assumed",
+    "what is known of {what} is about data sets that differ by one {unit} more or less, which nothing says",
+    Head.RELEASE,
+    "Many tools state epsilon, delta or rho for data sets in which a record is replaced by another. Such a number says nothing of a record "
+    "more or less, and a Poisson sample does not lower it as it lowers the other. State the neighbors where the event is declared.",
+    "a declaration that states the neighbors",
+)
+NULL_RECORD = Hypothesis(
+    "null-record",
+    "there is an empty {unit}, one of those that the neighbors compare, with which the output has exactly the law that it has without the "
+    "{unit}, whatever the others are",
+    Head.CODE,
+    "Neighbors that are replaced, and neighbors that are added, are comparable only through such a value: a row of zeros in a sum, for "
+    "example. A mechanism that publishes the number of records, or divides by it, has none.",
+)
+AT_MOST_RECORDS = Hypothesis(
+    "at-most-records",
+    "no user has more than {most} records",
+    Head.DATA,
+    "A bound for groups of k records is one for users as long as nobody has more than k. Records beyond k must be left out before, by a "
+    "rule that looks at that user alone.",
+    "a step that keeps at most k records of each user",
 )
 FILE_IS_RIGHT = Hypothesis(
     "file-is-right", "the file with the SHA-256 {digest} is right: the derivation that it states was not replayed", Head.RELEASE
@@ -515,11 +564,17 @@ OF_WEIGHTED_SAMPLES = (IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN, *OF_SAMPLES
 PHYSICS = (IEEE_ROUNDING, ARITHMETIC, BALLS_ENCLOSE, SECURE_BITS, ONLY_OUTPUT)
 
 #: All of them, in the order of the heads; families with their gaps.
-REGISTRY: dict[str, Hypothesis] = {item.id: item for item in list(globals().values()) if isinstance(item, Hypothesis)}
-_FAMILIES = frozenset(item for item in REGISTRY.values() if re.search(r"\{\w+(![rs])?\}", item.sentence))
+REGISTRY: dict[str, Hypothesis] = {
+    item.id: item for item in list(globals().values()) if isinstance(item, Hypothesis) and item is not INDEPENDENT_UNITS
+}
+#: What the same hypothesis says of units other than records.
+_OF_UNITS = {INDEPENDENT_UNITS.id: INDEPENDENT_UNITS}
+_ALL = (*REGISTRY.values(), *_OF_UNITS.values())
+_FAMILIES = frozenset(item for item in _ALL if re.search(r"\{\w+(![rs])?\}", item.sentence))
 
 #: Sentences of earlier releases, and what says the same now: files that have them are still read.
 _EARLIER: dict[str, Hypothesis] = {
+    "this is the only release about these records: the epsilons of several add up": ONLY_RELEASE,  # named no runs that were thrown away
     "0 < q(x) <= 1 for every record": PROBABILITY,  # said more than holds for a record of infinite weight, and than is needed
     "the statistics are functions of the record alone and of public constants (such as a public centre)": RECORD_STATISTICS.about(
         names="each statistic"
@@ -565,7 +620,8 @@ def fill_in(hypothesis: Hypothesis, subject: str) -> Hypothesis:
     if not hypothesis.is_family:
         return hypothesis
     known = {"ranges": "that of every statistic", "names": "each statistic", "source": "", "name": subject, "what": subject}
-    return hypothesis.about(**{**dict.fromkeys(("digest", "most", "norm", "statement"), "what the file says"), **known})
+    more = ("change", "carrier", "digest", "most", "norm", "statement", "steps", "unit", "level", "k")
+    return hypothesis.about(**{**dict.fromkeys(more, "what the file says"), **known})
 
 
 def attribute(source: str) -> str:
@@ -604,19 +660,36 @@ def as_hypotheses(given: Iterable[object], whose: str) -> tuple[Hypothesis, ...]
     return tuple(as_hypothesis(item) for item in given)
 
 
+@lru_cache(maxsize=4096)
 def restore(identifier: str, sentence: str, head: str) -> Hypothesis | None:
     """Return the hypothesis that a file names, None where the id says something else, is unknown, or stands under another head.
 
     What users state themselves, and what an application states about its data, may stand under any head. An earlier sentence of the
     same id is read as the one of now.
     """
-    family, sentence = REGISTRY.get(identifier), _say_now(identifier, sentence)
-    if family is None or not re.fullmatch(_pattern(family), sentence):
+    sentence = _say_now(identifier, sentence)
+    known = [item for item in (REGISTRY.get(identifier), _OF_UNITS.get(identifier)) if item is not None]
+    family = next((item for item in known if re.fullmatch(_pattern(item), sentence)), None)
+    if family is None:
         return None
     heads = {item.value: item for item in Head}
     if head not in heads or (family != STATED and heads[head] is not family.head):
         return None
     return replace(family, sentence=sentence, head=heads[head])
+
+
+def recall(identifier: str, sentence: str, head: str | None = None) -> Hypothesis:
+    """Return the hypothesis that a carrier names: of the registry, or else one of the user's own, so that none is dropped.
+
+    ``head``: where the carrier says it. Raises :class:`InvalidArgument` for a sentence that is no line of text, and an unknown head.
+
+    >>> recall("of another tool", "the moon is full").id, recall("one-user", ONE_USER.sentence) == ONE_USER
+    ('stated', True)
+    """
+    stands = REGISTRY.get(identifier, STATED).head.value if head is None else head
+    if stands not in [item.value for item in Head]:
+        raise InvalidArgument(f"a hypothesis stands under {', '.join(item.value for item in Head)}, but another head was found; name one")
+    return restore(identifier, sentence, stands) or as_hypothesis(sentence, Head(stands))
 
 
 def _say_now(identifier: str, sentence: str) -> str:

@@ -42,6 +42,3 @@ def offer_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
         return sorted({*(name for name in vars(import_module(package)) if name.startswith("__")), *names})
 
     return load, complete, names
-
-
-__all__ = ["offer_names"]

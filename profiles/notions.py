@@ -15,7 +15,7 @@ from __future__ import annotations
 from enum import Enum
 
 from profiles.errors import InvalidProfile
-from profiles.suggestions import suggest
+from profiles.suggestions import describe_unknown
 
 #: The order of a Rényi divergence, in the expression of ``rdp``; and what stands in proofs for the order minus 1.
 ORDER, ABOVE_ONE = "alpha", "alpha_above_one"
@@ -70,10 +70,6 @@ def to_notion(value: object) -> ProfileNotion:
         return value
     names = {notion.value: notion for notion in ProfileNotion}
     if not isinstance(value, str) or value not in names:
-        shown = repr(value[:60]) if isinstance(value, str) else f"a value of type {type(value).__name__}"
-        hint = suggest(value, names) if isinstance(value, str) else ""
+        shown, hint = describe_unknown(value, names, 60)
         raise InvalidProfile(f"a notion was expected, but {shown} was found; known are {', '.join(names)}{hint}")
     return names[value]
-
-
-__all__ = ["ABOVE_ONE", "NUMBERS", "ORDER", "ProfileNotion", "to_notion"]

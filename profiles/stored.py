@@ -239,6 +239,3 @@ def _parameter(entry: dict[str, Any], name: str) -> object:
     if read_fields(entry, name, {"name", "positive"})["positive"] is not True:
         raise UnreadableFile(f"the parameter {name!r} must have a value, a range or be positive; correct the file")
     return "positive"
-
-
-__all__ = ["FORMAT", "VERSION", "profile_from_object", "profile_object", "read_profile", "term_from_object", "term_object", "write_profile"]

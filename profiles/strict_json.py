@@ -69,7 +69,7 @@ def write_document(kind: str, version: int, fields: Mapping[str, Any]) -> str:
 def read_fields(value: object, where: str, required: set[str], optional: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Return a JSON object with exactly these keys. Raises :class:`UnreadableFile`."""
     if not isinstance(value, dict):
-        raise UnreadableFile(f"{where} must be an object, but {_kind(value)} was found; correct the file")
+        raise UnreadableFile(f"{where} must be an object, but {name_type_of(value)} was found; correct the file")
     for key in sorted(required - value.keys()):
         raise UnreadableFile(f"{where} needs {key!r}, but it is missing; correct the file")
     for key in value.keys() - required - optional:
@@ -80,14 +80,14 @@ def read_fields(value: object, where: str, required: set[str], optional: frozens
 def read_list(value: object, where: str) -> list[Any]:
     """Return a JSON array. Raises :class:`UnreadableFile`."""
     if not isinstance(value, list):
-        raise UnreadableFile(f"{where} must be an array, but {_kind(value)} was found; correct the file")
+        raise UnreadableFile(f"{where} must be an array, but {name_type_of(value)} was found; correct the file")
     return value
 
 
 def read_string(value: object, where: str) -> str:
     """Return a JSON string without control characters, so that nothing in it can forge what is printed. Raises :class:`UnreadableFile`."""
     if not isinstance(value, str):
-        raise UnreadableFile(f"{where} must be text, but {_kind(value)} was found; correct the file")
+        raise UnreadableFile(f"{where} must be text, but {name_type_of(value)} was found; correct the file")
     if not value.isprintable():
         raise UnreadableFile(f"{where} has characters that cannot be printed on a line; remove them")
     return value
@@ -101,14 +101,14 @@ def read_strings(value: object, where: str) -> tuple[str, ...]:
 def read_flag(value: object, where: str) -> bool:
     """Return a JSON true or false. Raises :class:`UnreadableFile`."""
     if not isinstance(value, bool):
-        raise UnreadableFile(f"{where} must be true or false, but {_kind(value)} was found; correct the file")
+        raise UnreadableFile(f"{where} must be true or false, but {name_type_of(value)} was found; correct the file")
     return value
 
 
 def read_count(value: object, where: str) -> int:
     """Return a JSON integer of at least 0. Raises :class:`UnreadableFile`."""
     if type(value) is not int or value < 0:
-        raise UnreadableFile(f"{where} must be an integer of at least 0, but {_kind(value)} was found; correct the file")
+        raise UnreadableFile(f"{where} must be an integer of at least 0, but {name_type_of(value)} was found; correct the file")
     return value
 
 
@@ -143,10 +143,11 @@ def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number")
 
 
-def _kind(value: object) -> str:
+def name_type_of(value: object) -> str:
+    """Return what was found where another type was expected."""
     return "nothing" if value is None else f"a value of type {type(value).__name__}"
 
 
-def one_line(error: ValueError) -> str:
-    """Return why :func:`read_json` refused a text, as part of a sentence."""
+def one_line(error: BaseException) -> str:
+    """Return why something was refused, such as a text by :func:`read_json`, as part of a sentence."""
     return " ".join(str(error).split())[:100]

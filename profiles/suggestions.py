@@ -58,3 +58,14 @@ def suggest_reference(module: str, attributes: Sequence[str]) -> str:
             return suggest(attribute, (name for name in dir(found) if not name.startswith("_")))
         found = getattr(found, attribute)
     return ""
+
+
+def describe_unknown(value: object, known: Iterable[str], longest: int = 40) -> tuple[str, str]:
+    """Return how a sentence shows what is none of the ``known`` names, and the hint that ends it.
+
+    >>> describe_unknown("publik", ["public"]), describe_unknown(3, ["public"])
+    (("'publik'", " (did you mean 'public'?)"), ('a value of type int', ''))
+    """
+    if isinstance(value, str):
+        return repr(value[:longest]), suggest(value, known)
+    return f"a value of type {type(value).__name__}", ""

@@ -198,6 +198,3 @@ def _never(name: str, lo: Fraction | None, hi: Fraction | None, *, open_below: b
         "zero": "nonzero",
     }
     return name in opposite and _sign(opposite[name], lo, hi, open_below=open_below)
-
-
-__all__ = ["exact_float", "index_symbols", "read_constant", "read_name", "read_number", "read_range", "require_assumptions", "symbols_in"]

@@ -52,17 +52,14 @@ class Table:
 
     @property
     def lo(self) -> Fraction:
-        """The first abscissa."""
         return self.points[0][0]
 
     @property
     def hi(self) -> Fraction:
-        """The last abscissa."""
         return self.points[-1][0]
 
     @cached_property
     def slopes(self) -> tuple[Fraction, ...]:
-        """The slope of each line."""
         return tuple((y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in zip(self.points, self.points[1:], strict=False))
 
     @cached_property

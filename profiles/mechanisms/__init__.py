@@ -1,26 +1,6 @@
 """The catalogue: one mechanism a module, its declared profile beside the sampler that runs it."""
 
-from profiles.mechanisms.ball import project_records
-from profiles.mechanisms.catalogue import CatalogueEntry, catalogue
-from profiles.mechanisms.gaussian_lloyd import GaussianLloyd
-from profiles.mechanisms.gaussian_sum import GaussianSum
-from profiles.mechanisms.interface import EXACT_ARITHMETIC, Arithmetic, Mechanism
-from profiles.mechanisms.k_norm_sum import KNormSum
-from profiles.mechanisms.laplace_sum import LaplaceSum
-from profiles.mechanisms.lloyd import WeightedLloyd
-from profiles.mechanisms.weighted_count import WeightedCount
+from profiles.lazy import offer_names
+from profiles.mechanisms.catalogue import catalogue as catalogue  # at once: the function, not the module of its name
 
-__all__ = [
-    "EXACT_ARITHMETIC",
-    "Arithmetic",
-    "CatalogueEntry",
-    "GaussianLloyd",
-    "GaussianSum",
-    "KNormSum",
-    "LaplaceSum",
-    "Mechanism",
-    "WeightedCount",
-    "WeightedLloyd",
-    "catalogue",
-    "project_records",
-]
+__getattr__, __dir__, __all__ = offer_names(__name__)

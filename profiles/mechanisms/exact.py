@@ -30,7 +30,6 @@ class Release:
 
     @property
     def unit(self) -> Unit:
-        """The unit in which totals are counted."""
         return Unit.of(self.grid)
 
     def draw(self, totals: Totals) -> Floats:

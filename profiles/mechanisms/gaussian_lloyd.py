@@ -8,24 +8,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from profiles.arrays import Floats, ignore_flags
 from profiles.declaring import declare
-from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
-from profiles.mechanisms.datasets import norms_within, to_points
-from profiles.mechanisms.exact import open_release
-from profiles.mechanisms.interface import POSITIVE, Arithmetic, check_call, noise_scale, suppose_noise, to_arithmetic
-from profiles.mechanisms.lloyd_runs import LloydNoise, LloydRelease, plan_runs, sample_runs, settle_constants
+from profiles.mechanisms.interface import POSITIVE, Arithmetic
+from profiles.mechanisms.lloyd_runs import LloydMechanism, LloydNoise
 from profiles.notions import ProfileNotion
 from profiles.numbers import ExactLike
 from profiles.profile import Profile
-from profiles.randomness.rounded import NORMAL
-
-_P = 2.0
-_COUNT, _SUM = "the standard deviation sigma_count", "the standard deviation sigma_sum"
+from profiles.randomness.rounded import NORMAL, NoiseLaw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianLloyd:
+class GaussianLloyd(LloydMechanism):
     """Claim: Gaussian DP-Lloyd has the profile μ(w, x) = w √(T (1/σ_count² + z²/σ_sum²)) in the notion ``gaussian``, z = ‖x‖₂.
 
     In each of T iterations every record goes to its nearest centre, and for each cluster C_j
@@ -54,6 +47,9 @@ class GaussianLloyd:
     name: ClassVar[str] = "Gaussian DP-Lloyd"
     summary: ClassVar[str] = "k-means centres after T iterations with weighted counts and sums that have normal noise"
     source: ClassVar[str] = "docs/gaussian-mechanisms.md, Theorem 3; the algorithm: Fay et al. 2024, Algorithm 2"
+    count_field: ClassVar[tuple[str, str]] = ("sigma_count", "the standard deviation sigma_count")
+    sum_field: ClassVar[tuple[str, str]] = ("sigma_sum", "the standard deviation sigma_sum")
+    norm: ClassVar[float] = 2.0
 
     initial_centres: ArrayLike
     iterations: ExactLike = POSITIVE
@@ -64,19 +60,6 @@ class GaussianLloyd:
     confine: bool = False
     arithmetic: Arithmetic | str = Arithmetic.EXACT
 
-    def __post_init__(self) -> None:
-        settle_constants(self, sigma_count=_COUNT, sigma_sum=_SUM)
-
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What the profile takes for granted of the centres and of the arithmetic that draws the noise."""
-        return (*suppose_noise(to_arithmetic(self.arithmetic)), PUBLIC_CENTRES)
-
-    @property
-    def centres(self) -> Floats:
-        """The initial centres as an array of shape (k, d)."""
-        return np.array(self.initial_centres, dtype=np.float64)
-
     @property
     def profile(self) -> Profile:
         """μ(w, x) = w √(T (1/σ_count² + z²/σ_sum²)) for z = ‖x‖₂ in [0, radius]."""
@@ -85,40 +68,12 @@ class GaussianLloyd:
             parameters={"T": self.iterations, "sigma_count": self.sigma_count, "sigma_sum": self.sigma_sum}, source=self.source,
         )  # fmt: skip
 
-    @ignore_flags
-    def statistic(self, data: object) -> dict[str, Floats]:
-        """Return z = ‖x‖₂ of each record. Raises :class:`InvalidData`."""
-        return {"z": norms_within(to_points(data, self.centres.shape[1]), _P, self.radius)}
+    def laws(self) -> tuple[NoiseLaw, NoiseLaw]:
+        return NORMAL, NORMAL
 
-    def run(self, data: object, weights: object, rng: object = None) -> Floats:
-        """Return the final centres of one run, shape (k, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        output: Floats = self.sample((data, weights), rng, 1)[0]
-        return output
-
-    @ignore_flags
-    def sample(self, dataset: object, rng: object, size: int) -> Floats:
-        """Return the final centres of ``size`` independent runs, shape (size, k, d).
-
-        Raises :class:`InvalidData`, :class:`InvalidArgument`.
-        """
-        return sample_runs(self, _P, dataset, rng, size)
-
-    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
-        """Same as :meth:`sample`: the interface that audits judge."""
-        return self.sample(dataset, rng, size)
-
-    def open_release(self, rng: object = None, size: object = 1) -> LloydRelease:
-        """Return what draws the exact noise of an iteration. Raises :class:`InvalidArgument`."""
-        counts = open_release(self.sigma_count, _COUNT, NORMAL, rng, size)
-        return LloydRelease(counts, open_release(self.sigma_sum, _SUM, NORMAL, counts.bits, size))
-
-    def draw_noise(self, rng: np.random.Generator, size: int) -> LloydNoise:
-        """Return the noise of ``size`` runs in binary64; it does not depend on any data. Raises :class:`InvalidArgument`."""
-        check_call(rng, size)
-        clusters, dimension = self.centres.shape
-        shape = (size, plan_runs(self, _P).rounds, clusters)
-        counts = rng.normal(0.0, noise_scale(self.sigma_count, _COUNT), size=shape)
-        return LloydNoise(counts, rng.normal(0.0, noise_scale(self.sigma_sum, _SUM), size=(*shape, dimension)))
+    def draw_scaled(self, rng: np.random.Generator, shape: tuple[int, ...], count_scale: float, sum_scale: float) -> LloydNoise:
+        counts = rng.normal(0.0, count_scale, size=shape)
+        return LloydNoise(counts, rng.normal(0.0, sum_scale, size=(*shape, self.centres.shape[1])))
 
 
 _PLANE = ((-1.0, 0.0), (1.0, 0.0))

@@ -8,15 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from profiles.arrays import Floats
-from profiles.declaring import declare
 from profiles.mechanisms.interface import POSITIVE, Arithmetic
 from profiles.mechanisms.weighted_sum import WeightedSum
 from profiles.notions import ProfileNotion
 from profiles.numbers import ExactLike
-from profiles.profile import Profile
 from profiles.randomness.rounded import NORMAL, NoiseLaw
-
-_SIGMA = "the standard deviation sigma"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,39 +39,20 @@ class GaussianSum(WeightedSum):
     name: ClassVar[str] = "Gaussian weighted sum"
     summary: ClassVar[str] = "weighted sum of vectors plus independent N(0, sigma^2) noise in each coordinate"
     source: ClassVar[str] = "Dong, Roth and Su 2022, Theorem 2.7; docs/gaussian-mechanisms.md, Theorem 1"
+    notion: ClassVar[ProfileNotion] = ProfileNotion.GAUSSIAN
+    scale_field: ClassVar[tuple[str, str]] = ("sigma", "the standard deviation sigma")
+    norm: ClassVar[float] = 2.0
 
     sigma: ExactLike = POSITIVE
     radius: ExactLike = 4
     dimension: int = 1
     arithmetic: Arithmetic | str = Arithmetic.EXACT
 
-    def __post_init__(self) -> None:
-        self.settle(sigma=_SIGMA)
-
-    @property
-    def profile(self) -> Profile:
-        """μ(w, x) = w·z/σ for z = ‖x‖₂ in [0, radius]."""
-        return declare(
-            self.name, notion=ProfileNotion.GAUSSIAN, mu="w*z/sigma", record={"z": (0, self.radius)}, parameters={"sigma": self.sigma},
-            source=self.source,
-        )  # fmt: skip
-
-    @property
-    def norm(self) -> float:
-        """Records are measured in the Euclidean norm."""
-        return 2.0
-
-    @property
-    def scale(self) -> tuple[ExactLike, str]:
-        """The standard deviation σ."""
-        return self.sigma, _SIGMA
-
     def law(self) -> NoiseLaw:
         """Return the law of independent normal coordinates."""
         return NORMAL
 
     def draw_noise(self, rng: np.random.Generator, scale: float, size: int) -> Floats:
-        """Return normal noise in binary64, shape (size, d)."""
         return rng.normal(0.0, scale, size=(size, self.dimension))
 
 

@@ -7,6 +7,7 @@ it, which an audit tries to catch out.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -84,6 +85,31 @@ class Mechanism(Protocol):
 
     def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
+
+
+class NoisyMechanism(ABC):
+    """A mechanism with continuous noise: what it supposes of the machine, and one run as the first of several outputs."""
+
+    __slots__ = ()
+
+    arithmetic: Arithmetic | str
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the arithmetic that draws the noise."""
+        return suppose_noise(to_arithmetic(self.arithmetic))
+
+    @abstractmethod
+    def sample(self, dataset: object, rng: object, size: int) -> Floats:
+        """Return ``size`` independent outputs, stacked along the first axis. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
+
+    def run(self, data: object, weights: object, rng: object = None) -> Any:
+        """Return one output; ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
+        return self.sample((data, weights), rng, 1)[0]
+
+    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
+        """Same as :meth:`sample`: the interface that audits judge."""
+        return self.sample(dataset, rng, size)
 
 
 def to_arithmetic(value: object) -> Arithmetic:

@@ -8,16 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from profiles.arrays import Floats
-from profiles.declaring import declare
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.interface import POSITIVE, Arithmetic, require_norm, suppose_noise, to_arithmetic
 from profiles.mechanisms.weighted_sum import WeightedSum
 from profiles.numbers import ExactLike
-from profiles.profile import Profile
 from profiles.randomness.rounded import NoiseLaw, k_norm_law
-
-_SCALE = "the noise scale beta_sum"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +40,7 @@ class KNormSum(WeightedSum):
     name: ClassVar[str] = "K-norm weighted sum"
     summary: ClassVar[str] = "weighted sum of vectors plus noise of density proportional to exp(-|noise|_p / beta_sum), any p >= 1"
     source: ClassVar[str] = "Fay et al. 2024, Appendix D.4, proof of Proposition 13; Hardt and Talwar 2010"
+    scale_field: ClassVar[tuple[str, str]] = ("beta_sum", "the noise scale beta_sum")
 
     beta_sum: ExactLike = POSITIVE
     p: float = 2
@@ -52,7 +49,7 @@ class KNormSum(WeightedSum):
     arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
-        self.settle(beta_sum=_SCALE)
+        WeightedSum.__post_init__(self)
         require_norm(self.p)
 
     @property
@@ -61,28 +58,14 @@ class KNormSum(WeightedSum):
         return suppose_k_norm(to_arithmetic(self.arithmetic), self.p)
 
     @property
-    def profile(self) -> Profile:
-        """ε(w, x) = w·z/β_sum for z = ‖x‖_p in [0, radius]."""
-        return declare(
-            self.name, "w*z/beta_sum", record={"z": (0, self.radius)}, parameters={"beta_sum": self.beta_sum}, source=self.source
-        )
-
-    @property
     def norm(self) -> float:
-        """Records are measured in the l_p norm."""
         return self.p
-
-    @property
-    def scale(self) -> tuple[ExactLike, str]:
-        """The noise scale β_sum."""
-        return self.beta_sum, _SCALE
 
     def law(self) -> NoiseLaw:
         """Return the law of the norm, for p = 1, 2 and ∞. Raises :class:`InvalidArgument` for others."""
         return k_norm_law(self.p)
 
     def draw_noise(self, rng: np.random.Generator, scale: float, size: int) -> Floats:
-        """Return K-norm noise in binary64, shape (size, d)."""
         return draw_k_norm(rng, (size,), self.dimension, self.p, scale)
 
 

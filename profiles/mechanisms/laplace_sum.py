@@ -8,14 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from profiles.arrays import Floats
-from profiles.declaring import declare
 from profiles.mechanisms.interface import POSITIVE, Arithmetic
 from profiles.mechanisms.weighted_sum import WeightedSum
 from profiles.numbers import ExactLike
-from profiles.profile import Profile
 from profiles.randomness.rounded import LAPLACE, NoiseLaw
-
-_SCALE = "the noise scale b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,36 +37,19 @@ class LaplaceSum(WeightedSum):
     name: ClassVar[str] = "Laplace weighted sum"
     summary: ClassVar[str] = "weighted sum of vectors plus independent Laplace(b) noise in each coordinate"
     source: ClassVar[str] = "Fay et al. 2024, Section 3.3"
+    scale_field: ClassVar[tuple[str, str]] = ("b", "the noise scale b")
+    norm: ClassVar[float] = 1.0
 
     b: ExactLike = POSITIVE
     radius: ExactLike = 4
     dimension: int = 1
     arithmetic: Arithmetic | str = Arithmetic.EXACT
 
-    def __post_init__(self) -> None:
-        self.settle(b=_SCALE)
-
-    @property
-    def profile(self) -> Profile:
-        """ε(w, x) = w·z/b for z = ‖x‖₁ in [0, radius]."""
-        return declare(self.name, "w*z/b", record={"z": (0, self.radius)}, parameters={"b": self.b}, source=self.source)
-
-    @property
-    def norm(self) -> float:
-        """Records are measured in the l₁ norm."""
-        return 1.0
-
-    @property
-    def scale(self) -> tuple[ExactLike, str]:
-        """The noise scale b."""
-        return self.b, _SCALE
-
     def law(self) -> NoiseLaw:
         """Return the law of independent Laplace coordinates."""
         return LAPLACE
 
     def draw_noise(self, rng: np.random.Generator, scale: float, size: int) -> Floats:
-        """Return Laplace noise in binary64, shape (size, d)."""
         return rng.laplace(0.0, scale, size=(size, self.dimension))
 
 

@@ -8,22 +8,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from profiles.arrays import Floats, ignore_flags
 from profiles.composition import compose_adaptively
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
-from profiles.mechanisms.datasets import norms_within, to_points
-from profiles.mechanisms.exact import open_release
-from profiles.mechanisms.interface import POSITIVE, Arithmetic, check_call, noise_scale, require_norm, to_arithmetic
+from profiles.mechanisms.interface import POSITIVE, Arithmetic, require_norm, to_arithmetic
 from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm, suppose_k_norm
-from profiles.mechanisms.lloyd_runs import LloydNoise, LloydRelease, plan_runs, sample_runs, settle_constants
+from profiles.mechanisms.lloyd_runs import LloydMechanism, LloydNoise
 from profiles.mechanisms.weighted_count import WeightedCount
 from profiles.numbers import ExactLike
 from profiles.profile import Profile
-from profiles.randomness.rounded import LAPLACE, k_norm_law
+from profiles.randomness.rounded import LAPLACE, NoiseLaw, k_norm_law
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeightedLloyd:
+class WeightedLloyd(LloydMechanism):
     """Claim: weighted DP-Lloyd has the PDP profile ε(w, x) = T·(w/β_count + w·z/β_sum), z = ‖x‖_p.
 
     In each of T iterations, every record goes to its nearest centre (Euclidean; the first one of a tie), and for each cluster C_j
@@ -70,6 +67,8 @@ class WeightedLloyd:
     name: ClassVar[str] = "weighted DP-Lloyd"
     summary: ClassVar[str] = "k-means centres after T iterations with noisy weighted counts and sums"
     source: ClassVar[str] = "Fay et al. 2024, Proposition 13 and Algorithm 2"
+    count_field: ClassVar[tuple[str, str]] = ("beta_count", "the noise scale beta_count")
+    sum_field: ClassVar[tuple[str, str]] = ("beta_sum", "the noise scale beta_sum")
 
     initial_centres: ArrayLike
     iterations: ExactLike = POSITIVE
@@ -82,7 +81,7 @@ class WeightedLloyd:
     arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
-        settle_constants(self, beta_count="the noise scale beta_count", beta_sum="the noise scale beta_sum")
+        LloydMechanism.__post_init__(self)
         require_norm(self.p)
 
     @property
@@ -91,9 +90,8 @@ class WeightedLloyd:
         return (*suppose_k_norm(to_arithmetic(self.arithmetic), self.p), PUBLIC_CENTRES)
 
     @property
-    def centres(self) -> Floats:
-        """The initial centres as an array of shape (k, d)."""
-        return np.array(self.initial_centres, dtype=np.float64)
+    def norm(self) -> float:
+        return self.p
 
     @property
     def count(self) -> WeightedCount:
@@ -112,42 +110,13 @@ class WeightedLloyd:
         parts = (self.count.profile, self.sum.profile)
         return compose_adaptively(self.name, parts, times="T", times_value=self.iterations, source=self.source)
 
-    @ignore_flags
-    def statistic(self, data: object) -> dict[str, Floats]:
-        """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
-        return {"z": norms_within(to_points(data, self.centres.shape[1]), self.p, self.radius)}
+    def laws(self) -> tuple[NoiseLaw, NoiseLaw]:
+        """Return the laws of the noise, for p = 1, 2 and ∞. Raises :class:`InvalidArgument` for others."""
+        return LAPLACE, k_norm_law(self.p)
 
-    def run(self, data: object, weights: object, rng: object = None) -> Floats:
-        """Return the final centres of one run, shape (k, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        output: Floats = self.sample((data, weights), rng, 1)[0]
-        return output
-
-    @ignore_flags
-    def sample(self, dataset: object, rng: object, size: int) -> Floats:
-        """Return the final centres of ``size`` independent runs, shape (size, k, d).
-
-        Raises :class:`InvalidData`, :class:`InvalidArgument`.
-        """
-        return sample_runs(self, self.p, dataset, rng, size)
-
-    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
-        """Same as :meth:`sample`: the interface that audits judge."""
-        return self.sample(dataset, rng, size)
-
-    def open_release(self, rng: object = None, size: object = 1) -> LloydRelease:
-        """Return what draws the exact noise of an iteration. Raises :class:`InvalidArgument`, for a norm without exact noise, too."""
-        law = k_norm_law(self.p)
-        counts = open_release(self.beta_count, "the noise scale beta_count", LAPLACE, rng, size)
-        return LloydRelease(counts, open_release(self.beta_sum, "the noise scale beta_sum", law, counts.bits, size))
-
-    def draw_noise(self, rng: np.random.Generator, size: int) -> LloydNoise:
-        """Return the noise of ``size`` runs in binary64; it does not depend on any data. Raises :class:`InvalidArgument`."""
-        check_call(rng, size)
-        rounds = plan_runs(self, self.p).rounds
-        clusters, dimension = self.centres.shape
-        counts = rng.laplace(0.0, noise_scale(self.beta_count, "the noise scale beta_count"), size=(size, rounds, clusters))
-        scale = noise_scale(self.beta_sum, "the noise scale beta_sum")
-        return LloydNoise(counts, draw_k_norm(rng, (size, rounds, clusters), dimension, self.p, scale))
+    def draw_scaled(self, rng: np.random.Generator, shape: tuple[int, ...], count_scale: float, sum_scale: float) -> LloydNoise:
+        counts = rng.laplace(0.0, count_scale, size=shape)
+        return LloydNoise(counts, draw_k_norm(rng, shape, self.centres.shape[1], self.p, sum_scale))
 
 
 _PLANE = ((-1.0, 0.0), (1.0, 0.0))

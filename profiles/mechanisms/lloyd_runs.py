@@ -1,36 +1,43 @@
 """The iterations of DP-Lloyd, whatever the law of their noise: labels, totals of clusters, noisy totals, the next centres.
 
-A mechanism says what draws the noise: a :class:`LloydRelease` in exact mode, a function that returns :class:`LloydNoise` in binary64.
+A mechanism says what draws the noise: laws for a :class:`LloydRelease` in exact mode, and :class:`LloydNoise` in binary64.
 All that is here is a function of the data, the public centres and that noise.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from profiles.arrays import Floats, Positions
+from profiles.arrays import Floats, Positions, ignore_flags
 from profiles.errors import InvalidArgument, InvalidData
+from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.clusters import ClusterPasses, open_passes
-from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, find_reach, to_dataset, to_points
-from profiles.mechanisms.exact import Release
+from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, find_reach, norms_within, to_dataset, to_points
+from profiles.mechanisms.exact import Release, open_release
 from profiles.mechanisms.interface import (
     POSITIVE,
+    NoisyMechanism,
     check_call,
     is_exact,
     noise_scale,
     require_positive,
     settle_arithmetic,
     settle_numbers,
+    suppose_noise,
+    to_arithmetic,
     whole_number,
 )
 from profiles.mechanisms.quantised import Totals, Unit, add_exactly, prepare_units
 from profiles.numbers import ExactLike, to_exact, to_integer
+from profiles.randomness.rounded import NoiseLaw
 
 #: What one run may ask for: more iterations help nobody, and their noise is drawn before the first of them.
 MOST_ROUNDS, MOST_NUMBERS = 10**5, 10**8
@@ -145,46 +152,95 @@ class LloydRuns:
         return outputs
 
 
-def settle_constants(mechanism: Any, **scales: str) -> None:
-    """Check the constants of a mechanism and put exact ones in place of what could still change; ``scales``: its scales of noise, by field.
+class LloydMechanism(NoisyMechanism):
+    """DP-Lloyd with noise of some law: a frozen dataclass with these fields and the scales of its noise, for counts and for sums."""
 
-    Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidData` (the centres).
-    """
-    settle_arithmetic(mechanism)
-    settle_numbers(mechanism, iterations="the number of iterations", **scales, radius="the radius", min_count="min_count")
-    object.__setattr__(mechanism, "initial_centres", _freeze_centres(mechanism.initial_centres))
-    if mechanism.iterations != POSITIVE:
-        to_integer(mechanism.iterations, "the number of iterations", 1, any_form=True)
-    for name, what in scales.items():
-        require_positive(getattr(mechanism, name), what)
-    check_radius(mechanism.radius)
-    if mechanism.min_count is not None:
-        require_positive(mechanism.min_count, "min_count")
-        noise_scale(mechanism.min_count, "min_count")
+    __slots__ = ()
 
+    #: The fields that have the scales, and what messages call them.
+    count_field: ClassVar[tuple[str, str]]
+    sum_field: ClassVar[tuple[str, str]]
 
-def plan_runs(mechanism: Any, p: float) -> LloydRuns:
-    """Return the runs of a mechanism without their noise; ``p`` is the norm that bounds its records.
+    initial_centres: ArrayLike
+    iterations: ExactLike
+    radius: ExactLike
+    min_count: ExactLike | None
+    confine: bool
 
-    Raises :class:`InvalidArgument` where they would take days, or their noise would not fit in memory.
-    """
-    rounds = whole_number(mechanism.iterations, "the number of iterations")
-    require_feasible_run(rounds, mechanism.centres.size)
-    least = None if mechanism.min_count is None else noise_scale(mechanism.min_count, "min_count")
-    processing = PostProcessing(least, (p, to_exact(mechanism.radius)) if mechanism.confine else None)
-    return LloydRuns(mechanism.centres, rounds, processing, p, mechanism.radius)
+    @property
+    @abstractmethod
+    def norm(self) -> float:
+        """The p of the norm in which records are measured."""
 
+    @abstractmethod
+    def laws(self) -> tuple[NoiseLaw, NoiseLaw]:
+        """Return the laws of the noise of counts and of sums, in exact mode. Raises :class:`InvalidArgument` where there is none."""
 
-def sample_runs(mechanism: Any, p: float, dataset: object, rng: object, size: int) -> Floats:
-    """Return the final centres of ``size`` runs of a mechanism, shape (size, k, d), in the arithmetic that it has when it is used.
+    @abstractmethod
+    def draw_scaled(self, rng: np.random.Generator, shape: tuple[int, ...], count_scale: float, sum_scale: float) -> LloydNoise:
+        """Return noise of these scales in binary64: ``shape`` is (s, T, k)."""
 
-    Raises :class:`InvalidArgument`, :class:`InvalidData`.
-    """
-    if is_exact(mechanism):
-        release = mechanism.open_release(rng, size)
-        return plan_runs(mechanism, p).follow_exactly(dataset, release, size)
-    generator = check_call(rng, size)
-    return plan_runs(mechanism, p).follow_rounded(dataset, lambda count: mechanism.draw_noise(generator, count), size)
+    def __post_init__(self) -> None:
+        settle_arithmetic(self)
+        scales = dict((self.count_field, self.sum_field))
+        settle_numbers(self, iterations="the number of iterations", **scales, radius="the radius", min_count="min_count")
+        object.__setattr__(self, "initial_centres", _freeze_centres(self.initial_centres))
+        if self.iterations != POSITIVE:
+            to_integer(self.iterations, "the number of iterations", 1, any_form=True)
+        for name, what in scales.items():
+            require_positive(getattr(self, name), what)
+        check_radius(self.radius)
+        if self.min_count is not None:
+            require_positive(self.min_count, "min_count")
+            noise_scale(self.min_count, "min_count")
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the centres and of the arithmetic that draws the noise."""
+        return (*suppose_noise(to_arithmetic(self.arithmetic)), PUBLIC_CENTRES)
+
+    @property
+    def centres(self) -> Floats:
+        """The initial centres as an array of shape (k, d)."""
+        return np.array(self.initial_centres, dtype=np.float64)
+
+    @ignore_flags
+    def statistic(self, data: object) -> dict[str, Floats]:
+        """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
+        return {"z": norms_within(to_points(data, self.centres.shape[1]), self.norm, self.radius)}
+
+    @ignore_flags
+    def sample(self, dataset: object, rng: object, size: int) -> Floats:
+        """Return the final centres of ``size`` independent runs, shape (size, k, d), in the arithmetic that it has when it is used.
+
+        Raises :class:`InvalidData`, :class:`InvalidArgument`.
+        """
+        if is_exact(self):
+            release = self.open_release(rng, size)
+            return self._plan().follow_exactly(dataset, release, size)
+        generator = check_call(rng, size)
+        return self._plan().follow_rounded(dataset, lambda count: self.draw_noise(generator, count), size)
+
+    def open_release(self, rng: object = None, size: object = 1) -> LloydRelease:
+        """Return what draws the exact noise of an iteration. Raises :class:`InvalidArgument`, for a norm without exact noise, too."""
+        of_counts, of_sums = self.laws()
+        (count, count_name), (total, sum_name) = self.count_field, self.sum_field
+        counts = open_release(getattr(self, count), count_name, of_counts, rng, size)
+        return LloydRelease(counts, open_release(getattr(self, total), sum_name, of_sums, counts.bits, size))
+
+    def draw_noise(self, rng: np.random.Generator, size: int) -> LloydNoise:
+        """Return the noise of ``size`` runs in binary64; it does not depend on any data. Raises :class:`InvalidArgument`."""
+        check_call(rng, size)
+        shape = (size, self._plan().rounds, len(self.centres))
+        return self.draw_scaled(rng, shape, *(noise_scale(getattr(self, name), what) for name, what in (self.count_field, self.sum_field)))
+
+    def _plan(self) -> LloydRuns:
+        """Return the runs without their noise. Raises :class:`InvalidArgument` where they would take days, or too much memory."""
+        rounds = whole_number(self.iterations, "the number of iterations")
+        require_feasible_run(rounds, self.centres.size)
+        least = None if self.min_count is None else noise_scale(self.min_count, "min_count")
+        processing = PostProcessing(least, (self.norm, to_exact(self.radius)) if self.confine else None)
+        return LloydRuns(self.centres, rounds, processing, self.norm, self.radius)
 
 
 def require_feasible_run(rounds: int, entries: int) -> None:

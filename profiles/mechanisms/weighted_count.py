@@ -9,20 +9,18 @@ import numpy as np
 
 from profiles.arrays import Floats, ignore_flags
 from profiles.declaring import declare
-from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
 from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
+    NoisyMechanism,
     check_call,
     is_exact,
     noise_scale,
     require_positive,
     settle_arithmetic,
     settle_numbers,
-    suppose_noise,
-    to_arithmetic,
 )
 from profiles.numbers import ExactLike
 from profiles.profile import Profile
@@ -30,7 +28,7 @@ from profiles.randomness.rounded import LAPLACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeightedCount:
+class WeightedCount(NoisyMechanism):
     """Claim: M(S) = ξ + Σ w_i with ξ ~ Laplace(0, β_count) has the PDP profile ε(w, x) = w/β_count, whatever x is.
 
     Proof: adding (w, x) moves the sum of the weights by w, and |log of the Laplace density ratio| ≤ w/β_count.
@@ -58,11 +56,6 @@ class WeightedCount:
         require_positive(self.beta_count, "the noise scale beta_count")
 
     @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What the profile takes for granted of the arithmetic that draws the noise."""
-        return suppose_noise(to_arithmetic(self.arithmetic))
-
-    @property
     def profile(self) -> Profile:
         """ε(w, x) = w/β_count; there is no record statistic."""
         return declare(self.name, "w/beta_count", parameters={"beta_count": self.beta_count}, source=self.source)
@@ -88,10 +81,6 @@ class WeightedCount:
         data = to_dataset(dataset, None)
         total = add_up(lambda: np.asarray(data.weights.sum()), "the sum of the weights")
         return float(total) + generator.laplace(0.0, scale, size=size)
-
-    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
-        """Same as :meth:`sample`: the interface that audits judge."""
-        return self.sample(dataset, rng, size)
 
 
 #: β_count = 1.

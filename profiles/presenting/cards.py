@@ -76,6 +76,3 @@ def table(columns: Sequence[Child], rows: Iterable[Sequence[Child]]) -> Element:
     head = make("thead", make("tr", [make("th", column, scope="col") for column in columns]))
     body = make("tbody", [make("tr", make("th", first, scope="row"), [make("td", cell) for cell in rest]) for first, *rest in rows])
     return make("div", make("table", head, body), class_="pdp-scroll", tabindex="0", role="group", aria_label="table")
-
-
-__all__ = ["TONES", "badge", "card", "fold", "headline", "line", "listed", "name", "table"]

@@ -171,6 +171,3 @@ def _over(profile: Profile) -> list[Child]:
 
 def _end_in_html(end: Term) -> Child:
     return exact_text(end[1]) if end[0] == "num" else term_math(end)
-
-
-__all__ = ["as_declared", "describe", "describe_in_html", "describe_shares", "describe_wholly", "equation", "to_html", "to_latex"]

@@ -121,6 +121,3 @@ def _name(name: str) -> str:
     if len(name) == 1 and name != "_":
         return name
     return f"\\{name}" if name in _GREEK else rf"\mathit{{{name.replace('_', chr(92) + '_')}}}"
-
-
-__all__ = ["LATEX", "RELATIONS", "term_latex"]

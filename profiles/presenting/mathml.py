@@ -169,6 +169,3 @@ def _listed(items: Sequence[Sequence[Element]]) -> list[Element]:
 
 def _row(items: Sequence[Element]) -> Element:
     return items[0] if len(items) == 1 else make("mrow", items)
-
-
-__all__ = ["PRODUCT", "RELATIONS", "SUM", "lay_out", "operator", "term_math", "wrap"]

@@ -143,6 +143,3 @@ def _evaluate(profile: Profile, record: Mapping[str, Fraction], weights: Any) ->
     with np.errstate(all="ignore"):
         found = sympy.lambdify([symbols["w"]], fixed, "numpy")(weights)
     return np.broadcast_to(np.asarray(found, dtype=float), weights.shape)
-
-
-__all__ = ["COLOURS", "DASHES", "FAINT", "Picture", "find_format", "load_figure", "name_record", "new_figure", "plot_profile"]

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from profiles import InvalidArgument
 from profiles.arrays import Booleans, Floats
 from profiles.randomness.bits import (
-    BLOCK,
     FIRST_BITS,
     NEXT_BITS,
     BitSource,
@@ -126,6 +125,3 @@ def open_sources(rng: object, bits: object) -> tuple[BitSource, PoissonSampler]:
     draws, sampler = open_bits(rng), PoissonSampler(bits)
     refuse_repeats(sampler.source, draws)
     return draws, sampler
-
-
-__all__ = ["BLOCK", "PoissonSampler", "decide", "open_sources", "subtract_digits"]

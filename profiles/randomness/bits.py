@@ -88,11 +88,9 @@ class SecureBits:
     seed: int | None = None
 
     def block(self) -> Digits:
-        """Return the next block."""
         return np.frombuffer(os.urandom(BLOCK * FIRST_BITS // 8), dtype="<u2").astype(np.uint16, copy=False)
 
     def digit(self) -> int:
-        """Return the next single digit."""
         return int.from_bytes(os.urandom(NEXT_BITS // 8), "little")
 
     def words(self, count: int) -> Words:

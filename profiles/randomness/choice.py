@@ -65,7 +65,6 @@ class ExponentialChoice:
         return self._rate * (_exact(self._scores.max()) - _exact(self._scores[index]))
 
     def draw(self, digits: BitSource) -> int:
-        """Return one index."""
         return _draw_entry(self._sums, self._margin, self._entries, digits)
 
     def _entries(self) -> Iterator[tuple[Fraction, int]]:

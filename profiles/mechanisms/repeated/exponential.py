@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
 from profiles.arrays import Positions
-from profiles.hypotheses import ASSUMPTION_OF_SCORES, IEEE_ROUNDING, Hypothesis
-from profiles.mechanisms.interface import Arithmetic
-from profiles.mechanisms.repeated.interface import read_candidate, read_exact, to_candidates, to_function, to_scores
+from profiles.hypotheses import IEEE_ROUNDING, Hypothesis
+from profiles.mechanisms.repeated.interface import read_candidate, to_candidates, to_function, to_scores
 from profiles.mechanisms.repeated.rounds import Ends, Repeated
-from profiles.numbers import ExactLike, exact_text
 from profiles.randomness import BitSource, ExponentialChoice, enclose_exp, measure_gaps
 
 Score = Callable[[Any], Any]
@@ -51,23 +49,14 @@ class RepeatedExponential(Repeated):
     offers: ClassVar[str] = "candidates and a score function"
     machine: ClassVar[tuple[Hypothesis, ...]] = (IEEE_ROUNDING,)  # Theorem D has bounds of rounding errors
 
-    select: Callable[[tuple[Any, ...]], Any]
-    rounds: int
-    epsilon0: ExactLike
-    sensitivity: ExactLike
-    arithmetic: Arithmetic | str = Arithmetic.EXACT
-    rate: Fraction = field(init=False, repr=False)
-
-    @property
-    def assumptions(self) -> tuple[Hypothesis, Hypothesis]:
-        """What has to be proved of the scores: Assumptions 4.1 and 4.2, as this mechanism needs them."""
-        most = exact_text(read_exact(self.sensitivity))
+    def assume(self, most: str) -> tuple[str, str]:
+        """Return Assumptions 4.1 and 4.2."""
         first = "Assumption 4.1: adding a record lowers no score of any candidate that select offers (for the scores as they are computed)"
         second = (
             f"Assumption 4.2: adding a record raises the scores of the chosen candidates by at most {most} in total over the rounds, "
             "whatever is chosen (for the scores as they are computed)"
         )
-        return ASSUMPTION_OF_SCORES.about(statement=first), ASSUMPTION_OF_SCORES.about(statement=second)
+        return first, second
 
     def offer(self, previous: tuple[Any, ...]) -> tuple[Any, Score] | None:
         """Return candidates and score function of the round after ``previous``, None where the mechanism stops."""
@@ -97,7 +86,6 @@ class RepeatedExponential(Repeated):
             yield index, (Fraction(lo, lo + above - hi) if lo else Fraction(0), Fraction(hi, hi + below - lo))
 
     def name_answer(self, offered: tuple[Any, Score], number: int) -> Any:
-        """Return the chosen candidate."""
         return read_candidate(offered[0], number)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 
 from profiles.arrays import Integers, Positions
 from profiles.errors import InvalidArgument
-from profiles.hypotheses import EXACT_REALS, PURE_SELECT, Hypothesis
+from profiles.hypotheses import ASSUMPTION_OF_SCORES, EXACT_REALS, PURE_SELECT, Hypothesis
 from profiles.hypotheses import PUBLIC_CONSTANTS as _PUBLIC
 from profiles.mechanisms.interface import Arithmetic, check_call, is_exact, to_arithmetic
-from profiles.mechanisms.repeated.interface import to_pair, to_rate, to_rounds, to_select
-from profiles.numbers import ExactLike
+from profiles.mechanisms.repeated.interface import read_exact, to_pair, to_rate, to_rounds, to_select
+from profiles.numbers import ExactLike, exact_text
 from profiles.randomness import BitSource, open_bits
 
 PUBLIC_CONSTANTS = _PUBLIC.about(names="select, the number of rounds, epsilon0 and the sensitivity are")
@@ -31,14 +32,13 @@ STOPPED = -1
 MOST_OUTPUTS = 100_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated(ABC):
     """A mechanism whose output is a sequence of at most ``rounds`` answers; ``rate`` is λ = ε₀/Δ.
 
-    A mechanism of this kind is a frozen dataclass with these fields. It says what select offers, how likely each answer is, how answers are
-    drawn, and what an answer is called; answers are numbered.
+    A mechanism of this kind says what select offers, what is assumed, how likely each answer is, how answers are drawn, and what an answer
+    is called; answers are numbered.
     """
-
-    __slots__ = ()
 
     offers: ClassVar[str]
     machine: ClassVar[tuple[Hypothesis, ...]] = ()  # what exact draws take for granted of the machine
@@ -47,13 +47,17 @@ class Repeated(ABC):
     rounds: int
     epsilon0: ExactLike
     sensitivity: ExactLike
-    arithmetic: Arithmetic | str
-    rate: Fraction
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
+    rate: Fraction = field(init=False, repr=False)
 
     @property
-    @abstractmethod
-    def assumptions(self) -> tuple[Hypothesis, Hypothesis]:
+    def assumptions(self) -> tuple[Hypothesis, ...]:
         """What has to be proved of the scores or values."""
+        return tuple(ASSUMPTION_OF_SCORES.about(statement=said) for said in self.assume(exact_text(read_exact(self.sensitivity))))
+
+    @abstractmethod
+    def assume(self, most: str) -> tuple[str, str]:
+        """Return the two assumptions of the claim in words, as this mechanism needs them; ``most`` is Δ."""
 
     @abstractmethod
     def offer(self, previous: tuple[Any, ...]) -> Any:

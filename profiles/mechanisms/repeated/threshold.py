@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,11 +12,9 @@ import numpy as np
 
 from profiles.arrays import Booleans
 from profiles.errors import InvalidData
-from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
-from profiles.mechanisms.interface import Arithmetic
-from profiles.mechanisms.repeated.interface import read_exact, to_function
+from profiles.mechanisms.repeated.interface import to_function
 from profiles.mechanisms.repeated.rounds import Ends, Repeated
-from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.numbers import to_exact
 from profiles.randomness import BitSource, draw_exp, enclose_exp
 
 Value = Callable[[Any], Any]
@@ -51,23 +49,14 @@ class RepeatedThreshold(Repeated):
     source: ClassVar[str] = "Ghazi et al. 2024, Theorem 5.3"
     offers: ClassVar[str] = "a function of the data set and a threshold"
 
-    select: Callable[[tuple[bool, ...]], Any]
-    rounds: int
-    epsilon0: ExactLike
-    sensitivity: ExactLike
-    arithmetic: Arithmetic | str = Arithmetic.EXACT
-    rate: Fraction = field(init=False, repr=False)
-
-    @property
-    def assumptions(self) -> tuple[Hypothesis, Hypothesis]:
-        """What has to be proved of the values: Assumptions 5.1 and 5.2, as this mechanism needs them."""
-        most = exact_text(read_exact(self.sensitivity))
+    def assume(self, most: str) -> tuple[str, str]:
+        """Return Assumptions 5.1 and 5.2."""
         first = "Assumption 5.1: adding a record lowers no value that select asks for (for the values as they are computed)"
         second = (
             f"Assumption 5.2: adding a record raises the values whose answer is above by at most {most} in total over the rounds, "
             "whatever the answers (for the values as they are computed)"
         )
-        return ASSUMPTION_OF_SCORES.about(statement=first), ASSUMPTION_OF_SCORES.about(statement=second)
+        return first, second
 
     def offer(self, previous: tuple[bool, ...]) -> tuple[Value, Fraction] | None:
         """Return value function and threshold of the round after ``previous``, None where the mechanism stops."""
@@ -91,7 +80,6 @@ class RepeatedThreshold(Repeated):
         return (1, (lo, hi)), (0, (1 - hi, 1 - lo))
 
     def name_answer(self, offered: object, number: int) -> bool:  # noqa: ARG002
-        """Return whether the answer is ⊤."""
         return bool(number)
 
 

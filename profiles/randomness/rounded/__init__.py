@@ -1,21 +1,5 @@
 """Exact noise: the correctly rounded values of real-valued mechanisms (docs/exact-noise.md)."""
 
-from profiles.randomness.rounded.grid import Grid
-from profiles.randomness.rounded.ieee import check_rounding
-from profiles.randomness.rounded.laws import EUCLIDEAN, EXPONENTIAL, LAPLACE, MAXIMUM, NORMAL, NoiseLaw, k_norm_law
-from profiles.randomness.rounded.rounding import Precision, draw_rounded, draw_rounded_integers
+from profiles.lazy import offer_names
 
-__all__ = [
-    "EUCLIDEAN",
-    "EXPONENTIAL",
-    "LAPLACE",
-    "MAXIMUM",
-    "NORMAL",
-    "Grid",
-    "NoiseLaw",
-    "Precision",
-    "check_rounding",
-    "draw_rounded",
-    "draw_rounded_integers",
-    "k_norm_law",
-]
+__getattr__, __dir__, __all__ = offer_names(__name__)

@@ -148,6 +148,3 @@ def _round_table(points: list[Fraction], function: Any) -> Floats:
             table[i] = float(low)
     table.setflags(write=False)
     return table
-
-
-__all__ = ["KNOWN_BITS", "first_bits", "log_error", "log_table", "negative_log", "turn", "turn_error", "turn_tables"]

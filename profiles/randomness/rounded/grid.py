@@ -92,6 +92,3 @@ def floor_log2(value: Fraction) -> int:
     """
     guess = value.numerator.bit_length() - value.denominator.bit_length()  # right, or one too large
     return guess if Fraction(2) ** guess <= value else guess - 1
-
-
-__all__ = ["Grid", "floor_log2"]

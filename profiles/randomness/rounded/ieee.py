@@ -83,6 +83,3 @@ _RESULTS = (
     ]),
 )  # fmt: skip
 _EXPECTED = tuple(values.tobytes() for values in _RESULTS)
-
-
-__all__ = ["U", "check_rounding", "float_of_bits", "power_of_two"]

@@ -224,6 +224,3 @@ def k_norm_law(p: float) -> NoiseLaw:
         f'exact noise is offered for the norms p = 1, 2 and inf, but p = {p} was found; choose one of them, or arithmetic="binary64", '
         "which keeps the hypothesis of exact arithmetic open"
     )
-
-
-__all__ = ["EUCLIDEAN", "EXPONENTIAL", "LAPLACE", "MAXIMUM", "NORMAL", "Balls", "NoiseLaw", "k_norm_law", "sum_rows"]

@@ -222,6 +222,3 @@ def _decide_row(totals: list[int], words: list[int], law: NoiseLaw, grid: Grid, 
         further = read_words(bits, len(uniform)).tolist()
         uniform = [k << _FURTHER_BITS | word for k, word in zip(uniform, further, strict=True)]
         known += _FURTHER_BITS
-
-
-__all__ = ["Precision", "draw_rounded", "draw_rounded_integers"]
