@@ -10,6 +10,7 @@ from accountant.calibration import calibrate_noise as calibrate_noise
 from accountant.calibration import calibrate_noise_for_size as calibrate_noise_for_size
 from accountant.checking import check as check
 from accountant.data import compute_weights_file as compute_weights_file
+from accountant.deltas import DeltaWarning as DeltaWarning
 from accountant.guarantees import render as render
 from accountant.guarantees.derive import derive_epsilon as derive_epsilon
 from accountant.interop import read_guarantee as read_guarantee

@@ -1,8 +1,8 @@
 """Amplification by Poisson sampling of one number, per direction: ψ⁺ = log(1 + q (e^ε − 1)) and ψ⁻ = −log(1 − q (1 − e^−ε)), outward.
 
 One theorem (docs/one-sided.md, Theorem 1), of which Theorem 6 of Fay et al. 2024 is the first direction. :func:`sampled_ball` and
-:func:`enclose_minus` are the formulas in balls, :func:`_at_border` the values that need none; :func:`amplify`, :func:`amplify_plus` and
-:func:`amplify_minus` round them, and :func:`amplify_array` evaluates the first of them for whole arrays.
+:func:`enclose_add` are the formulas in balls, :func:`_at_border` the values that need none; :func:`amplify`, :func:`amplify_remove` and
+:func:`amplify_add` round them, and :func:`amplify_array` evaluates the first of them for whole arrays.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from flint import arb
 from accountant.rules.variance import refuse_oracle
 from profiles import InvalidNumber, to_exact
 from profiles.arrays import Floats
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.numbers import round_down_finite, round_up_finite, shorten
-from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 from proofs_check.suprema.terms import sampled_ball
 
-__all__ = ["MOST_EPSILON", "Amplified", "amplify", "amplify_array", "amplify_minus", "amplify_plus"]
+__all__ = ["MOST_EPSILON", "Amplified", "amplify", "amplify_add", "amplify_array", "amplify_remove"]
 
 _START_BITS = 128
 _MOST_BITS = 1 << 22
@@ -83,7 +83,7 @@ def amplify(epsilon: object, q: object) -> Amplified:
     raise InvalidNumber("epsilon or q has more digits than ψ can be rounded with; give shorter numbers")
 
 
-def enclose_minus(epsilon: Fraction | None, q: Fraction) -> arb:
+def enclose_add(epsilon: Fraction | None, q: Fraction) -> arb:
     """Return a ball around ψ⁻ = −log(1 − q (1 − e^−ε)) for ε > 0 (None is ∞) and 0 < q < 1 at the working precision."""
     gone = ball(Fraction(1)) if epsilon is None else -(-ball(epsilon)).expm1()
     return -(-(ball(q) * gone)).log1p()
@@ -155,17 +155,17 @@ def _one_by_one(epsilon: Floats, q: Floats) -> Floats:
     return np.array([amplify(float(e), float(p)).upper for e, p in zip(epsilon, q, strict=True)], dtype=np.float64)
 
 
-def amplify_plus(plus: object, q: object) -> Fraction:
-    """Return an upper bound of ψ⁺ = log(1 + q (e^plus − 1)), the loss when a record goes after each is kept with probability q.
+def amplify_remove(remove: object, q: object) -> Fraction:
+    """Return an upper bound of ψ⁺ = log(1 + q (e^remove − 1)), the loss when a record goes after each is kept with probability q.
 
-    ``plus`` in nats from 0 to 10,000, ``q`` in [0, 1], exact. The bound exceeds ψ⁺ by less than 2^−200 relatively.
+    ``remove`` in nats from 0 to 10,000, ``q`` in [0, 1], exact. The bound exceeds ψ⁺ by less than 2^−200 relatively.
     Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1 (second half); Fay et al. 2024, Theorem 6.
     Raises :class:`InvalidNumber`, :class:`NotPrivate` for a variance-optimal q.
 
-    >>> amplify_plus("0", "1/2"), amplify_plus("1", 1)
+    >>> amplify_remove("0", "1/2"), amplify_remove("1", 1)
     (Fraction(0, 1), Fraction(1, 1))
     """
-    loss, rate = to_loss(plus, "epsilon_plus"), to_probability(q)
+    loss, rate = to_loss(remove, "epsilon_remove"), to_probability(q)
     known = _at_border(loss, rate)
     if known is not None:
         return known
@@ -173,24 +173,24 @@ def amplify_plus(plus: object, q: object) -> Fraction:
         return round_outward(sampled_ball(ball(rate), ball(loss)))
 
 
-def amplify_minus(minus: object | None, q: object) -> Fraction | None:
-    """Return an upper bound of ψ⁻ = −log(1 − q (1 − e^−minus)), the loss when a record comes; None where it is unbounded.
+def amplify_add(add: object | None, q: object) -> Fraction | None:
+    """Return an upper bound of ψ⁻ = −log(1 − q (1 − e^−add)), the loss when a record comes; None where it is unbounded.
 
-    ``minus`` None is ∞, the one-sided case, where ψ⁻ = −log(1 − q) is finite for every q < 1.
-    Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1 (first half). Raises like :func:`amplify_plus`.
+    ``add`` None is ∞, the one-sided case, where ψ⁻ = −log(1 − q) is finite for every q < 1.
+    Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1 (first half). Raises like :func:`amplify_remove`.
 
-    >>> float(amplify_minus(None, "1/2"))  # log 2
+    >>> float(amplify_add(None, "1/2"))  # log 2
     0.6931471805599453
-    >>> amplify_minus(None, 1) is None
+    >>> amplify_add(None, 1) is None
     True
     """
     rate = to_probability(q)
-    loss = None if minus is None else to_loss(minus, "epsilon_minus")
+    loss = None if add is None else to_loss(add, "epsilon_add")
     known = _at_border(loss, rate)
     if known is not None or rate == 1:
         return known
     with working_precision(BITS):
-        return round_outward(enclose_minus(loss, rate))
+        return round_outward(enclose_add(loss, rate))
 
 
 def to_loss(value: object, what: str) -> Fraction:

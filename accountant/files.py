@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import os
 import secrets
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -18,17 +19,19 @@ from profiles import InvalidArgument, UnwritableOutput
 def replace_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """Yield a binary file that becomes ``path`` on success; on any exception (Ctrl-C included) it is removed and ``path`` is untouched.
 
-    ``private``: it is for its owner's eyes. Raises :class:`UnwritableOutput` where the system refuses to write.
+    ``private``: it is for its owner's eyes, whatever the mode of the one that it takes the place of. A file with rows, weights, states,
+    secrets or spending is, unless it is what --out names. Raises :class:`UnwritableOutput` where the system refuses to write.
     """
-    with replace_files(path, private=private) as (stream,):
+    with replace_files(path, private=(path,) if private else ()) as (stream,):
         yield stream
 
 
 @contextlib.contextmanager
-def replace_files(*paths: Path, private: bool = False) -> Iterator[tuple[IO[bytes], ...]]:
+def replace_files(*paths: Path, private: Collection[Path] = ()) -> Iterator[tuple[IO[bytes], ...]]:
     """Yield binary files that become ``paths`` on success, one right after the other, once all of them are whole and on disk.
 
-    On any exception (Ctrl-C included) they are removed and ``paths`` are untouched. Raises :class:`UnwritableOutput`.
+    On any exception (Ctrl-C included) they are removed and ``paths`` are untouched. ``private``: those for their owner's eyes.
+    Raises :class:`UnwritableOutput`.
     """
     for path in paths:
         _require_regular(path)
@@ -45,7 +48,7 @@ def replace_files(*paths: Path, private: bool = False) -> Iterator[tuple[IO[byte
             yield tuple(streams)
             for current, stream in zip(paths, streams, strict=True):
                 stream.flush()
-                os.fchmod(stream.fileno(), 0o600 if private else _mode(current))
+                os.fchmod(stream.fileno(), 0o600 if current in private else _mode(current))
                 os.fsync(stream.fileno())
         with _uninterrupted():  # all of them or none
             for current in paths:
@@ -107,6 +110,41 @@ def check_distinct(*paths: Path | None) -> None:
         for other in named[:place]:
             if _is_same(path, other):
                 raise InvalidArgument(f"two outputs are both to be {path}; name two files")
+
+
+def check_outputs(inputs: Mapping[str, object], *outputs: Path | None) -> None:
+    """Refuse, before any work, outputs that cannot be written, that are an input, or of which two are one file.
+
+    ``inputs``: what each of them is → what was given for it, which may be anything. Outputs that are None are not asked for. Raises
+    :class:`UnwritableOutput` and :class:`InvalidArgument`.
+    """
+    for path in outputs:
+        if path is not None:
+            check_writable(path)
+            for what, given in inputs.items():
+                check_not_input(path, given, what)
+    check_distinct(*outputs)
+
+
+def check_public(data: object, public: Mapping[str, object]) -> None:
+    """Refuse a public input that is the private data: the same file, however it is spelled or linked, or one with the same content.
+
+    ``public``: what each input is → what was given for it, which may be anything; ``data`` likewise. What was made of the data in other
+    ways is not seen: that the input is public is a hypothesis of the release. Raises :class:`InvalidArgument`.
+    """
+    for what, given in public.items():
+        if isinstance(data, (str, os.PathLike)) and isinstance(given, (str, os.PathLike)) and _has_same_content(Path(data), Path(given)):
+            raise InvalidArgument(
+                f"the {what} must be public, but {Path(given).name} is the private data, whose records would be published; name a file "
+                "that was made without looking at them"
+            )
+
+
+def _has_same_content(path: Path, other: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):  # what is not there, or is no path, is told of where it is read
+        if path.is_file() and other.is_file():
+            return path.samefile(other) or filecmp.cmp(path, other, shallow=False)
+    return False
 
 
 def _is_same(path: Path, other: Path) -> bool:

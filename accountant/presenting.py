@@ -126,6 +126,3 @@ def _draw(axes: Any, curves: list[Curve]) -> None:
     for index, curve in enumerate(curves):
         xs, ys = [float(s.x) for s in curve.samples], [float(min(s.upper, Fraction(10) ** 300)) for s in curve.samples]
         axes.plot(xs, ys, color=COLOURS[(0, 2)[index % 2]], linestyle=DASHES[index % 2], linewidth=1.8, label=curve.name)
-
-
-__all__ = ["plot_derived", "plot_weight", "weight_html", "weight_text"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from accountant.guarantees import AnyGuarantee, ships
+from accountant.guarantees import Guarantee, ships
 from profiles import InvalidArgument
 from profiles.arrays import Booleans
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 def release_once(
     ledger: Analysis | None,
-    guarantee: AnyGuarantee,
+    guarantee: Guarantee,
     size: int | None,
     run: Callable[[Booleans | None], Any],
     *,
     arguments: tuple[object, ...],
-    curve: AnyGuarantee | None = None,
+    curve: Guarantee | None = None,
     personal: Personal | None = None,
     ids: Any = None,
-) -> tuple[Any, AnyGuarantee, Charged | None]:
+) -> tuple[Any, Guarantee, Charged | None]:
     """Return what ``run`` released, the guarantee that it is handed out with, and where there is a ledger what was charged.
 
     Without a ledger every row takes part: ``run`` gets None, and the guarantee is its own. With one it gets the mask of the rows that do,
@@ -55,6 +55,3 @@ def require_analysis(ledger: object) -> Analysis:
             f"ledger= takes one analysis with its name and ids, but {type(ledger).__name__} was found; give ledger.analysis(name, ids)"
         )
     return ledger
-
-
-__all__ = ["release_once", "require_analysis"]

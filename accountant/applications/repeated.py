@@ -12,7 +12,7 @@ from accountant.applications.charging import release_once
 from accountant.applications.running import Answer
 from accountant.calibration.one_sided import OneSidedCalibration, calibrate_one_sided
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
-from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, prove_losses, ships, subsample
+from accountant.guarantees import Guarantee, Hypothesis, Losses, Run, assume, conclude_run, discharge, prove_losses, ships, subsample
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.arrays import Booleans, Integers
 from profiles.hypotheses import CHECKED_FORM, DATA_SETS, UNIVERSE_ORDER
@@ -34,7 +34,7 @@ _THEOREMS = {RepeatedExponential: f"{_PAGE}, Theorem A", RepeatedThreshold: f"{_
 
 def declare_repeated(
     mechanism: RepeatedMechanism, *, check: AssumptionCheck | None = None, domain: FiniteDomain | None = None
-) -> AnyGuarantee:
+) -> Guarantee:
     """Under the assumptions of ``mechanism``: ε⁺ = ε₀; and ε⁻ = L·ε₀ for the exponential one with at most L rounds, ∞ for thresholds.
 
     The assumptions are open hypotheses. ``check`` is what :func:`~proofs_check.exact.repeated.check_assumptions` or ``search_violation``
@@ -51,15 +51,15 @@ def declare_repeated(
     source = f"{mechanism.source}; {_THEOREMS[type(mechanism)]}"
     if check is not None:
         source += f"; assumptions: no violation in {check.tried}"
-    plus = to_exact(mechanism.epsilon0, "epsilon0")
+    remove = to_exact(mechanism.epsilon0, "epsilon0")
     if isinstance(mechanism, RepeatedThreshold):
-        found = prove_losses(mechanism.name, plus, None, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
+        found = prove_losses(mechanism.name, remove, None, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
     else:
-        minus = mechanism.rounds * plus
+        add = mechanism.rounds * remove
         if closed and check is not None and check.spread is not None:
-            minus = min(minus, mechanism.rate * check.spread)
-        most = minus if minus <= MOST_EPSILON else None
-        found = prove_losses(mechanism.name, plus, most, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
+            add = min(add, mechanism.rate * check.spread)
+        most = add if add <= MOST_EPSILON else None
+        found = prove_losses(mechanism.name, remove, most, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
     if not closed or check is None or domain is None:
         return found
     for assumption in mechanism.assumptions:
@@ -125,24 +125,24 @@ class SubsampledRepeated:
     plan: OneSidedCalibration | RoundsCalibration
     check: AssumptionCheck | None = None
     domain: FiniteDomain | None = None
-    base: AnyGuarantee = field(init=False, repr=False)
+    base: Guarantee = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", declare_repeated(self.mechanism, check=self.check, domain=self.domain))
         self._cover(self.base)
 
-    def _cover(self, base: AnyGuarantee) -> AnyGuarantee:
+    def _cover(self, base: Guarantee) -> Guarantee:
         """Return the guarantee of ``base`` on a sample. Raises :class:`InvalidArgument` where it is more than the plan's target."""
         found = subsample(base, self.plan.p)
         bound = found.bound
-        if not isinstance(bound, TwoSidedDP) or bound.epsilon is None or bound.epsilon > self.plan.target:
+        if not isinstance(bound, Losses) or bound.epsilon is None or bound.epsilon > self.plan.target:
             raise InvalidArgument(
                 "the plan is not about this mechanism (its epsilon0, its rounds); make it by subsampled_exponential or _threshold"
             )
         return found
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """The guarantee of one run in both directions, before it is known where the random numbers come from."""
         return subsample(self.base, self.plan.p)
 
@@ -181,7 +181,6 @@ class SubsampledRepeated:
         return found
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
-        """Same as :meth:`sample`."""
         return self.sample(dataset, rng, size)
 
 

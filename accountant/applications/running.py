@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 
 from accountant.applications.quality import Utility
-from accountant.guarantees import AnyGuarantee, Hypothesis, Run, conclude_run, render, ships
+from accountant.guarantees import Guarantee, Hypothesis, Run, conclude_run, render, ships
 from profiles.arrays import Booleans
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 from profiles.randomness.bits import BitSource
@@ -46,7 +46,7 @@ class Answer(Generic[Output]):
     """
 
     output: Output
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
     utility: Utility | None = field(default=None, kw_only=True)
     choice: Choice | None = field(default=None, kw_only=True)
     charged: Charged | None = field(default=None, kw_only=True)
@@ -81,8 +81,8 @@ class Draw:
         return self.sampler.select(np.full(count, p))
 
     def conclude(
-        self, guarantee: AnyGuarantee, algorithm: object, *, sampled: bool = True, proved: Mapping[Hypothesis, str] | None = None
-    ) -> AnyGuarantee:
+        self, guarantee: Guarantee, algorithm: object, *, sampled: bool = True, proved: Mapping[Hypothesis, str] | None = None
+    ) -> Guarantee:
         """Return the guarantee of the run of ``algorithm`` that used these numbers: :func:`~accountant.guarantees.conclude_run`."""
         draws = self.sampler.source.hypothesis if sampled else None
         return conclude_run(guarantee, Run(noise=self.noise.hypothesis, draws=draws, known=ships(algorithm), proved=dict(proved or {})))

@@ -1,18 +1,5 @@
 """Choosing the noise of a mechanism for a given ε* and a given sampling rule or sample size, with the guarantee that results."""
 
-from accountant.calibration.choices import Choice, Comparison, calibrate
-from accountant.calibration.lloyd import least_error_ratio, published_ratio
-from accountant.calibration.noise import Calibration, calibrate_noise
-from accountant.calibration.sizes import calibrate_noise_for_size, constrained_rule_for_size
+from profiles.lazy import offer_names
 
-__all__ = [
-    "Calibration",
-    "Choice",
-    "Comparison",
-    "calibrate",
-    "calibrate_noise",
-    "calibrate_noise_for_size",
-    "constrained_rule_for_size",
-    "least_error_ratio",
-    "published_ratio",
-]
+__getattr__, __dir__, __all__ = offer_names(__name__)

@@ -60,7 +60,6 @@ class Choice:
         return () if self.found is None else tuple(item for item in self.found.hypotheses if item.id in _PUBLIC)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stable JSON form of one rule of ``pdp calibrate``."""
         found = self.found
         made: dict[str, Any] = {"rule": self.rule, "verdict": self.verdict, "reason": self.reason}
         if found is None:
@@ -327,6 +326,3 @@ def fill_profile(choice: Choice, declaration: Declaration) -> Declaration:
         )
     q = choice.found.derived.rule.q
     return Declaration(choice.found.profile, None if q is None else SamplingDeclaration(q), declaration.hypotheses)
-
-
-__all__ = ["CERTIFIED", "INFEASIBLE", "UNKNOWN", "Choice", "Comparison", "calibrate", "fill_profile"]

@@ -17,8 +17,10 @@ from accountant.curves.accounting import Account, account
 from accountant.curves.engine import guess_epsilon
 from accountant.curves.events import MOST_USES, Composition, Event, parameter_names
 from accountant.curves.points import point_at_delta, point_at_epsilon, to_delta, to_epsilon, to_gap
+from accountant.curves.reading import DeclaredEvents
 from profiles import Infeasible, InvalidArgument, Undecided, decimal_text, exact_text, to_exact
 from profiles.numbers import bisect
+from profiles.protection import Unit
 
 _TOLERANCE = "1e-3"
 _GAP = "1e-2"
@@ -57,14 +59,13 @@ class CalibratedEvents:
         return f"{found}, and {exact_text(self.beyond)} does not"
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was found as JSON types, exactly."""
         beyond = None if self.beyond is None else exact_text(self.beyond)
         target = {"epsilon": exact_text(self.target_epsilon), "delta": exact_text(self.target_delta)}
         return {"name": self.name, "value": exact_text(self.value), "beyond": beyond, "target": target}
 
 
 def find_least_noise(
-    composition: Composition, epsilon: object, delta: object, *, tolerance: object = _TOLERANCE, gap: object = _GAP
+    composition: Composition | DeclaredEvents, epsilon: object, delta: object, *, tolerance: object = _TOLERANCE, gap: object = _GAP
 ) -> CalibratedEvents:
     """Return the least noise of the one event of ``composition`` for the target, rounded up, within the relative ``tolerance``.
 
@@ -76,7 +77,8 @@ def find_least_noise(
     >>> exact_text(find_least_noise(sums, 1, "1e-6").value)
     '16.906'
     """
-    event, search = _one(composition), _Search.of(composition, epsilon, delta, gap)
+    search = _Search.of(composition, epsilon, delta, gap)
+    event = search.event
     names = [name for name in parameter_names(event.mechanism) if name in _NOISE]
     if not names:
         raise InvalidArgument(
@@ -91,18 +93,19 @@ def find_least_noise(
         return search.meets(build(value))
 
     guess = _guess_noise(event, search)
-    low, high = _bracket(enough, guess, Fraction(2), f"noise of {composition.name[:60]!r}")
+    low, high = _bracket(enough, guess, Fraction(2), f"noise of {search.name[:60]!r}")
     step = _decimal_step(low, wanted)
     low_steps, high_steps = bisect(lambda n: enough(n * step), low // step, -(-high // step), lambda a, b: b - a <= a * wanted)
     return search.conclude(names[0], high_steps * step, low_steps * step, build)
 
 
-def find_most_uses(composition: Composition, epsilon: object, delta: object, *, gap: object = _GAP) -> CalibratedEvents:
+def find_most_uses(composition: Composition | DeclaredEvents, epsilon: object, delta: object, *, gap: object = _GAP) -> CalibratedEvents:
     """Return how often the one event of ``composition`` can be used for the target: exactly up to 10,000 times, to four digits beyond.
 
     Raises :class:`Infeasible` where one use is too many, and as :func:`find_least_noise`.
     """
-    event, search = _one(composition), _Search.of(composition, epsilon, delta, gap)
+    search = _Search.of(composition, epsilon, delta, gap)
+    event = search.event
 
     def build(value: Fraction) -> Event:
         return replace(event, count=int(value))
@@ -111,7 +114,7 @@ def find_most_uses(composition: Composition, epsilon: object, delta: object, *, 
         return search.excess(build(Fraction(count)))
 
     if excess(1) > 0:
-        raise Infeasible(f"uses of {composition.name[:60]!r} for {search.target} were asked for, but one is too many; add noise")
+        raise Infeasible(f"uses of {search.name[:60]!r} for {search.target} were asked for, but one is too many; add noise")
     low, high = _find_root(excess, _guess_uses(search, build))
     if high > MOST_USES > low:  # closer to the most that may be asked for than four digits tell
         low, high = (MOST_USES, high) if excess(MOST_USES) <= 0 else (low, MOST_USES)
@@ -119,13 +122,14 @@ def find_most_uses(composition: Composition, epsilon: object, delta: object, *, 
 
 
 def find_largest_rate(
-    composition: Composition, epsilon: object, delta: object, *, tolerance: object = _TOLERANCE, gap: object = _GAP
+    composition: Composition | DeclaredEvents, epsilon: object, delta: object, *, tolerance: object = _TOLERANCE, gap: object = _GAP
 ) -> CalibratedEvents:
     """Return the largest sampling probability of the one event for the target, rounded down, within the relative ``tolerance``.
 
     Raises :class:`Infeasible` where even 1e-15 is too much, and as :func:`find_least_noise`.
     """
-    event, search, wanted = _one(composition), _Search.of(composition, epsilon, delta, gap), _to_tolerance(tolerance)
+    search, wanted = _Search.of(composition, epsilon, delta, gap), _to_tolerance(tolerance)
+    event = search.event
 
     def build(value: Fraction) -> Event:
         return replace(event, sampling_probability=value)
@@ -140,9 +144,7 @@ def find_largest_rate(
     while fails(low):
         low, high = max(low / 4, _LEAST_RATE), low
         if high == _LEAST_RATE:
-            raise Infeasible(
-                f"a sampling probability of {composition.name[:60]!r} for {search.target} was asked for, but none is; add noise"
-            )
+            raise Infeasible(f"a sampling probability of {search.name[:60]!r} for {search.target} was asked for, but none is; add noise")
     step = _decimal_step(low, wanted)
     low_steps, high_steps = bisect(lambda n: fails(n * step), -(-low // step), high // step, lambda a, b: b - a <= a * wanted)
     return search.conclude("sampling_probability", low_steps * step, high_steps * step, build)
@@ -152,14 +154,27 @@ def find_largest_rate(
 class _Search:
     """What is searched for: δ(``epsilon``) ≤ ``delta`` in both directions."""
 
-    composition: Composition
+    declared: DeclaredEvents
     epsilon: Fraction
     delta: Fraction
     gap: Fraction
 
     @classmethod
-    def of(cls, composition: Composition, epsilon: object, delta: object, gap: object) -> _Search:
-        return cls(composition, to_epsilon(epsilon), to_delta(delta), to_gap(gap))
+    def of(cls, given: Composition | DeclaredEvents, epsilon: object, delta: object, gap: object) -> _Search:
+        declared = given if isinstance(given, DeclaredEvents) else DeclaredEvents(given, Unit.RECORD, None, ())
+        if len(found := declared.composition.events) != 1:
+            raise InvalidArgument(
+                f"{declared.composition.name[:60]!r} was to be calibrated, but it has {len(found)} different events; calibrate one event"
+            )
+        return cls(declared, to_epsilon(epsilon), to_delta(delta), to_gap(gap))
+
+    @property
+    def event(self) -> Event:
+        return self.declared.composition.events[0]
+
+    @property
+    def name(self) -> str:
+        return self.declared.composition.name
 
     @property
     def target(self) -> str:
@@ -167,7 +182,7 @@ class _Search:
 
     def meets(self, event: Event) -> bool:
         """Whether δ(ε) ≤ δ is proved. Far from the target ε at δ, which is moderate, tells at once; δ at ε may be of any size."""
-        made = Composition(self.composition.name, (event,))
+        made = Composition(self.name, (event,))
         with suppress(Undecided):
             about = point_at_delta(made, self.delta, _ROUGH)
             if about.upper is not None and about.upper <= self.epsilon:
@@ -181,18 +196,16 @@ class _Search:
         """Return log(δ(ε)/δ) by the proved upper end, infinite where there is none: at most 0 if and only if δ(ε) ≤ δ is proved."""
         upper: Fraction | None = None
         with suppress(Undecided):
-            upper = point_at_epsilon(Composition(self.composition.name, (event,)), self.epsilon, self.gap).upper
+            upper = point_at_epsilon(Composition(self.name, (event,)), self.epsilon, self.gap).upper
         if upper is None or not self.delta:
             return 0.0 if upper == 0 else math.inf
         found = _log(upper / self.delta) if upper else -math.inf
         return min(found, 0.0) if upper <= self.delta else max(found, _LITTLE)
 
     def conclude(self, name: str, value: Fraction, beyond: Fraction | None, build: Callable[[Fraction], Event]) -> CalibratedEvents:
-        made = account(Composition(self.composition.name, (build(value),)), epsilon=self.epsilon, gap=self.gap)
+        made = account(replace(self.declared, composition=Composition(self.name, (build(value),))), epsilon=self.epsilon, gap=self.gap)
         if made.point.upper is None or made.point.upper > self.delta:
-            raise Infeasible(
-                f"{name} of {self.composition.name[:60]!r} for {self.target} was asked for, but none could be certified; add noise"
-            )
+            raise Infeasible(f"{name} of {self.name[:60]!r} for {self.target} was asked for, but none could be certified; add noise")
         if beyond is not None:
             beyond = self._find_beyond(value, beyond, build)
         return CalibratedEvents(name, value, beyond, made, self.epsilon, self.delta)
@@ -202,7 +215,7 @@ class _Search:
         for times in (1, 4, 16):
             farther = value + times * (beyond - value)
             with suppress(InvalidArgument, Undecided):
-                other = point_at_epsilon(Composition(self.composition.name, (build(farther),)), self.epsilon, self.gap)
+                other = point_at_epsilon(Composition(self.name, (build(farther),)), self.epsilon, self.gap)
                 if other.lower is not None and other.lower > self.delta:
                     return farther
         return None
@@ -251,20 +264,12 @@ def _guess_uses(search: _Search, build: Callable[[Fraction], Event]) -> int:
     delta = search.delta or _SMALL
     while high - low > _CLOSE:
         middle = (low + high) / 2
-        made = Composition(search.composition.name, (build(Fraction(round(math.exp(middle)))),))
+        made = Composition(search.name, (build(Fraction(round(math.exp(middle)))),))
         few = False
         with suppress(Undecided):  # losses beyond all grids are too many
             few = guess_epsilon(made, delta) <= search.epsilon
         low, high = (middle, high) if few else (low, middle)
     return round(math.exp((low + high) / 2))
-
-
-def _one(composition: Composition) -> Event:
-    if len(composition.events) != 1:
-        raise InvalidArgument(
-            f"{composition.name[:60]!r} was to be calibrated, but it has {len(composition.events)} different events; calibrate one event"
-        )
-    return composition.events[0]
 
 
 def _bracket(enough: Callable[[Fraction], bool], guess: Fraction, factor: Fraction, what: str) -> tuple[Fraction, Fraction]:
@@ -306,6 +311,3 @@ def _log(value: Fraction) -> float:
 
 def _short(value: Fraction) -> str:
     return decimal_text(value, 6, round_up=False)
-
-
-__all__ = ["CalibratedEvents", "find_largest_rate", "find_least_noise", "find_most_uses"]

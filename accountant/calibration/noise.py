@@ -11,10 +11,10 @@ from accountant.calibration.template import Template, make_template
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule, make_rule, refuse_oracle
 from profiles import Declaration, Infeasible, InvalidArgument, InvalidTarget, Profile, Undecided, decimal_text, exact_text, to_exact
+from profiles.balls import working_precision
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import shorten
 from profiles.terms import Term
-from proofs_check.enclosures import working_precision
 from proofs_check.suprema.bound import least_value
 from proofs_check.suprema.branch import Point, SearchedTerm
 from proofs_check.suprema.search import guess_maximiser
@@ -55,7 +55,6 @@ class Calibration:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """The open hypotheses of the guarantee."""
         return self.derived.guarantee.hypotheses
 
     def render(self) -> str:
@@ -123,7 +122,7 @@ def calibrate_noise(
             return Calibration(scale, _parameters(family, scale), profile, derived, small, at, falling)
         known.append(dict(derived.bound.evidence.at))
         # where epsilon hardly depends on the scale, the bound has to be closer and the steps longer
-        gap = max(gap / 1_000, _LEAST_GAP) if derived.bound.lower <= target else gap
+        gap = max(gap / 1_000, _LEAST_GAP) if derived.bound.evidence.lower <= target else gap
         floor = scale * (1 + exact_tolerance / 4 * 4**attempt)
     if falling is not None and any(_is_above(family, made.q, target, point, Fraction(2) ** int(_FARTHEST), _FAR_BITS) for point in known):
         raise Infeasible(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from accountant.amplification import BITS, MOST_EPSILON, amplify_minus, amplify_plus, round_outward, to_loss, to_probability
+from accountant.amplification import BITS, MOST_EPSILON, amplify_add, amplify_remove, round_outward, to_loss, to_probability
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Profile, Undecided, declare, exact_text, to_exact
+from profiles.balls import ball, working_precision
 from profiles.numbers import round_down_finite, shorten
 from profiles.terms import Term, number
-from proofs_check.enclosures import ball, working_precision
 from proofs_check.suprema.certify import MANIFEST, BoundClaim, ProofTrees, boxes, certify, premise
 
 Choice = Literal["optimal", "corollary"]
@@ -20,27 +20,42 @@ _POINT = boxes(1, 256)
 
 
 @dataclass(frozen=True, slots=True)
-class OneSidedCalibration:
-    """Claim: an ``epsilon0``-add-DP mechanism on a fresh Poisson sample of rate ``p`` is ``target``-differentially private.
+class CalibratedPair:
+    """A mechanism that loses at most ``epsilon0`` when a record goes is ``target``-DP on a fresh Poisson sample of rate ``p``, binary64.
 
-    For exactly these numbers ψ⁺ ≤ target and ψ⁻ ≤ target (checked when it is made, in ball arithmetic). ``p`` is a binary64 number.
+    For exactly these numbers ψ⁺ ≤ target and ψ⁻ ≤ target (checked when it is made, in ball arithmetic).
     """
 
     target: Fraction
     p: float
     epsilon0: Fraction
-    choice: Choice
 
     @property
-    def plus(self) -> Fraction:
+    def added(self) -> Fraction | None:
+        """What the mechanism loses at most when a record comes; None: there is no bound."""
+        return None
+
+    @property
+    def remove(self) -> Fraction:
         """The certified loss when a record goes, at most the target."""
-        return amplify_plus(self.epsilon0, self.p)
+        return amplify_remove(self.epsilon0, self.p)
 
     @property
-    def minus(self) -> Fraction:
+    def add(self) -> Fraction:
         """The certified loss when a record comes, at most the target."""
-        found = amplify_minus(None, self.p)
-        return self.target if found is None else found  # p < 1, so that it is never None
+        found = amplify_add(self.added, self.p)
+        return self.target if found is None else found  # p < 1 where nothing bounds it, so that it is never None
+
+    def keeps_target(self) -> bool:
+        """Tell whether the losses in both directions are at most the target."""
+        return self.epsilon0 > 0 and self.remove <= self.target and self.add <= self.target
+
+
+@dataclass(frozen=True, slots=True)
+class OneSidedCalibration(CalibratedPair):
+    """Claim: an ``epsilon0``-add-DP mechanism on a fresh Poisson sample of rate ``p`` is ``target``-differentially private."""
+
+    choice: Choice
 
     def certificates(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return two certificates that the kernel accepted: ψ⁺ ≤ target and ψ⁻ ≤ target, for `pdp check`.
@@ -63,7 +78,7 @@ def calibrate_one_sided(target: object, *, choice: str = "optimal") -> OneSidedC
     >>> plan = calibrate_one_sided(1)
     >>> plan.p, float(plan.epsilon0)
     (0.6321205588285577, 1.3132616875182228)
-    >>> plan.plus <= 1 and plan.minus <= 1
+    >>> plan.remove <= 1 and plan.add <= 1
     True
     """
     chosen = next((known for known in CHOICES if known == choice), None)
@@ -78,21 +93,21 @@ def calibrate_one_sided(target: object, *, choice: str = "optimal") -> OneSidedC
         with working_precision(BITS):
             epsilon0 = min(epsilon0, Fraction(round_down_finite(round_outward(ball(Fraction(2)).log(), up=False))))
     plan = OneSidedCalibration(epsilon, p, epsilon0, chosen)
-    if plan.plus > epsilon or plan.minus > epsilon:
+    if not plan.keeps_target():
         raise Undecided(f"the pair for the target {shorten(epsilon)} could not be certified; give a target with fewer digits")
     return plan
 
 
-def largest_probability(target: object, minus: object | None = None) -> float:
-    """Return the largest binary64 p with ψ⁻ ≤ target: p ≤ (1 − e^−target)/(1 − e^−minus), and 1 where minus ≤ target.
+def largest_probability(target: object, add: object | None = None) -> float:
+    """Return the largest binary64 p with ψ⁻ ≤ target: p ≤ (1 − e^−target)/(1 − e^−add), and 1 where minus ≤ target.
 
-    ``minus`` None is ∞. Source: docs/one-sided.md, Theorem 3. Raises :class:`InvalidTarget`, :class:`InvalidNumber`.
+    ``add`` None is ∞. Source: docs/one-sided.md, Theorem 3. Raises :class:`InvalidTarget`, :class:`InvalidNumber`.
 
     >>> largest_probability("0.5"), largest_probability("0.5", "0.4")
     (0.3934693402873666, 1.0)
     """
     epsilon = to_target(target)
-    loss = None if minus is None else to_loss(minus, "epsilon_minus")
+    loss = None if add is None else to_loss(add, "epsilon_add")
     if loss is not None and loss <= epsilon:
         return 1.0
     with working_precision(BITS):
@@ -134,13 +149,13 @@ def to_target(value: object) -> Fraction:
     return exact
 
 
-def certify_pair(plus: Fraction, q: Fraction, target: Fraction) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return certificates of log(1 + q (e^plus − 1)) ≤ target and −log(1 − q) ≤ target, accepted by the kernel.
+def certify_pair(remove: Fraction, q: Fraction, target: Fraction) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return certificates of log(1 + q (e^remove − 1)) ≤ target and −log(1 − q) ≤ target, accepted by the kernel.
 
-    The first is ψ of the constant profile ε = plus under the uniform rule q; the second is ψ of the constant profile ε = −log(1 − q) under
+    The first is ψ of the constant profile ε = remove under the uniform rule q; the second that of the constant ε = −log(1 − q) under
     the rule 1, which is ψ⁻ by Theorem 1 of docs/one-sided.md. Raises :class:`Undecided` where the kernel does not accept one.
     """
-    first = declare("epsilon_plus of a one-sided mechanism", f"{exact_text(plus)} + 0*w")
+    first = declare("epsilon_remove of a one-sided mechanism", f"{exact_text(remove)} + 0*w")
     second = declare("the loss when a record comes", f"-log(1 - {exact_text(q)}) + 0*w")
     return _accepted(first, number(q), target), _accepted(second, number(1), target)
 

@@ -7,36 +7,23 @@ from fractions import Fraction
 
 import mpmath
 
-from accountant.amplification import BITS, MOST_EPSILON, amplify_minus, amplify_plus, round_outward
-from accountant.calibration.one_sided import largest_epsilon0, largest_probability, to_target
+from accountant.amplification import BITS, MOST_EPSILON, round_outward
+from accountant.calibration.one_sided import CalibratedPair, largest_epsilon0, largest_probability, to_target
 from profiles import InvalidArgument, InvalidTarget, Undecided
+from profiles.balls import ball, working_precision
 from profiles.mechanisms.repeated.interface import to_rounds
 from profiles.numbers import round_down_finite
-from proofs_check.enclosures import ball, working_precision
 
 
 @dataclass(frozen=True, slots=True)
-class RoundsCalibration:
-    """Claim: a mechanism with ε⁺ = ``epsilon0`` and ε⁻ = ``rounds``·``epsilon0`` is ``target``-DP on a fresh Poisson sample of rate ``p``.
+class RoundsCalibration(CalibratedPair):
+    """Claim: a mechanism with ε⁺ = ``epsilon0`` and ε⁻ = ``rounds``·``epsilon0`` is ``target``-DP on a fresh sample of rate ``p``."""
 
-    For exactly these numbers ψ⁺ ≤ target and ψ⁻ ≤ target (checked when it is made). ``p`` is a binary64 number.
-    """
-
-    target: Fraction
-    p: float
-    epsilon0: Fraction
     rounds: int
 
     @property
-    def plus(self) -> Fraction:
-        """The certified loss when a record goes, at most the target."""
-        return amplify_plus(self.epsilon0, self.p)
-
-    @property
-    def minus(self) -> Fraction:
-        """The certified loss when a record comes, at most the target."""
-        found = amplify_minus(_minus(self.rounds, self.epsilon0), self.p)
-        return self.target if found is None else found
+    def added(self) -> Fraction | None:
+        return _minus(self.rounds, self.epsilon0)
 
 
 def calibrate_rounds(target: object, rounds: object, *, p: float | None = None) -> RoundsCalibration:
@@ -54,7 +41,7 @@ def calibrate_rounds(target: object, rounds: object, *, p: float | None = None) 
     ``target`` ε in nats, exact, 0 < ε ≤ 10000. Raises :class:`InvalidTarget`, :class:`InvalidArgument`.
 
     >>> plan = calibrate_rounds(1, 2)
-    >>> round(plan.p, 4), round(float(plan.epsilon0), 4), plan.plus <= 1 and plan.minus <= 1
+    >>> round(plan.p, 4), round(float(plan.epsilon0), 4), plan.remove <= 1 and plan.add <= 1
     (0.6885, 1.2516, True)
     """
     epsilon, count = to_target(target), to_rounds(rounds)
@@ -68,8 +55,7 @@ def calibrate_rounds(target: object, rounds: object, *, p: float | None = None) 
 
 
 def _certify(plan: RoundsCalibration) -> RoundsCalibration:
-    epsilon = plan.target
-    if plan.epsilon0 <= 0 or plan.plus > epsilon or plan.minus > epsilon:
+    if not plan.keeps_target():
         raise Undecided("the pair for this target could not be certified; give a target with fewer digits")
     return plan
 

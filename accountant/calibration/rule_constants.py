@@ -109,7 +109,6 @@ class RuleConstants:
         return to_exact(found[key], f"the constant {key}") if key in found else None
 
     def size(self, rule: str) -> Fraction | None:
-        """Return the expected sample size m."""
         if self._size is not None:
             return self._size
         count = self.number(rule, "n")

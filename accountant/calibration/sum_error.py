@@ -16,11 +16,11 @@ from accountant.rules import SamplingRule
 from accountant.selection.select import Selector, prepare_selection
 from accountant.weights.fast.columns import Column
 from profiles import InvalidArgument, Profile, decimal_text
+from profiles.balls import working_precision
 from profiles.evaluation import exact_value
 from profiles.numbers import round_up
 from profiles.terms import number, symbol
 from profiles.variables import Statistic
-from proofs_check.enclosures import working_precision
 from proofs_check.suprema.branch import SearchedTerm, enclose_supremum
 from proofs_check.suprema.search import rounded_up
 

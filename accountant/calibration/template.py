@@ -10,13 +10,14 @@ from itertools import pairwise, product
 import sympy
 
 from profiles import InvalidArgument, Parameter, PDPError, Profile, exact_text, to_exact
+from profiles.balls import ball, working_precision
 from profiles.profile import Part
 from profiles.suggestions import suggest
 from profiles.terms import Term, number, substitute, symbol
 from profiles.variables import WEIGHT
 from proofs_check.admission import admit
 from proofs_check.conditions.context import Context
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.algebra import derivative
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal

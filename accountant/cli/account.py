@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from accountant.cli.options import AllOption, CertificateOption, JsonOption
-from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.files import check_distinct, check_not_input, check_writable, write_whole
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
+from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.calibration.events import CalibratedEvents
-    from accountant.curves import Account, Composition
+    from accountant.curves import Account, DeclaredEvents
     from profiles.presenting.pictures import Picture
 
 HELP = (
@@ -46,6 +46,11 @@ class Options:
         str | None, typer.Option("--sampling", metavar="Q", help="with --gaussian: each record is in each sample with probability Q")
     ] = None
     count: Annotated[str | None, typer.Option("--count", metavar="T", help="with --gaussian: number of steps")] = None
+    unit: Annotated[str | None, typer.Option("--unit", metavar="U", help="with --gaussian: who is protected, record or user")] = None
+    neighbors: Annotated[
+        str | None,
+        typer.Option("--neighbors", metavar="N", help="with --gaussian: add-remove, replace-one or zero-out; the norm is for these"),
+    ] = None
     calibrate: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +68,6 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     given = [name for name, value in _single(options).items() if value is not None]
     if options.file is not None and given:
         raise InvalidArgument(f"a file and {given[0]} were given, but a file says all of its events; give one of the two")
@@ -92,7 +96,6 @@ def run(options: Options) -> int:
 
 
 def _account(options: Options) -> Account:
-    from accountant.curves import curve_of_file
     from accountant.curves.accounting import account
 
     if (options.delta is None) == (options.epsilon is None):
@@ -100,9 +103,9 @@ def _account(options: Options) -> Account:
         raise InvalidArgument(
             f"pdp account needs --delta D (bounds epsilon) or --epsilon E (bounds delta), but {found} was given; give one"
         )
-    source = curve_of_file(options.file) if options.file is not None else _read(options)
+    declared = _read(options)
     with show_progress("composing"):
-        return account(source, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3")
+        return account(declared, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3")
 
 
 def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
@@ -113,9 +116,9 @@ def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
         raise InvalidArgument(f"--calibrate finds {', '.join(ways)}, but {str(options.calibrate)[:40]!r} was found; name one of them")
     if options.delta is None or options.epsilon is None:
         raise InvalidArgument("a target has an epsilon and a delta, but one is missing; give --epsilon E and --delta D with --calibrate")
-    composition = _read(options)
+    declared = _read(options)
     with show_progress("calibrating"):
-        found = ways[options.calibrate](composition, options.epsilon, options.delta, gap=options.gap or "1e-2")
+        found = ways[options.calibrate](declared, options.epsilon, options.delta, gap=options.gap or "1e-2")
     return found.account, found
 
 
@@ -124,22 +127,21 @@ def _print(options: Options, found: Account, calibrated: CalibratedEvents | None
         print_line(calibrated.describe())
         print_line("")
     print_as_it_is(found.render(everything=options.everything).rstrip())
-    if options.certificate is not None:
-        print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
-    if options.guarantee is not None:
-        print_line(f"guarantee written to {options.guarantee}; add it to others with: pdp compose {options.guarantee} OTHER...")
+    print_written(certificate=options.certificate, guarantee=options.guarantee)
     if options.plot is not None:
         print_line(f"curve drawn in {options.plot}")
 
 
 def _single(options: Options) -> dict[str, str | None]:
     """Return the options that stand for a file with one event."""
-    return {"--gaussian": options.gaussian, "--sampling": options.sampling, "--count": options.count}
+    events = {"--gaussian": options.gaussian, "--sampling": options.sampling, "--count": options.count}
+    return {**events, "--unit": options.unit, "--neighbors": options.neighbors}
 
 
-def _read(options: Options) -> Composition:
-    """Return the composition of the file, which is about records, or of the options without one."""
-    from accountant.curves import Composition, make_event, read_composition_file
+def _read(options: Options) -> DeclaredEvents:
+    """Return what the file declares, or the options without one."""
+    from accountant.curves import Composition, DeclaredEvents, make_event, read_composition_file
+    from profiles.protection import read_protection
 
     given = [name for name, value in _single(options).items() if value is not None]
     if options.file is not None:
@@ -154,17 +156,18 @@ def _read(options: Options) -> Composition:
         sampling_probability=options.sampling or 1,
         count=options.count or 1,
     )
-    return Composition("sampled Gaussian sums" if event.sampling_probability != 1 else "Gaussian sums", (event,))
+    protection = read_protection(
+        "record" if options.unit is None else options.unit,
+        "add-remove" if options.neighbors is None else options.neighbors,
+        "the command line",
+    )
+    name = "sampled Gaussian sums" if event.sampling_probability != 1 else "Gaussian sums"
+    return DeclaredEvents(Composition(name, (event,)), protection.unit, protection.neighbors, ())
 
 
 def _check_outputs(options: Options) -> None:
     """Refuse outputs that cannot be written, that are the input, or of which two are one file, before any work is done."""
-    targets = (options.certificate, options.guarantee, options.plot)
-    for path in targets:
-        if path is not None:
-            check_writable(path)
-            check_not_input(path, None if options.file is None else str(options.file), "composition")
-    check_distinct(*targets)
+    check_outputs({"composition": options.file}, options.certificate, options.guarantee, options.plot)
     if options.plot is not None:
         from profiles.presenting.pictures import find_format, load_figure
 

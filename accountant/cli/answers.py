@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.files import check_distinct, check_not_input, check_writable, replace_file, write_whole
+from accountant.cli.charging import ReleaseOptions, check_ledger, make_analysis, open_ledger, require_one_key
+from accountant.cli.options import SeedOption
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
+from accountant.files import check_outputs, check_public, replace_file, write_whole
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
 
 if TYPE_CHECKING:
     import numpy as np
 
     from accountant.applications.running import Answer
-    from accountant.guarantees import AnyGuarantee
+    from accountant.guarantees import Guarantee
 
 EpsilonOption = Annotated[str, typer.Option("--epsilon", "-e", metavar="E", help="epsilon to keep, in nats, an exact number such as 0.5")]
 CandidatesOption = Annotated[
@@ -37,23 +41,58 @@ AnswerOption = Annotated[
 GuaranteeOption = Annotated[
     Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee to a file that pdp compose adds to others")
 ]
-SeedOption = Annotated[
-    int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
-]
 
 _LARGEST = 200_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOptions(ReleaseOptions):
+    """What the command line says of an answer."""
+
+    out: AnswerOption = None
+    guarantee: GuaranteeOption = None
+    seed: SeedOption = None
+
+
 #: What is written: the names of the columns, and the rows.
 Columns = dict[str, list[Any]]
 
 
-def check_outputs(inputs: Sequence[tuple[object, str]], *outputs: Path | None) -> None:
-    """Refuse outputs that cannot be written, are an input, or the same file twice, before any work. Raises :class:`PDPError`."""
-    named = [path for path in outputs if path is not None]
-    for path in named:
-        check_writable(path)
-        for given, what in inputs:
-            check_not_input(path, given, what)
-    check_distinct(*named)
+def prepare(options: AnswerOptions, inputs: Mapping[str, object], *others: Path | None) -> None:
+    """Refuse outputs, inputs and what belongs to a ledger, before any work: as :func:`check_outputs`, :func:`check_public` and
+    :func:`check_ledger` do. ``inputs``: the data as "input", and what must be public.
+    """
+    outputs = (options.out, options.guarantee, *others)
+    check_public(inputs["input"], {what: given for what, given in inputs.items() if what != "input"})
+    check_outputs(inputs, *outputs)
+    check_ledger(options, *outputs)
+
+
+def run_on_rows(
+    mechanism: Any,
+    options: AnswerOptions,
+    columns: Sequence[str],
+    read: Callable[..., Any],
+    doing: str,
+    *,
+    data: str,
+    candidates: int | list[str],
+    drop_unknown: bool,
+) -> Any:
+    """Return the answer of a mechanism on what is ``read`` of the ``columns`` of a file: users, candidates, and values if any.
+
+    With a ledger each user is charged first. Raises :class:`PDPError`.
+    """
+    from accountant.applications.submodular.readers import list_users
+
+    rng, bits = open_seeds(options.seed)
+    with show_progress(doing), open_ledger(options) as ledger:
+        require_one_key(ledger, columns[0])
+        rows = read_incidence(data, *columns, with_ids=ledger is not None)
+        named: dict[str, Any] = {"user": columns[0], "item": columns[1], "candidates": candidates, "drop_unknown": drop_unknown}
+        function = read(rows, **named)
+        units = {} if ledger is None else {"ids": list_users(rows, **named)}
+        return mechanism.run(function, rng, bits=bits, ledger=make_analysis(ledger, options, **units))
 
 
 def open_seeds(seed: int | None) -> tuple[np.random.Generator | None, np.random.Generator | None]:
@@ -132,32 +171,12 @@ def write_answer(path: Path | None, columns: Columns) -> None:
         stream.write(buffer.getvalue())
 
 
-def write_promise(path: Path | None, guarantee: AnyGuarantee) -> None:
+def write_promise(path: Path | None, guarantee: Guarantee) -> None:
     """Write a guarantee file."""
     from accountant.interop.files import write_guarantee
 
     if path is not None:
         write_whole(path, write_guarantee(guarantee))
-
-
-class AnswerOptions(Protocol):
-    """What the command line says of an answer, in the ``Options`` of each command."""
-
-    @property
-    def out(self) -> Path | None:
-        """Where the answer is written."""
-
-    @property
-    def guarantee(self) -> Path | None:
-        """Where its guarantee is written."""
-
-    @property
-    def everything(self) -> bool:
-        """Whether what is discharged is printed, too."""
-
-    @property
-    def json(self) -> bool:
-        """Whether one JSON object is printed."""
 
 
 def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *, public: dict[str, Any], headline: Sequence[str]) -> int:
@@ -195,6 +214,5 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
     print_as_it_is(render(answer.guarantee, everything=options.everything).rstrip())
     if options.out is not None:
         print_line(f"answer written to {options.out}")
-    if options.guarantee is not None:
-        print_line(f"guarantee written to {options.guarantee}; add it to others with: pdp compose {options.guarantee} OTHER...")
+    print_written(guarantee=options.guarantee)
     return 0

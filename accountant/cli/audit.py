@@ -239,7 +239,7 @@ class _Drawing:
 
         if isinstance(picture, PDPError):
             raise picture
-        with replace_file(self.path) as stream:
+        with replace_file(self.path, private=True) as stream:  # outputs on both data sets, as many as were drawn
             stream.write(picture or b"")
 
 

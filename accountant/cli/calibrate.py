@@ -21,9 +21,9 @@ from accountant.cli.options import (
     TargetOption,
     parse_assignments,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_table, print_written
 from accountant.cli.streams import load_quietly, quiet_output
-from accountant.files import check_distinct, check_not_input, check_writable, write_whole
+from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
@@ -85,12 +85,9 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.calibration import calibrate
 
-    _check_outputs(
-        options.profile, options.data, options.certificate, options.out, (options.rule or []) + ([] if options.q is None else [options.q])
-    )
+    _check_outputs(options)
     declaration = load_quietly(options.profile)
     with quiet_output(), show_progress("searching the least noise"):
         found = calibrate(
@@ -113,8 +110,7 @@ def run(options: Options) -> int:
         print_json({**found.to_json(), "certificate": _name(options.certificate, written), "out": _name(options.out, written)})
     else:
         _print(found, everything=options.everything)
-        if written and options.certificate is not None:
-            print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
+        print_written(certificate=options.certificate if written else None)
         if written and options.out is not None:
             print_line(f"profile written to {options.out}; bound it with: pdp epsilon {options.out}")
         _print_private(found)
@@ -122,17 +118,13 @@ def run(options: Options) -> int:
     return next((code for verdict, code in _EXIT.items() if verdict in verdicts), 0)
 
 
-def _check_outputs(profile: str, data: str | None, certificate: Path | None, out: Path | None, rules: list[str]) -> None:
-    for option, path in (("--certificate", certificate), ("--out", out)):
-        if path is None:
-            continue
-        if len(rules) > 1:
-            raise InvalidArgument(f"{option} was given for {len(rules)} rules, but a file holds the result of one; give one rule")
-        check_writable(path)
-        check_not_input(path, profile, "profile")
-        if data is not None:
-            check_not_input(path, data, "input")
-    check_distinct(certificate, out)
+def _check_outputs(options: Options) -> None:
+    rules = len(options.rule or ()) + (options.q is not None)
+    for option, path in (("--certificate", options.certificate), ("--out", options.out)):
+        if path is not None and rules > 1:
+            raise InvalidArgument(f"{option} was given for {rules} rules, but a file holds the result of one; give one rule")
+    check_outputs({"profile": options.profile, "input": options.data}, options.certificate, options.out)
+    out = options.out
     if out is not None and out.suffix != ".toml":
         raise InvalidArgument(f"the profile was to be written to {out}, but profile files end in .toml; rename it")
 

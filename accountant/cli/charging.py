@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
 from accountant.files import check_not_input
 from profiles.errors import InvalidArgument
 
@@ -26,27 +28,23 @@ KeyOption = Annotated[
 AnchorOption = Annotated[Path | None, typer.Option("--anchor", metavar="A", help="with --ledger: its anchor; where it was last by default")]
 
 
-class LedgerOptions(Protocol):
-    """What the command line says of a ledger, in the ``Options`` of each command."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseOptions:
+    """What the command line says of every release."""
 
-    @property
-    def ledger(self) -> str | None:
-        """The ledger: a file, or a schema on a server."""
-
-    @property
-    def name(self) -> str | None:
-        """The name of the release."""
-
-    @property
-    def anchor(self) -> Path | None:
-        """Its anchor."""
+    ledger: LedgerOption = None
+    name: NameOption = None
+    anchor: AnchorOption = None
+    everything: AllOption = False
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
 
 
 #: The options of all commands that name a file to write.
 _OUTPUTS = ("out", "certificate", "guarantee", "report", "state")
 
 
-def check_ledger(options: LedgerOptions, *outputs: Path | None) -> None:
+def check_ledger(options: ReleaseOptions, *outputs: Path | None) -> None:
     """Refuse a ledger without a name, what belongs to a ledger without one, and outputs that are the ledger, before any work.
 
     Raises :class:`InvalidArgument`.
@@ -62,7 +60,7 @@ def check_ledger(options: LedgerOptions, *outputs: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def open_ledger(options: LedgerOptions) -> Iterator[Ledger | None]:
+def open_ledger(options: ReleaseOptions) -> Iterator[Ledger | None]:
     """Open the ledger of the options for a block; None where there is none.
 
     Raises as ``Ledger.open`` does, :class:`InvalidArgument` for outputs that are the data or a file of the ledger.
@@ -78,7 +76,7 @@ def open_ledger(options: LedgerOptions) -> Iterator[Ledger | None]:
         yield ledger
 
 
-def make_analysis(ledger: Ledger | None, options: LedgerOptions, **units: Any) -> Analysis | None:
+def make_analysis(ledger: Ledger | None, options: ReleaseOptions, **units: Any) -> Analysis | None:
     """Return the analysis that the options stand for: ``units`` are those of ``Ledger.analysis``. None without a ledger."""
     return None if ledger is None else ledger.analysis(str(options.name), **units)
 
@@ -90,9 +88,3 @@ def require_one_key(ledger: Ledger | None, column: str) -> None:
             f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but the users here by {column[:40]!r} alone, so that "
             "a unit is a part of a user; charge a ledger whose units are users"
         )
-
-
-__all__ = [
-    "AnchorOption", "KeyOption", "LedgerOption", "LedgerOptions", "NameOption", "check_ledger", "make_analysis", "open_ledger",
-    "require_one_key",
-]  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
-from collections.abc import Iterator, Mapping
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,9 +17,12 @@ from accountant.cli.output import print_json, print_line
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
+if TYPE_CHECKING:
+    from proofs_check.documents.entries import CheckedDocument
+
 HELP = (
-    "Check a certificate (or that of a sample or of a table of weights) with the proof checker (the kernel; standard library only): "
-    "exit 0 accepted, 1 rejected with the step's name."
+    "Check any file that pdp wrote: certificates with the proof checker (the kernel; standard library only), also those inside of a "
+    "report, and guarantees by making their calls again. Exit 0 accepted, 1 rejected with the step's name, 2 nothing to check."
 )
 EXAMPLE = """\b
 Examples:
@@ -28,191 +33,13 @@ Examples:
   pdp check c.json --verified
   pdp check --export checker.pyz
 """
-_LONG = 2_000  # of an expression that is printed
-
-
-def _find_statement(text: str, whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an accepted certificate is about: profile, sampling and target ε*; for a bound also what is not checked.
-
-    ``whole``: the certificate, with numbers as they are written.
-    """
-    if "composition" in whole:
-        return _find_composition(json_text.loads(text))
-    from accountant.checking import COVER, KMEANS, SAMPLE, STATISTICS, TABLE
-
-    if whole.get("format") == STATISTICS:
-        return _find_within(json_text.loads(text))
-    proof = whole.get("proof", whole)
-    about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
-    if whole.get("format") == COVER:
-        from accountant.weights.gaussian.covers import describe_cover
-
-        return about | {"weights": list(describe_cover(whole))}
-    if whole.get("format") == KMEANS:
-        return _find_fit(whole)
-    about |= {name: whole[name] for name in ("epsilon", "rule") if name in whole}
-    if proof.get("format") == TABLE:
-        from accountant.weights.gaussian.stored import describe_table
-
-        about["weights"] = list(describe_table(proof))
-    if SAMPLE not in text and "epsilon-upper" not in text:
-        return about
-    from accountant.guarantees import premises_json
-    from accountant.interop.releases import list_unchecked
-
-    found = list_unchecked(text)
-    return about | {"hypotheses": [item.sentence for item in found], "premises": premises_json(found)} if found else about
-
-
-def _find_fit(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an accepted certificate of a private fit is about: each release with its cost, ε, and what is not checked."""
-    named = ("arguments", "releases", "budget", "epsilon", "profile", "hypotheses", "premises")
-    return {name: whole[name] for name in named} | {"sample": whole.get("sample"), "sampling": None, "target_epsilon": None}
-
-
-def _find_within(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an accepted certificate of statistics and a sample is about: what was released, the rule, ε, and what is not checked."""
-    named = ("arguments", "released", "releases", "epsilon", "clipped", "hypotheses", "premises")
-    return {
-        **{name: whole[name] for name in named},
-        "profile": whole["sample"]["profile"],
-        "rule": whole["sample"]["rule"],
-        "sampling": None,
-        "target_epsilon": None,
-    }
-
-
-def _describe_within(about: Mapping[str, Any]) -> Iterator[str]:
-    rule = about["rule"]
-    name, bound = about["profile"]["name"], about["epsilon"]["upper"]
-    yield f"about: statistics, and one analysis by {name}, epsilon <= {bound}, for one row more or less"
-    for release in about["releases"]:
-        adds, noise = (_say(release[name]) for name in ("reach", "scale"))
-        yield f"      {release['what']}: cost {_say(release['cost'])}, a record adds at most {adds}, noise of scale {noise}"
-    yield f"    rule: {rule['name']}" + ("" if rule["q"] is None else f", q = {_shorten(rule['q'])}")
-    if about["clipped"]:
-        yield "    each row is moved into the declared range before anything else"
-
-
-def _describe_fit(about: Mapping[str, Any]) -> Iterator[str]:
-    arguments, bound = about["arguments"], about["epsilon"]
-    delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
-    yield f"about: {about['profile']['name']}, epsilon <= {bound['upper']}{delta}, for one row more or less"
-    yield f"    released, for {'epsilon' if bound['delta'] is None else 'mu^2'} = {_shorten(about['budget'])} in all:"
-    for release in about["releases"]:
-        adds, noise = (_say(release[name]) for name in ("reach", "scale"))
-        yield f"      {release['what']}: cost {_shorten(release['cost'])}, a record adds at most {adds}, noise of scale {noise}"
-    if about["sample"] is not None:
-        yield f"      {_describe_sample(about['sample'], arguments['sample']['rule'])}"
-    if arguments["public"]:
-        yield f"    taken as they are, because they are said to be public: {', '.join(arguments['public'])}"
-
-
-def _describe_sample(sample: Mapping[str, Any], rule: str) -> str:
-    size, cost, counts, sums = (_say(sample[name]) for name in ("expected_size", "budget", "counts", "sums"))
-    return (
-        f"one {rule} sample of about {size} records, {len(sample['releases'])} releases: cost {cost}, proved by itself of {counts} for "
-        f"counts and {sums} for sums per unit of weight"
-    )
-
-
-def _say(number: str) -> str:
-    from profiles import decimal_text, to_exact
-
-    return decimal_text(to_exact(number), 6, round_up=False)
-
-
-def _find_composition(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the events and the bounds of an accepted certificate of a composition, and what is not checked."""
-    from accountant.curves.stored import composition_from_object
-    from accountant.guarantees import declare_events, premises_json
-
-    found = declare_events(composition_from_object(whole["composition"])).hypotheses
-    bounds = [{name: claim[name] for name in ("claim", "direction", "epsilon", "bound")} for claim in whole["claims"]]
-    return {
-        "composition": whole["composition"],
-        "bounds": bounds,
-        "hypotheses": [item.sentence for item in found],
-        "premises": premises_json(found),
-    }
-
-
-def _shorten(text: str) -> str:
-    """Return an expression as it is, or the beginning of one that is very long, such as one with a table spelled out."""
-    return text if len(text) <= _LONG else f"{text[:_LONG]} ... ({len(text)} characters, see the file)"
-
-
-def _describe(about: Mapping[str, Any]) -> Iterator[str]:
-    from profiles.hypotheses import Head
-
-    if "composition" in about:
-        yield from _describe_composition(about)
-    elif "clipped" in about:
-        yield from _describe_within(about)
-    elif "releases" in about:
-        yield from _describe_fit(about)
-    else:
-        yield from _describe_profile(about)
-    if "premises" not in about:
-        yield f"    not checked here: that your mechanism {_say_promise(about)}"
-        return
-    yield "    not checked here, and needed for every use of this epsilon:"
-    for head in sorted({item["head"] for item in about["premises"]}, key=[item.value for item in Head].index):
-        yield f"      {head}"
-        yield from (f"        - {item['sentence']}" for item in about["premises"] if item["head"] == head)
-
-
-def _describe_composition(about: Mapping[str, Any]) -> Iterator[str]:
-    from accountant.curves.stored import composition_from_object
-
-    yield f"about: {about['composition']['name']}"
-    yield from (f"    {event.describe()}" for event in composition_from_object(about["composition"]).events)
-    for bound in about["bounds"]:
-        if bound["claim"] == "delta-positive":
-            yield f"    {bound['direction']}: delta(e) > 0 for every e < {bound['epsilon']}"
-            continue
-        sign = "<=" if bound["claim"] == "delta-upper" else ">="
-        yield f"    {bound['direction']}: delta({bound['epsilon']}) {sign} {bound['bound']}"
-
-
-def _say_promise(about: Mapping[str, Any]) -> str:
-    from profiles.notions import ProfileNotion, to_notion
-
-    if "composition" in about:
-        return "does what these events say"
-    return f"has this {to_notion(about['profile'].get('notion', ProfileNotion.PURE)).number}(w, x)"
-
-
-def _describe_profile(about: Mapping[str, Any]) -> Iterator[str]:
-    from profiles.notions import ProfileNotion, to_notion
-
-    profile = about["profile"]
-    notion = to_notion(profile.get("notion", ProfileNotion.PURE))
-    named = "" if notion is ProfileNotion.PURE else f'   (notion "{notion.value}": this is no epsilon)'
-    yield f"about: {notion.number}(w, x) = {_shorten(profile[notion.number])}{named}"
-    ranges = [f"{name} in [{lo}, {hi}]" for name, (lo, hi) in profile["record"].items()]
-    yield f"    for all {', '.join([*ranges, 'w >= 1'])}"
-    for name, value in profile["parameters"].items():
-        yield f"    {name} > 0" if value == "positive" else f"    {name} {'=' if isinstance(value, str) else 'in'} {_show(value)}"
-    if about["target_epsilon"] is not None:
-        yield f"    target epsilon = {about['target_epsilon']}"
-    if about["sampling"] is not None:
-        yield f"    q(x) = {about['sampling']['q']}"
-    yield from (f"    {line}" for line in about.get("weights", ()))
-    if "epsilon" in about:
-        delta = f", delta <= {about['epsilon']['delta']}" if "delta" in about["epsilon"] else ""
-        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}{delta}"
-
-
-def _show(value: object) -> str:
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the command line says."""
 
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="a certificate file")] = None
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="a certificate, a guarantee, a report, ...")] = None
     export: Annotated[
         Path | None,
         typer.Option(
@@ -256,13 +83,22 @@ def _export(options: Options, out: Path) -> int:
     return 0
 
 
+@contextmanager
+def _ended_at_once() -> Iterator[None]:
+    """Let Ctrl-C and a request to end stop the process themselves, also within one long operation: checking leaves nothing behind."""
+    main = threading.current_thread() is threading.main_thread()
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if main and callable(signal.getsignal(number))]
+    handlers = [signal.signal(number, signal.SIG_DFL) for number in heard]
+    try:
+        yield
+    finally:
+        for number, handler in zip(heard, handlers, strict=True):
+            signal.signal(number, handler)
+
+
 def run(options: Options) -> int:
-    """Run the command."""
-    from accountant.checking import LARGEST, check_text
+    from accountant.checking import check_document, read_file
     from accountant.files import check_not_input
-    from profiles.files import read_text
-    from proofs_check.archive import checker_digest
-    from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, axioms_behind, mark_rule
 
     if options.export is not None:
         if options.second is not None or options.verified:
@@ -280,51 +116,25 @@ def run(options: Options) -> int:
         raise InvalidArgument("--out is for the goals that Coq confirms, but neither --with coq nor --verified was given; give one of them")
     if options.out is not None:
         check_not_input(options.out, options.file, "certificate")
-    text = read_text(options.file, LARGEST)
-    with show_progress("checking"):
-        report = check_text(text)
-    opinion, whole = None, json_text.loads(text, parse_int=str, parse_float=str) if report.accepted else {}
+    text = read_file(options.file)
+    with show_progress("checking"), _ended_at_once():
+        found = check_document(text, options.file)
+    report, opinion = found.outcome.report, None
     if asks and report.accepted:
         from accountant.cli.second_opinion import ask_coq
 
-        opinion = ask_coq(text, whole, seconds=options.seconds, out=options.out, verified=options.verified)
+        opinion = ask_coq(text, seconds=options.seconds, out=options.out, verified=options.verified)
     if options.json:
-        print_json(
-            {
-                "accepted": report.accepted,
-                "about": _find_statement(text, whole) if report.accepted else None,
-                "claims": [
-                    {
-                        "claim": claim.claim,
-                        "verdict": claim.verdict,
-                        "bound": claim.bound,
-                        "rules": list(claim.rules),
-                        "side_conditions": list(claim.side_conditions),
-                    }
-                    for claim in report.claims
-                ],
-                "axioms": axioms_behind(report.claims),
-                "proofs": {name: mark_rule(name) for name in axioms_behind(report.claims)},
-                "checker_sha256": checker_digest(),
-                "step": report.step,
-                "reason": report.reason,
-                **({} if opinion is None else {"verified" if options.verified else "second_opinion": opinion.to_json()}),
-            }
-        )
+        from proofs_check.archive import checker_digest
+
+        told = {} if opinion is None else {"verified" if options.verified else "second_opinion": opinion.to_json()}
+        print_json({**_to_json(found), "checker_sha256": checker_digest(), **told})
     elif report.accepted:
         print_line(f"accepted: {options.file}")
-        for line in _describe(_find_statement(text, whole)):
+        for line in _describe(found):
             print_line(f"    {line}")
-        for claim in report.claims:
-            bound = "" if claim.bound is None else f" {_shorten(claim.bound)}"
-            beside = "" if not claim.side_conditions else f"; side conditions: {', '.join(claim.side_conditions)}"
-            print_line(f"    {claim.claim}{bound}: {claim.verdict} (rules: {', '.join(claim.rules)}{beside})")
         if options.axioms:
-            for name, axiom in axioms_behind(report.claims).items():
-                print_line(f"    {name}: {axiom} [{mark_rule(name)}]")
-            if "composition" in whole:
-                print_line(f"    computed from the events: {MARK_OF_COMPOSITIONS}")
-            print_line(f"    checked by the kernel whose checker.pyz has the SHA-256 {checker_digest()}")
+            _print_axioms(found)
         if opinion is not None:
             for line in opinion.describe():
                 print_line(f"    {line}")
@@ -333,3 +143,63 @@ def run(options: Options) -> int:
     if opinion is not None:
         return opinion.exit_code
     return 0 if report.accepted else 1
+
+
+def _to_json(found: CheckedDocument) -> dict[str, Any]:
+    from proofs_check.explain.trust import axioms_behind, mark_rule
+
+    report, axioms = found.outcome.report, axioms_behind(found.claims)
+    return {
+        "format": found.document.name,
+        "checked": found.document.told if report.accepted else None,
+        "accepted": report.accepted,
+        "about": found.outcome.about,
+        "claims": [
+            {
+                "claim": claim.claim,
+                "verdict": claim.verdict,
+                "bound": claim.bound,
+                "rules": list(claim.rules),
+                "side_conditions": list(claim.side_conditions),
+            }
+            for claim in report.claims
+        ],
+        "axioms": axioms,
+        "proofs": {name: mark_rule(name) for name in axioms},
+        "step": report.step,
+        "reason": report.reason,
+        "inside": {name: _to_json(part) for name, part in found.inside},
+    }
+
+
+def _describe(found: CheckedDocument) -> Iterator[str]:
+    """Yield what an accepted file is, what was checked, what it is about and what was not checked; then the same of what is inside."""
+    yield f"{found.document.meaning}: {found.document.told}"
+    yield from found.outcome.lines
+    yield from _list_claims(found)
+    for name, part in found.inside:
+        yield f"inside: {name}"
+        lines = _describe(part) if found.document.check is None else _list_claims(part)  # a file with a check has said what it is about
+        yield from (f"    {line}" for line in lines)
+
+
+def _list_claims(found: CheckedDocument) -> Iterator[str]:
+    from proofs_check.documents.describing import shorten
+
+    for claim in found.outcome.report.claims:
+        bound = "" if claim.bound is None else f" {shorten(claim.bound)}"
+        beside = [f"rules: {', '.join(claim.rules)}"] if claim.rules else []
+        beside += [f"side conditions: {', '.join(claim.side_conditions)}"] if claim.side_conditions else []
+        whole = None if claim.said is None else f"{claim.claim}: {claim.verdict}, {shorten(claim.said)} (computed from the events)"
+        yield whole or f"{claim.claim}{bound}: {claim.verdict}" + (f" ({'; '.join(beside)})" if beside else "")
+
+
+def _print_axioms(found: CheckedDocument) -> None:
+    from proofs_check.archive import checker_digest
+    from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, axioms_behind, mark_rule
+
+    for name, axiom in axioms_behind(found.claims).items():
+        print_line(f"    {name}: {axiom} [{mark_rule(name)}]")
+    if "composition" in (found.outcome.about or {}):
+        print_line(f"    computed from the events: {MARK_OF_COMPOSITIONS}")
+    print_line(f"    checked by the kernel whose checker.pyz has the SHA-256 {checker_digest()}")

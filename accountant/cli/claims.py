@@ -51,7 +51,6 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from proofs_check.papers import Status, all_claims, find_claim, judge
 
     if options.again is not None:

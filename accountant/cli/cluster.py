@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.answers import (
-    AnswerOption,
-    EpsilonOption,
-    GuaranteeOption,
-    SeedOption,
-    check_outputs,
-    open_seeds,
-    tell_answer,
-)
-from accountant.cli.charging import AnchorOption, KeyOption, LedgerOption, NameOption, check_ledger, make_analysis, open_ledger
-from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.cli.answers import AnswerOptions, EpsilonOption, open_seeds, prepare, tell_answer
+from accountant.cli.charging import KeyOption, make_analysis, open_ledger
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -39,8 +30,8 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(AnswerOptions):
     """What the command line says."""
 
     data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file, a row a record")]
@@ -77,20 +68,10 @@ class Options:
         None
     )
     method: Annotated[str | None, typer.Option("--method", metavar="NAME", help="auto (with --n-bound), selection or everything")] = None
-    out: AnswerOption = None
-    guarantee: GuaranteeOption = None
-    seed: SeedOption = None
-    ledger: LedgerOption = None
-    name: NameOption = None
     key: KeyOption = None
-    anchor: AnchorOption = None
-    everything: AllOption = False
-    show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.applications.clustering import PrivateMetricClustering
 
     given = [name for name in ("points", "distances", "graph", "box") if getattr(options, name) is not None]
@@ -100,11 +81,7 @@ def run(options: Options) -> int:
         raise InvalidArgument("--grid and --norm are for the cells of a box, but there is no --box; give one, or leave them out")
     if options.no_triangle and options.distances is None:
         raise InvalidArgument("--no-triangle is for a matrix of distances, but there is no --distances; leave it out")
-    inputs = [(options.data, "input")]
-    if options.box is None:
-        inputs.append((getattr(options, given[0]), "file of candidates"))
-    check_outputs(tuple(inputs), options.out, options.guarantee)
-    check_ledger(options, options.out, options.guarantee)
+    prepare(options, {"input": options.data, "file of candidates": None if options.box is not None else getattr(options, given[0])})
     names = [name.strip() for name in options.columns.split(",")]
     method = options.method or ("auto" if options.n_bound is not None else "selection")
     rng, bits = open_seeds(options.seed)

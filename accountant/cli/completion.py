@@ -9,8 +9,10 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 _BREAKS = (":", "=")  # what bash ends a word at
 
@@ -22,57 +24,26 @@ def complete_profile(incomplete: str) -> list[str]:
     return _starting(incomplete, [*files, *(complete_mechanism(incomplete) if incomplete else [])])
 
 
-def complete_mechanism(incomplete: str) -> list[str]:
-    """The mechanisms of the catalogue that can be run."""
-    from profiles.mechanisms import catalogue
-
-    return _starting(incomplete, (entry.reference for entry in catalogue()))
-
-
-def complete_condition(incomplete: str) -> list[str]:
-    """The conditions."""
-    from proofs_check.verify import CONDITIONS
-
-    return _starting(incomplete, CONDITIONS)
-
-
-def complete_rule(incomplete: str) -> list[str]:
-    """The sampling rules."""
-    from accountant.rules import RULES
-
-    return _starting(incomplete, RULES)
-
-
-def complete_claim(incomplete: str) -> list[str]:
-    """The ids of the papers' statements."""
-    from proofs_check.papers import all_claims
-
-    return _starting(incomplete, (claim.id for claim in all_claims()))
-
-
-def complete_paper(incomplete: str) -> list[str]:
-    """The keys of the papers."""
-    from proofs_check.papers import PAPERS
-
-    return _starting(incomplete, (paper.key for paper in PAPERS))
-
-
-def complete_mode(incomplete: str) -> list[str]:
-    """The modes of an audit."""
-    from proofs_check.audit import Mode
-
-    return _starting(incomplete, (mode.value for mode in Mode))
-
-
-def complete_effort(incomplete: str) -> list[str]:
-    """The efforts of an audit."""
-    from proofs_check.audit import Effort
-
-    return _starting(incomplete, (effort.value for effort in Effort))
-
-
 def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
+
+
+def _complete(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what completes a word to the ``names`` of a module, which is loaded when a shell asks."""
+
+    def complete(incomplete: str) -> list[str]:
+        return _starting(incomplete, names(import_module(module)))
+
+    return complete
+
+
+complete_mechanism = _complete("profiles.mechanisms", lambda room: (entry.reference for entry in room.catalogue()))
+complete_condition = _complete("proofs_check.verify", lambda room: room.CONDITIONS)
+complete_rule = _complete("accountant.rules", lambda room: room.RULES)
+complete_claim = _complete("proofs_check.papers", lambda room: (claim.id for claim in room.all_claims()))
+complete_paper = _complete("proofs_check.papers", lambda room: (paper.key for paper in room.PAPERS))
+complete_mode = _complete("proofs_check.audit", lambda room: (mode.value for mode in room.Mode))
+complete_effort = _complete("proofs_check.audit", lambda room: (effort.value for effort in room.Effort))
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import typer
 
 from accountant.cli.options import AllOption, JsonOption
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.files import check_not_input, check_writable, write_whole
+from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
 
 HELP = (
@@ -37,17 +37,14 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.guarantees import render, to_json
+    from accountant.interop.carriers import read_release
     from accountant.interop.files import write_guarantee
-    from accountant.interop.releases import read_release
     from accountant.onesided import compose
     from profiles.files import read_text
 
-    if options.out is not None:
-        check_writable(options.out)
-        for file in options.files:
-            check_not_input(options.out, str(file), "release")
+    for file in options.files:
+        check_outputs({"release": file}, options.out)
     parts = []
     with show_progress("checking", "files") as tell:
         for done, file in enumerate(options.files):

@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from accountant.cli.answers import (
-    AnswerOption,
-    EpsilonOption,
-    GuaranteeOption,
-    SeedOption,
-    check_outputs,
-    label,
-    open_seeds,
-    read_candidates,
-    read_incidence,
-    tell_answer,
-)
-from accountant.cli.charging import AnchorOption, LedgerOption, NameOption, check_ledger, make_analysis, open_ledger, require_one_key
-from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
-from accountant.progress import show_progress
+from accountant.cli.answers import AnswerOptions, EpsilonOption, label, prepare, read_candidates, run_on_rows, tell_answer
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -41,8 +27,8 @@ Examples:
 _SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(AnswerOptions):
     """What the command line says."""
 
     data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file with one row an (element, set) pair")]
@@ -59,35 +45,19 @@ class Options:
         int | None, typer.Option("--max-elements", metavar="N", help="with one-sample and fresh-samples: a public guess of their number")
     ] = None
     drop_unknown: Annotated[bool, typer.Option("--drop-unknown", help="leave out rows whose set is not in the list")] = False
-    out: AnswerOption = None
-    guarantee: GuaranteeOption = None
-    seed: SeedOption = None
-    ledger: LedgerOption = None
-    name: NameOption = None
-    anchor: AnchorOption = None
-    everything: AllOption = False
-    show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.applications.setcover import PrivateSetCover, read_coverage
-    from accountant.applications.submodular.readers import list_users
 
-    check_outputs(((options.data, "input"), (options.sets, "list of sets")), options.out, options.guarantee)
-    check_ledger(options, options.out, options.guarantee)
+    prepare(options, {"input": options.data, "list of sets": options.sets})
     algorithm = _choose(options.algorithm, options.max_elements)
     sets = read_candidates(options.sets)
     mechanism = PrivateSetCover(options.epsilon, sets if isinstance(sets, int) else len(sets), algorithm)
-    rng, bits = open_seeds(options.seed)
-    with show_progress("covering"), open_ledger(options) as ledger:
-        require_one_key(ledger, options.element)
-        rows = read_incidence(options.data, options.element, options.set, with_ids=ledger is not None)
-        named: dict[str, Any] = {"user": options.element, "item": options.set, "candidates": sets, "drop_unknown": options.drop_unknown}
-        system = read_coverage(rows, **named)
-        units = {} if ledger is None else {"ids": list_users(rows, **named)}
-        answer = mechanism.run(system, rng, bits=bits, ledger=make_analysis(ledger, options, **units))
+    columns = (options.element, options.set)
+    answer = run_on_rows(
+        mechanism, options, columns, read_coverage, "covering", data=options.data, candidates=sets, drop_unknown=options.drop_unknown
+    )
     order = label(sets, answer.permutation.tolist())
     first = ", ".join(map(str, order[:_SHOWN])) + (f", ... ({len(order)} sets; --out has all)" if len(order) > _SHOWN else "")
     return tell_answer(

@@ -19,16 +19,16 @@ from accountant.cli.options import (
     StepsOption,
     parse_assignments,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.cli.output import print_as_it_is, print_json, print_written
 from accountant.cli.streams import load_quietly
-from accountant.files import check_distinct, check_not_input, check_writable, write_whole
+from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
 
 if TYPE_CHECKING:
     from accountant.guarantees.derive import DerivedEpsilon
-    from accountant.guarantees.derive_gaussian import DerivedDelta, DerivedWeights
+    from accountant.guarantees.derive_gaussian import DerivedDelta
     from profiles import Declaration
 
 HELP = (
@@ -71,18 +71,14 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.guarantees.derive import derive_epsilon
+    from accountant.interop.carriers import tell_beside
     from accountant.interop.files import write_guarantee
-    from proofs_check.certificates import to_file_text
+    from proofs_check.certificates import FORMAT, to_file_text
 
-    for target in (options.certificate, options.guarantee):
-        if target is not None:
-            check_writable(target)
-            check_not_input(target, options.profile, "profile")
-    check_distinct(options.certificate, options.guarantee)
+    check_outputs({"profile": options.profile}, options.certificate, options.guarantee)
     declaration = load_quietly(options.profile)
-    found: DerivedEpsilon | DerivedDelta | DerivedWeights
+    found: DerivedEpsilon | DerivedDelta
     with show_progress("enclosing the worst case"):
         if options.delta is not None or declaration.profile.notion is ProfileNotion.GAUSSIAN:
             found = _derive_at_delta(declaration, options)
@@ -99,21 +95,20 @@ def run(options: Options) -> int:
                 budget=50_000 if options.budget is None else options.budget,
             )
     if options.certificate is not None:
-        write_whole(options.certificate, to_file_text(found.certificate()))
+        made = found.certificate()
+        told = tell_beside(made, found.guarantee) if made["format"] == FORMAT and "sampling" in made else made
+        write_whole(options.certificate, to_file_text(told))
     if options.guarantee is not None:
         write_whole(options.guarantee, write_guarantee(found.guarantee))
     if options.json:
         print_json(found.to_json())
     else:
         print_as_it_is(found.render(everything=options.everything).rstrip())
-        if options.certificate is not None:
-            print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
-        if options.guarantee is not None:
-            print_line(f"guarantee written to {options.guarantee}; add it to others with: pdp compose {options.guarantee} OTHER...")
+        print_written(certificate=options.certificate, guarantee=options.guarantee)
     return 0
 
 
-def _derive_at_delta(declaration: Declaration, options: Options) -> DerivedDelta | DerivedWeights:
+def _derive_at_delta(declaration: Declaration, options: Options) -> DerivedDelta:
     """Return ε at a δ under Gaussian noise: of a rule, or of the weights of a table."""
     from accountant.guarantees.derive_gaussian import derive_delta, derive_weights
     from accountant.guarantees.gaussian_samples import DEFAULT_CELLS, DEFAULT_COVER_GAP

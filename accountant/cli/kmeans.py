@@ -10,25 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.charging import (
-    AnchorOption,
-    KeyOption,
-    LedgerOption,
-    NameOption,
-    check_ledger,
-    make_analysis,
-    open_ledger,
-)  # fmt: skip
-from accountant.cli.options import AllOption, JsonOption, OutOption, ShowValuesOption
+from accountant.cli.charging import KeyOption, ReleaseOptions, check_ledger, make_analysis, open_ledger
+from accountant.cli.options import OutOption, SeedOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
-from accountant.files import check_distinct, check_not_input, check_writable, replace_files
+from accountant.files import check_outputs, check_public, replace_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.applications.kmeans.charging import Released
     from accountant.applications.kmeans.fitting import Fit, Settings
-    from accountant.guarantees import AnyGuarantee
+    from accountant.guarantees import Guarantee
     from accountant.ledger import Charged, Ledger
 
 HELP = (
@@ -47,8 +39,8 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(ReleaseOptions):
     """What the command line says."""
 
     data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, Parquet or NPY file; each column a coordinate, each row a record")]
@@ -86,20 +78,11 @@ class Options:
             "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, and an open hypothesis (repeatable)"
         ),
     ] = None
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
-    ] = None
-    ledger: LedgerOption = None
-    name: NameOption = None
+    seed: SeedOption = None
     key: KeyOption = None
-    anchor: AnchorOption = None
-    everything: AllOption = False
-    show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     import json
 
     import numpy as np
@@ -186,13 +169,10 @@ def _check_outputs(options: Options) -> None:
     from accountant.data.writers import output_format
 
     output_format(options.out)
-    outputs = [path for path in (options.out, options.certificate, options.report) if path is not None]
-    check_distinct(*outputs)
+    outputs = (options.out, options.certificate, options.report)
+    check_public(options.data, {"center": options.center})
+    check_outputs({"input": options.data, "center": options.center}, *outputs)
     check_ledger(options, *outputs)
-    for path in outputs:
-        check_writable(path)
-        check_not_input(path, options.data, "input")
-        check_not_input(path, options.center, "center")
 
 
 def _names(given: str | None) -> tuple[str, ...]:
@@ -206,7 +186,7 @@ def _names(given: str | None) -> tuple[str, ...]:
 
 
 def _tell(
-    found: Released, guarantee: AnyGuarantee, charged: Charged | None, certificate: Mapping[str, Any], options: Options
+    found: Released, guarantee: Guarantee, charged: Charged | None, certificate: Mapping[str, Any], options: Options
 ) -> dict[str, Any]:
     named = {name: certificate[name] for name in ("arguments", "epsilon", "released", "releases", "hypotheses", "premises")}
     if charged is not None:
@@ -244,7 +224,7 @@ def _tell_sample(found: Released, settings: Settings) -> list[tuple[str, str]]:
 
 def _print(
     found: Released,
-    guarantee: AnyGuarantee,
+    guarantee: Guarantee,
     charged: Charged | None,
     settings: Settings,
     told: Mapping[str, Any],

@@ -72,6 +72,12 @@ class Options:
         str | None, typer.Option("--mode", metavar="individual|public", help="init: who is left out; individual by default")
     ] = None
     records: Annotated[int | None, typer.Option("--records", metavar="K", help="init: how many records a unit has at most")] = None
+    protects: Annotated[
+        str | None,
+        typer.Option(
+            "--protects", metavar="user|user-period", help="init: whose an account is; by default a user's, where the key is a column"
+        ),
+    ] = None
     anchor: Annotated[Path | None, typer.Option("--anchor", metavar="A", help="the file that gets each hash; init makes it")] = None
     secret: Annotated[
         Path | None, typer.Option("--secret", metavar="S", help="the key under which ids are hashed; FILE.key, needed for a server")
@@ -86,7 +92,7 @@ class Options:
     name: Annotated[str | None, typer.Option("--name", metavar="N", help="charge: the name of the release")] = None
     active: Annotated[
         Path | None,
-        typer.Option("--active", metavar="OUT", help="charge: where to write the rows that take part; by default FILE.N.active.csv"),
+        typer.Option("--active", metavar="OUT", help="charge: where to write the rows that take part (0600); by default FILE.N.active.csv"),
     ] = None
     mechanism: Annotated[
         str | None, typer.Option("--mechanism", metavar="REF", help="release: package.module:object, a mechanism that can be run")
@@ -117,7 +123,6 @@ _ALWAYS = frozenset({"action", "file", "everything", "show_values", "json"})
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     if options.action not in _ACTIONS:
         hint = suggest(options.action, _ACTIONS)
         raise InvalidArgument(f"pdp ledger does {', '.join(_ACTIONS)}, but {options.action[:40]!r} was asked for; name one of them{hint}")
@@ -149,16 +154,19 @@ def _init(options: Options) -> int:
         mode=options.mode or "individual",
         attributes=_read_ranges(options.attribute),
         records=options.records,
+        unit=options.protects,
         secret=options.secret,
         table=options.table,
         engine=options.engine,
     ) as ledger:
+        protection = ledger.settings.protection
         told = {"sequence": 0, "hash": ledger.journal.entries[0].hash.hex(), "ledger": ledger.settings.ledger}
         name = ledger.name
     if options.json:
-        print_json(told)
+        print_json(told | {"protection": protection.to_object()})
     else:
         print_line(f"ledger {name} opened: entry 0, {told['hash']}")
+        print_line(f"protection            {protection.describe()}, by the key {options.key}")
         print_line(f"anchor                {options.anchor}; keep it elsewhere, where nothing is taken from it")
         print_line(f"secret                {options.secret or f'{options.file}.key'}; without it nobody finds an account again")
     return 0
@@ -213,7 +221,7 @@ def _charge(options: Options) -> int:
     else:
         print_line(f"charged {receipt.name!r}: entry {receipt.sequence}, {receipt.hash}")
         if active is not None:
-            print_line(f"rows that take part, {EYES_ONLY}: {active}; run it on these alone, and tell nobody how many they are")
+            print_line(f"rows that take part, {EYES_ONLY}: {active} (mode 0600); run it on these alone, and tell nobody how many they are")
     return 0
 
 
@@ -282,6 +290,7 @@ def _raise(options: Options) -> int:
         print_json({"sequence": entry.sequence, "hash": entry.hash.hex()})
     else:
         print_line(f"budgets raised: entry {entry.sequence}, {entry.hash.hex()}; the guarantee is that of the last budgets")
+        print_line("it supposes from now on that nobody decides on raises by what was released or spent (raises-fixed)")
     return 0
 
 
@@ -307,7 +316,8 @@ def _report(options: Options) -> int:
             else:
                 print_line(f"{EYES_ONLY}    spent {account['spent']} of {account['budget']} nats, {account['left']} left")
             return 0
-        told, guarantee, composition = report_public(ledger), ledger.guarantee(), write_composition(ledger)
+        told, guarantee = report_public(ledger), ledger.guarantee()
+        composition = "" if options.composition is None else write_composition(ledger)
     if options.guarantee is not None:
         write_whole(options.guarantee, write_guarantee(guarantee))
     if options.composition is not None:
@@ -326,9 +336,11 @@ def _report(options: Options) -> int:
 
 def _print_report(told: dict[str, Any]) -> None:
     from accountant.cli.output import print_table
+    from profiles.protection import read_protection
 
     budget = told["budget"]
     print_line(f"ledger                {told['ledger']}, {told['notion']}, mode {told['mode']}, units by {', '.join(told['key'])}")
+    print_line(f"protection            {read_protection(**told['protection']).describe()}")
     print_line(f"budget                {budget['expression']}, from {budget['least']} to {budget['most']} nats")
     left = f"; {told['left']} left" if "left" in told else " for each record" if told["records"] is None else ""
     print_line(f"charged at worst      {told['at_worst']} nats{left}")
@@ -394,16 +406,22 @@ def _migrate(options: Options) -> int:
 
     with Ledger.open(options.file) as old, migrate(old, str(options.what), anchor=str(options.anchor), secret=options.secret) as made:
         head, names = made.journal.entries[0].hash.hex(), (made.name, old.name)
+        left = len(made.guarantee().hypotheses)
     if options.json:
-        print_json({"sequence": 0, "hash": head, "ledger": names[0]})
+        print_json({"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left})
     else:
         print_line(f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more")
+        print_line(f"all that the old one rests on goes with it: {left} open hypotheses")
     return 0
 
 
 #: What each action does, which options it needs, and which it takes besides.
 _ACTIONS: dict[str, tuple[Callable[[Options], int], tuple[str, ...], tuple[str, ...]]] = {
-    "init": (_init, ("data", "key", "budget", "anchor"), ("attribute", "notion", "mode", "records", "secret", "table", "engine")),
+    "init": (
+        _init,
+        ("data", "key", "budget", "anchor"),
+        ("attribute", "notion", "mode", "records", "protects", "secret", "table", "engine"),
+    ),
     "charge": (_charge, ("what", "name"), ("data", "statistic", "active", *_SAMPLING, *_FILES)),
     "release": (_release, ("what", "mechanism", "out"), ("data", *_SAMPLING, *_FILES)),
     "raise": (_raise, ("budget",), ("data", "attribute", *_FILES)),

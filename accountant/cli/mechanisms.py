@@ -23,7 +23,6 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from profiles.mechanisms import Arithmetic, catalogue
     from profiles.mechanisms.interface import suppose_noise
     from profiles.notions import to_notion

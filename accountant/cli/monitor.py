@@ -15,25 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.answers import (
-    AnswerOption,
-    EpsilonOption,
-    GuaranteeOption,
-    SeedOption,
-    check_outputs,
-    read_candidates,
-    tell_answer,
-)
-from accountant.cli.charging import (
-    AnchorOption,
-    LedgerOption,
-    NameOption,
-    check_ledger,
-    make_analysis,
-    open_ledger,
-    require_one_key,
-)  # fmt: skip
-from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.cli.answers import AnswerOptions, EpsilonOption, prepare, read_candidates, tell_answer
+from accountant.cli.charging import make_analysis, open_ledger, require_one_key
 from accountant.cli.output import make_printable, print_as_it_is
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
@@ -62,8 +45,8 @@ _MOST_STEPS = 10**7
 _LARGEST = 2**62
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(AnswerOptions):
     """What the command line says."""
 
     domain: Annotated[
@@ -91,25 +74,14 @@ class Options:
     keep_open: Annotated[
         bool, typer.Option("--keep-open", help="with --state: more of the stream comes later, do not report the remaining steps")
     ] = False
-    out: AnswerOption = None
-    guarantee: GuaranteeOption = None
-    seed: SeedOption = None
-    ledger: LedgerOption = None
-    name: NameOption = None
-    anchor: AnchorOption = None
-    everything: AllOption = False
-    show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
-    """Run the command."""
-    check_outputs(((options.data or "-", "input"), (options.domain, "list of items")), options.out, options.guarantee, options.state)
+    prepare(options, {"input": options.data, "list of items": options.domain}, options.state)
     if options.keep_open and options.state is None:
         raise InvalidArgument("--keep-open was given without --state, so that nothing could go on; add --state FILE")
     if options.state is not None and options.seed is not None:
         raise InvalidArgument("--seed was given with --state, and would make the same noise after a restart; leave one of them out")
-    check_ledger(options, options.out, options.guarantee, options.state)
     if options.ledger is not None and (options.data is None or options.state is not None):
         raise InvalidArgument(
             "a ledger decides who takes part before the first report, so that the stream has to be over, but standard input or --state was "

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from accountant.cli.completion import complete_profile, complete_rule
+from accountant.cli.output import warn
+from accountant.deltas import warn_of_delta
 from profiles.errors import InvalidArgument, InvalidTarget
 from profiles.notions import ProfileNotion
 
@@ -59,17 +61,31 @@ StatisticOption = Annotated[
     list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
 ]
 CertificateOption = Annotated[Path | None, typer.Option("--certificate", metavar="FILE", help="write the proofs to a certificate file")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
+]
 OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")]
 
 
 def to_callback(options: type[Any], run: Callable[[Any], int]) -> Callable[..., int]:
-    """Return a command as the command line library takes it: a function with a parameter for each field of the dataclass ``options``."""
+    """Return a command as the command line library takes it: a function with a parameter for each field of the dataclass ``options``.
+
+    Its help lists what the class itself declares before what it has from another one. A large δ is warned of, whatever it is for.
+    """
 
     def call(**given: Any) -> int:
-        return run(options(**given))
+        made = options(**given)
+        asked = [given[name] for name in ("delta", "target_delta") if name in declared and given[name] != declared[name].default]
+        if not asked:
+            return run(made)
+        with warn(tuple(text for delta in asked for text in warn_of_delta(delta)), as_json=made.json):
+            return run(made)
 
-    call.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
-    call.__annotations__ = get_type_hints(options, include_extras=True)
+    declared, types = inspect.signature(options).parameters, get_type_hints(options, include_extras=True)
+    order = [name for part in options.__mro__ for name in vars(part).get("__annotations__", ())]
+    made = [declared[name].replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=types[name]) for name in order]
+    call.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
+    call.__annotations__ = types
     return call
 
 
@@ -99,6 +115,13 @@ def require_delta(profile: Profile, delta: str | None) -> None:
             f'{profile.name[:60]!r} declares mu in the notion "gaussian", and weights of it need --target-delta beside --target-epsilon: '
             "no Gaussian mechanism is purely epsilon-private; add for example --target-delta 1e-6"
         )
+
+
+def refuse_without_delta(steps: object, certificate: object) -> None:
+    """Refuse what belongs to a target delta where there is none. Raises :class:`InvalidArgument`."""
+    for name, given in (("--steps", steps), ("--certificate", certificate)):
+        if given is not None:
+            raise InvalidArgument(f"{name} was given, but it belongs to a target delta; add --target-delta, or leave it out")
 
 
 def parse_assignments(items: Sequence[str] | None, option: str) -> dict[str, str]:

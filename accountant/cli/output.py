@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
 _NARROWEST = 40
@@ -18,8 +22,27 @@ _ROOM = 16  # what is left at least for a column of sentences
 _LABEL = re.compile(r"( *)(?:\S[^:]{0,22}? {2,}|\S[\w ]{0,15}: +)?")
 
 
+#: What is said beside the result: None where nothing is looked for.
+_WARNINGS: ContextVar[tuple[str, ...] | None] = ContextVar("warnings", default=None)
+
+
+@contextlib.contextmanager
+def warn(texts: tuple[str, ...], *, as_json: bool) -> Iterator[None]:
+    """Say what is to be said beside the result: on standard error for people, under ``warnings`` in JSON, where else they are none."""
+    token = _WARNINGS.set(texts)
+    try:
+        yield
+    finally:
+        _WARNINGS.reset(token)
+    for text in () if as_json else texts:  # a command that is refused says one thing
+        print(f"pdp: warning: {make_printable(text)}", file=sys.stderr)  # noqa: T201
+
+
 def print_json(value: Any) -> None:
-    """Print one JSON value on standard output and nothing else."""
+    """Print one JSON value on standard output and nothing else; with the ``warnings`` of the command, where it looks for any."""
+    texts = _WARNINGS.get()
+    if texts is not None and isinstance(value, dict):
+        value = {**value, "warnings": [*value.get("warnings", ()), *texts]}
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n")
 
 
@@ -89,6 +112,14 @@ def print_line(text: str = "") -> None:
         replace_whitespace=False,
     )
     print_as_it_is("\n".join(lines))
+
+
+def print_written(*, certificate: Path | None = None, guarantee: Path | None = None) -> None:
+    """Print where files were written that were asked for, and what to do with them."""
+    if certificate is not None:
+        print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
+    if guarantee is not None:
+        print_line(f"guarantee written to {guarantee}; add it to others with: pdp compose {guarantee} OTHER...")
 
 
 def print_as_it_is(text: str) -> None:

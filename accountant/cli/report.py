@@ -27,7 +27,7 @@ from accountant.cli.options import (
 )
 from accountant.cli.output import print_json, print_line
 from accountant.cli.streams import load_quietly, quiet_output
-from accountant.files import check_not_input, check_writable, write_whole
+from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress, with_progress
 from accountant.report.writing import check_title, today
 from profiles.errors import InvalidArgument
@@ -80,9 +80,7 @@ def run(options: Options) -> int:
     """Run the command; the exit code is 0 (an ε is certified), 1 (refuted, rejected or violated) or 3 (undecided)."""
     from accountant.report import gather, render_page
 
-    check_writable(options.out)
-    for given, what in ((options.profile, "profile"), (options.dataset, "data set"), (options.neighbor, "neighboring data set")):
-        check_not_input(options.out, given, what)
+    check_outputs({"profile": options.profile, "data set": options.dataset, "neighboring data set": options.neighbor}, options.out)
     made_on, shown_title = _date(options.date), check_title(options.title, "--title")
     if options.audit_samples is None and (options.dataset is not None or options.neighbor is not None or options.seed is not None):
         raise InvalidArgument("--dataset, --neighbor or --seed was given, but they belong to an audit; add --audit-samples N")

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.charging import AnchorOption, LedgerOption, NameOption, check_ledger, open_ledger
+from accountant.cli.charging import ReleaseOptions, check_ledger, open_ledger
 from accountant.cli.options import (
-    AllOption,
     ConstantOption,
-    JsonOption,
     OutOption,
     PrivateStatisticsOption,
     ProfileArgument,
     QOption,
     RuleOption,
-    ShowValuesOption,
+    SeedOption,
     StatisticOption,
     StepsOption,
     TargetDeltaOption,
@@ -28,6 +26,7 @@ from accountant.cli.options import (
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.cli.streams import quiet_output
+from accountant.deltas import warn_of_records
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.private import EYES_ONLY
@@ -55,8 +54,8 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(ReleaseOptions):
     """What the command line says."""
 
     profile: ProfileArgument
@@ -79,22 +78,13 @@ class Options:
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
     ] = None
-    ledger: LedgerOption = None
-    name: NameOption = None
-    anchor: AnchorOption = None
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
-    ] = None
+    seed: SeedOption = None
     include_private: Annotated[
         bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
     ] = False
-    everything: AllOption = False
-    show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.guarantees import render_premises
     from accountant.samples import sample_file, to_certificate
 
@@ -129,6 +119,7 @@ def run(options: Options) -> int:
         "steps": summary.plan.steps,
         **summary.plan.derived.compare_with_unsampled(),
     }
+    found["private"] = warn_of_records(found["private"], options.delta, options.target_delta)
     if options.json:
         print_json(found)
     else:
@@ -217,19 +208,16 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
         raise InvalidArgument("a target size depends on the data, and no ledger charges it; give --target-epsilon in its place")
     from accountant.data import complete_specs
     from accountant.data.writers import output_format
-    from accountant.files import check_not_input, check_writable
-    from accountant.ledger import Ledger
+    from accountant.files import check_outputs
+    from accountant.ledger import Ledger, writing
     from accountant.ledger.rows import leave_out
-    from accountant.ledger.writing import check_outputs
     from accountant.samples import plan_sample
 
     output_format(options.out)
-    for path in (options.out, certificate):
-        check_writable(path)
-        check_not_input(path, options.data, "data")
+    check_outputs({"data": options.data}, options.out, certificate)
     plan = plan_sample(options.profile, **rule)
     with Ledger.open(options.ledger, anchor=options.anchor) as ledger:
-        check_outputs(ledger, options.out, certificate)
+        writing.check_outputs(ledger, options.out, certificate)
         receipt = ledger.charge(str(options.name), plan, options.data, statistics=specs)
         complete = complete_specs(plan.profile, specs)
         chosen = {"specs": [leave_out(spec, ledger.settings.key) for spec in complete], "active": receipt.active}
@@ -254,6 +242,8 @@ def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> No
     print_as_it_is("\n".join(lines))
     share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
+    for text in private.get("warnings", ()):
+        print_line(f"{EYES_ONLY}    warning: {text}")
     counted = f"{private['records']} records, {private['sample_size']} selected, at most {expected} expected"
     print_line(f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
 

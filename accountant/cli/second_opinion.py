@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,18 +28,15 @@ class SecondOpinion:
 
     @property
     def confirmed(self) -> int:
-        """How many goals were confirmed."""
         return sum(item.confirmed for item in self.opinions)
 
     @property
     def exit_code(self) -> int:
-        """What the command ends with."""
         if any(item.contradicted for item in self.opinions):
             return 1
         return 0 if self.confirmed == len(self.opinions) else 3
 
     def to_json(self) -> dict[str, Any]:
-        """Return the opinion as an object of JSON types."""
         goals = [
             {
                 "step": item.step,
@@ -80,7 +78,7 @@ class SecondOpinion:
             yield "what is not covered is not refuted: the kernel has proved it, but the verified checker accepts no proof of it"
 
 
-def ask_coq(text: str, whole: Mapping[str, Any], *, seconds: int, out: Path | None, verified: bool = False) -> SecondOpinion:
+def ask_coq(text: str, *, seconds: int, out: Path | None, verified: bool = False) -> SecondOpinion:
     """Put the goals of an accepted certificate to Coq; ``out``: where the goals that it confirmed are written with their proofs.
 
     ``verified``: to the checker that is proved right in Coq, in place of Coq's tactics.
@@ -89,13 +87,14 @@ def ask_coq(text: str, whole: Mapping[str, Any], *, seconds: int, out: Path | No
     """
     from accountant.files import check_writable, replace_file
     from proofs_check.coq import judge_goals, list_goals, verify_goals, write_file, write_verified
+    from proofs_check.kernel.formats import OWN, read_heading
 
     if not 1 <= seconds <= _MOST_SECONDS:
         raise InvalidArgument(f"a goal may take from 1 to {_MOST_SECONDS} seconds, but {seconds} were asked for; choose another number")
-    if whole.get("format") != "pdp-certificate" or "profile" not in whole:
+    if read_heading(text)[0] != OWN or "profile" not in json.loads(text):
         raise InvalidArgument(
             "a second opinion is one on the goals of a certificate of proofs, but this one has none (its claims are computed, or it is "
-            "that of a sample, a table, a cover or a fit); check it without --with and --verified"
+            "in a file of another format); check it without --with and --verified"
         )
     if out is not None:
         check_writable(out)

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import Annotated
 
 import typer
 
 from accountant.cli.answers import (
-    AnswerOption,
+    AnswerOptions,
     CandidatesOption,
     EpsilonOption,
-    GuaranteeOption,
     ItemOption,
-    SeedOption,
     UserOption,
-    check_outputs,
     label,
-    open_seeds,
+    prepare,
     read_candidates,
-    read_incidence,
+    run_on_rows,
     tell_answer,
-)
-from accountant.cli.charging import AnchorOption, LedgerOption, NameOption, check_ledger, make_analysis, open_ledger, require_one_key
-from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
-from accountant.progress import show_progress
+)  # fmt: skip
 from profiles.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from accountant.applications.submodular import CoverageInstance, WeightedCoverage
 
 HELP = (
     "Choose k candidates that serve many users, with epsilon-differential privacy for each user with all rows: a row says that a user "
@@ -43,8 +35,8 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(AnswerOptions):
     """What the command line says."""
 
     data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file with one row a (user, candidate) pair")]
@@ -65,27 +57,14 @@ class Options:
         None
     )
     drop_unknown: Annotated[bool, typer.Option("--drop-unknown", help="leave out rows whose item is no candidate")] = False
-    out: AnswerOption = None
-    guarantee: GuaranteeOption = None
-    seed: SeedOption = None
-    ledger: LedgerOption = None
-    name: NameOption = None
-    anchor: AnchorOption = None
-    everything: AllOption = False
-    show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.applications.submodular import PrivateGreedy, read_coverage, read_weighted_coverage
-    from accountant.applications.submodular.readers import list_users
 
     if options.value is None and options.combine != "max":
         raise InvalidArgument("--combine was given, but it belongs to values; add --value, or leave it out")
-    check_outputs(((options.data, "input"), (options.candidates, "list of candidates")), options.out, options.guarantee)
-    check_ledger(options, options.out, options.guarantee)
-    rng, bits = open_seeds(options.seed)
+    prepare(options, {"input": options.data, "list of candidates": options.candidates})
     candidates = read_candidates(options.candidates)
     mechanism = PrivateGreedy(
         options.k,
@@ -95,18 +74,11 @@ def run(options: Options) -> int:
         options.users,
         None if options.users is None else candidates if isinstance(candidates, int) else len(candidates),
     )
-    with show_progress("selecting"), open_ledger(options) as ledger:
-        require_one_key(ledger, options.user)
-        rows = read_incidence(options.data, options.user, options.item, options.value, with_ids=ledger is not None)
-        named: dict[str, Any] = {"user": options.user, "item": options.item, "candidates": candidates}
-        named["drop_unknown"] = options.drop_unknown
-        function: CoverageInstance | WeightedCoverage
-        if options.value is None:
-            function = read_coverage(rows, **named)
-        else:
-            function = read_weighted_coverage(rows, value=options.value, combine=options.combine, **named)  # type: ignore[arg-type]
-        units = {} if ledger is None else {"ids": list_users(rows, **named)}
-        answer = mechanism.run(function, rng, bits=bits, ledger=make_analysis(ledger, options, **units))
+    columns = [options.user, options.item, *([] if options.value is None else [options.value])]
+    read = read_coverage if options.value is None else partial(read_weighted_coverage, value=options.value, combine=options.combine)  # type: ignore[arg-type]
+    answer = run_on_rows(
+        mechanism, options, columns, read, "selecting", data=options.data, candidates=candidates, drop_unknown=options.drop_unknown
+    )
     chosen = label(candidates, answer.selected)
     return tell_answer(
         answer,

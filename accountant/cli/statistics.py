@@ -10,7 +10,7 @@ from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.applications.statistics import BudgetedPlan
-    from accountant.guarantees import AnyGuarantee
+    from accountant.guarantees import Guarantee
 
 
 def refuse_beside(given: Mapping[str, object]) -> None:
@@ -20,7 +20,7 @@ def refuse_beside(given: Mapping[str, object]) -> None:
             raise InvalidArgument(f"{name} was given, but it does not go with --private-statistics; leave it out")
 
 
-def tell_within(plan: BudgetedPlan, guarantee: AnyGuarantee, *, clipped: bool) -> dict[str, Any]:
+def tell_within(plan: BudgetedPlan, guarantee: Guarantee, *, clipped: bool) -> dict[str, Any]:
     """Return what may be published, as JSON: the released numbers, the rule made of them, and the epsilon of everything together."""
     from accountant.guarantees import premises_json
     from profiles import exact_text

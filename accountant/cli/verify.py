@@ -11,16 +11,14 @@ import typer
 
 from accountant.cli.completion import complete_condition
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument
-from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
+from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table, print_written
 from accountant.cli.streams import load_quietly
-from accountant.files import check_not_input, check_writable, write_whole
+from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from profiles.profile import Profile
     from proofs_check.explain import Explanation
     from proofs_check.verify import Verification
@@ -75,9 +73,7 @@ def run(options: Options) -> int:
     from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs
     from proofs_check.verify import verify
 
-    if options.certificate is not None:
-        check_writable(options.certificate)
-        check_not_input(options.certificate, options.profile, "profile")
+    check_outputs({"profile": options.profile}, options.certificate)
     declared = load_quietly(options.profile).profile
     if declared.notion is not ProfileNotion.PURE:
         return _run_notion(declared, options)
@@ -107,7 +103,7 @@ def run(options: Options) -> int:
         _print(report, _say_what_was_asked(verification), lines)
         for explanation in explain_all(verification).values() if options.explain else ():
             print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
-        _say_where(options.certificate)
+        print_written(certificate=options.certificate)
     return EXIT[verification.verdict.value]
 
 
@@ -130,13 +126,8 @@ def _run_notion(declared: Profile, options: Options) -> int:
     else:
         _print_conditions(report, f"{report['profile']}, {name}")
         print_line(f"asked: {', '.join(report['asked'])}: {report['verdict']}")
-        _say_where(options.certificate)
+        print_written(certificate=options.certificate)
     return EXIT[report["verdict"]]
-
-
-def _say_where(certificate: Path | None) -> None:
-    if certificate is not None:
-        print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
 
 
 def _add_explanations(report: dict[str, Any], verification: Verification, to_text: Callable[[Explanation], list[str]]) -> None:

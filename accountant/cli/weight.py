@@ -16,13 +16,13 @@ from accountant.cli.options import (
     TargetDeltaOption,
     TargetOption,
     parse_assignments,
+    refuse_without_delta,
     require_delta,
 )
-from accountant.cli.output import print_json, print_line
+from accountant.cli.output import print_json, print_line, print_written
 from accountant.cli.streams import load_quietly
-from accountant.files import check_not_input, check_writable, write_whole
+from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
-from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
 
 if TYPE_CHECKING:
@@ -58,15 +58,12 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.weights.precise import optimal_weight
 
     declared, record = load_quietly(options.profile).profile, parse_assignments(options.at, "--at")
     if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
         return _run_gaussian(declared, record, options)
-    for name, given in (("--steps", options.steps), ("--certificate", options.certificate)):
-        if given is not None:
-            raise InvalidArgument(f"{name} was given, but it belongs to a target delta; add --target-delta, or leave it out")
+    refuse_without_delta(options.steps, options.certificate)
     with show_progress("searching the optimal weight"):
         found = optimal_weight(declared, options.target_epsilon, record, options.digits).to_json()
     if options.json:
@@ -93,9 +90,7 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
     from proofs_check.certificates import to_file_text
 
     require_delta(declared, options.target_delta)
-    if options.certificate is not None:
-        check_writable(options.certificate)
-        check_not_input(options.certificate, options.profile, "profile")
+    check_outputs({"profile": options.profile}, options.certificate)
     with show_progress("searching the weight"):
         steps = 1 if options.steps is None else options.steps
         found = gaussian_weight(declared, options.target_epsilon, options.target_delta, record, steps=steps, digits=options.digits)
@@ -116,6 +111,5 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
         print_line(f"{direction:8} delta <= {delta}")
     print_line(f"zeta     <= {told['zeta']}   (mu at w = 1)")
     print_line(f"method   {told['method']}; {told['evaluations']} evaluations of delta")
-    if options.certificate is not None:
-        print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
+    print_written(certificate=options.certificate)
     return 0

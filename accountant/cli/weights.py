@@ -18,11 +18,13 @@ from accountant.cli.options import (
     StepsOption,
     TargetDeltaOption,
     TargetSizeOption,
+    refuse_without_delta,
     require_delta,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
 from accountant.cli.streams import load_quietly
-from accountant.files import check_distinct, check_not_input, check_writable, write_whole
+from accountant.deltas import warn_of_records
+from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
@@ -74,7 +76,6 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Run the command."""
     from accountant.data import compute_weights_file, parse_statistic
     from accountant.data.weighing import list_weight_premises
     from accountant.guarantees import premises_json, render_hypotheses
@@ -89,9 +90,7 @@ def run(options: Options) -> int:
     declared = declaration.profile
     if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
         return _run_gaussian(declaration, options)
-    for name, given in (("--steps", options.steps), ("--certificate", options.certificate)):
-        if given is not None:
-            raise InvalidArgument(f"{name} was given, but it belongs to a target delta; add --target-delta, or leave it out")
+    refuse_without_delta(options.steps, options.certificate)
     if (options.target_epsilon is None) == (options.target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
     specs = [parse_statistic(text) for text in options.statistic or []]
@@ -174,10 +173,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
     if options.target_epsilon is None:
         raise InvalidArgument("a target delta was given without --target-epsilon, which it goes with, also where a size is given; add it")
     if options.certificate is not None:
-        check_writable(options.certificate)
-        check_not_input(options.certificate, options.profile, "profile")
-        check_not_input(options.certificate, options.data, "input")
-        check_distinct(options.certificate, options.out)
+        check_outputs({"profile": options.profile, "input": options.data}, options.certificate, options.out)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         found = compute_gaussian_weights_file(
             declaration,
@@ -193,6 +189,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
     derived = found.derived
     if options.certificate is not None:
         write_whole(options.certificate, derived.weights.to_text())
+    scale = {} if derived.scale is None else {"scale": exact_text(derived.scale)}
     told = {
         "profile": declaration.profile.name,
         "notion": ProfileNotion.GAUSSIAN.value,
@@ -205,14 +202,13 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
         "hypotheses": [item.sentence for item in found.hypotheses],
         "premises": premises_json(found.hypotheses),
         "out": str(options.out),
-        "private": {**({} if derived.scale is None else {"scale": exact_text(derived.scale)}), **_tell_private(found.summary)},
+        "private": warn_of_records({**scale, **_tell_private(found.summary)}, derived.target.delta),
     }
     if options.json:
         print_json(told)
         return 0
     _print(told, render_hypotheses(found.hypotheses))
-    if options.certificate is not None:
-        print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
+    print_written(certificate=options.certificate)
     return 0
 
 
@@ -246,6 +242,8 @@ def _print(found: dict[str, Any], lines: list[str]) -> None:
     if "scale" in private:
         print_line(f"    scale {private['scale']}: weights are at most scale/mu(1, x)")
     print_line(f"    {private['records']} records, expected sample size {private['expected_sample_size']}")
+    for text in private.get("warnings", ()):
+        print_line(f"    warning: {text}")
     weights, certified = private["weights"], private["certified"]
     ends = " to ".join(_shorten(weights[name]) for name in ("smallest", "largest"))
     print_line(f"    weights {ends} (rounded down); infinite (never sampled): {weights['infinite']}")

@@ -13,5 +13,7 @@ from accountant.curves.events import Event as Event
 from accountant.curves.events import MechanismKind as MechanismKind
 from accountant.curves.events import make_event as make_event
 from accountant.curves.points import CurvePoint as CurvePoint
+from accountant.curves.reading import DeclaredEvents as DeclaredEvents
 from accountant.curves.reading import read_composition as read_composition
 from accountant.curves.reading import read_composition_file as read_composition_file
+from accountant.curves.reading import write_composition as write_composition

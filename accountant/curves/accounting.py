@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from accountant.curves.curve import PrivacyCurve, curve_of
 from accountant.curves.engine import make_certificate
-from accountant.curves.events import Composition
+from accountant.curves.events import Composition, Direction
 from accountant.curves.points import DIGITS, CurvePoint, OneDirection, is_checked, lower_text, to_gap, upper_text
+from accountant.curves.reading import DeclaredEvents
 from accountant.curves.stored import composition_object
-from accountant.guarantees import AnyGuarantee, render, to_json
+from accountant.guarantees import Guarantee, render, to_json
 from profiles import InvalidArgument, decimal_text, exact_text, to_exact
 from profiles.hypotheses import Hypothesis
+from profiles.protection import Neighbors
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
 
-_DIRECTIONS = {"remove": "goes", "add": "comes"}
+#: What happens to a unit in each direction; neighbors without a direction have one number.
+_HAPPENS = {
+    Neighbors.ADD_REMOVE: {Direction.REMOVE: "goes", Direction.ADD: "comes"},
+    Neighbors.ZERO_OUT: {Direction.REMOVE: "becomes empty", Direction.ADD: "comes in place of an empty one"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ class Account:
     """What ``pdp account`` tells: the (ε, δ) guarantee at a point of a curve; one of ``delta`` and ``epsilon`` was given."""
 
     curve: PrivacyCurve
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
     point: CurvePoint
     gap: Fraction
     delta: Fraction | None = None
@@ -69,9 +75,9 @@ class Account:
         point, asked = self.point, self.asked
         at = f"delta = {_exactly(self.delta)}" if self.delta is not None else f"epsilon = {_exactly(self.epsilon)}"
         yield f"at {at}: {_between(asked, point)}"
-        unit = self.guarantee.unit.name.lower()
-        for direction, side in point.sides.items():
-            yield f"{direction.value} (a {unit} {_DIRECTIONS[direction.value]}): {_between(asked, side)}"
+        unit = self.guarantee.unit.word
+        for direction, happens in _HAPPENS.get(self.guarantee.protection.neighbors, {}).items():
+            yield f"{direction.value} (a {unit} {happens}): {_between(asked, point.sides[direction])}"
         yield f"checked by kernel: {'yes, computed from the events alone' if point.checked_by_kernel else 'no'}"
         yield "every mechanism with these events is below the upper end, the worst one above the lower"
         if not point.reached:
@@ -85,7 +91,7 @@ class Account:
 
 
 def account(
-    source: PrivacyCurve | Composition,
+    source: PrivacyCurve | DeclaredEvents | Composition,
     *,
     delta: object | None = None,
     epsilon: object | None = None,
@@ -134,6 +140,3 @@ def _exactly(value: Fraction | None) -> str:
         return "none"
     short = decimal_text(value, DIGITS, round_up=False)
     return short if to_exact(short) == value else exact_text(value)
-
-
-__all__ = ["Account", "account"]

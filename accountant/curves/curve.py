@@ -8,12 +8,15 @@ from pathlib import Path
 
 from accountant.curves.events import Composition, Event
 from accountant.curves.points import CurvePoint, point_at_delta, point_at_epsilon, require_bounded, to_delta, to_epsilon, to_gap
-from accountant.curves.reading import read_declared_file
-from accountant.guarantees import AnyGuarantee, CurveBound
-from accountant.guarantees.curves import compose_curves, curve_of_guarantee, declare_events, point_of_curve, subsample_curve
-from accountant.guarantees.theorem import Unit, require_guarantee
+from accountant.curves.reading import DeclaredEvents, read_composition_file
+from accountant.guarantees import CurveBound, Guarantee
+from accountant.guarantees.combining import compose_parts
+from accountant.guarantees.combining import subsample as subsample_measure
+from accountant.guarantees.curves import curve_of_guarantee, declare_events, point_of_curve
+from accountant.guarantees.theorem import require_guarantee
 from profiles import InvalidArgument
 from profiles.hypotheses import Hypothesis
+from profiles.protection import Neighbors, Unit
 
 _GAP = "1e-3"
 
@@ -26,7 +29,7 @@ class PrivacyCurve:
     laws that the events stand for lies between ``lower`` and ``upper``, and ``upper`` bounds every mechanism that is what was declared.
     """
 
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
 
     def __post_init__(self) -> None:
         require_guarantee(self.guarantee)
@@ -42,6 +45,12 @@ class PrivacyCurve:
         if not isinstance(bound, CurveBound):
             raise InvalidArgument("a privacy curve has lost its events; make it with curve_of")
         return bound.composition
+
+    @property
+    def declared(self) -> DeclaredEvents:
+        """The events with their protection and all open hypotheses: what :func:`accountant.curves.write_composition` takes to a file."""
+        whole = self.guarantee.protection
+        return DeclaredEvents(self.composition, whole.unit, whole.neighbors, self.hypotheses)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -68,11 +77,11 @@ class PrivacyCurve:
         """Return bounds of δ(``epsilon``), the supremum over events S of P(S) − e^ε Q(S), in each direction; together the larger one."""
         return point_at_epsilon(self.composition, to_epsilon(epsilon), to_gap(gap))
 
-    def at_delta(self, delta: object, *, gap: object = _GAP) -> AnyGuarantee:
+    def at_delta(self, delta: object, *, gap: object = _GAP) -> Guarantee:
         """Return the (ε, δ) guarantee at ``delta``, with all hypotheses of the curve. Raises as :meth:`epsilon`."""
         return point_of_curve(self.guarantee, at_delta=delta, gap=gap)
 
-    def at_epsilon(self, epsilon: object, *, gap: object = _GAP) -> AnyGuarantee:
+    def at_epsilon(self, epsilon: object, *, gap: object = _GAP) -> Guarantee:
         """Return the (ε, δ) guarantee at ``epsilon``, with all hypotheses of the curve."""
         return point_of_curve(self.guarantee, at_epsilon=epsilon, gap=gap)
 
@@ -85,58 +94,62 @@ class PrivacyCurve:
 
         Raises :class:`InvalidArgument` for a composition that is not known to be one use of a mechanism: sample before composing.
         """
-        return PrivacyCurve(subsample_curve(self.guarantee, probability))
+        return PrivacyCurve(subsample_measure(self.guarantee, probability))
 
     def __repr__(self) -> str:
         events = "; ".join(event.describe() for event in self.composition.events)
         return f"PrivacyCurve({events}; {len(self.hypotheses)} open hypotheses)"
 
 
-def curve_of(source: PrivacyCurve | Composition | Event | AnyGuarantee, *, hypotheses: Iterable[Hypothesis | str] = ()) -> PrivacyCurve:
+def curve_of(
+    source: PrivacyCurve | DeclaredEvents | Composition | Event | Guarantee,
+    *,
+    hypotheses: Iterable[Hypothesis | str] = (),
+    unit: Unit | str = Unit.RECORD,
+    neighbors: Neighbors | str | None = None,
+) -> PrivacyCurve:
     """Return the privacy curve of a composition, of an event, or of a guarantee of this project (an ε, one in each direction, with δ).
 
-    ``hypotheses``: what else declared events rest on. A guarantee brings its own. Raises :class:`InvalidArgument`.
+    For declared events: ``hypotheses``, what else they rest on, and ``unit`` and ``neighbors``, whom they protect, as
+    :func:`accountant.guarantees.declare_events` takes them. All others bring their own. Raises :class:`InvalidArgument`.
 
     >>> from accountant.curves import make_event
     >>> step = curve_of(make_event("laplace", {"scale": 2}))
     >>> step.compose(step).composition.events[0].count
     2
     """
-    if isinstance(source, PrivacyCurve):
-        return source
     if not isinstance(hypotheses, Iterable):
         raise InvalidArgument(
             f"hypotheses were expected, but an object of type {type(hypotheses).__name__} was found; give texts in a list"
         )
     given = tuple(hypotheses) if not isinstance(hypotheses, str) else (hypotheses,)
-    if isinstance(source, Event):
-        return PrivacyCurve(declare_events(Composition(source.mechanism.value, (source,)), given))
-    if isinstance(source, Composition):
-        return PrivacyCurve(declare_events(source, given))
-    if given:
-        raise InvalidArgument("hypotheses were given for a guarantee, which brings its own; add others with assume")
+    if isinstance(source, (Event, Composition)):
+        found = Composition(source.mechanism.value, (source,)) if isinstance(source, Event) else source
+        return PrivacyCurve(declare_events(found, given, unit=unit, neighbors=neighbors))
+    if given or neighbors is not None or unit not in (Unit.RECORD, Unit.RECORD.word):
+        raise InvalidArgument("hypotheses, unit or neighbors were given for what brings its own; add hypotheses with assume")
+    if isinstance(source, PrivacyCurve):
+        return source
+    if isinstance(source, DeclaredEvents):
+        return PrivacyCurve(declare_events(source.composition, source.hypotheses, unit=source.unit, neighbors=source.neighbors))
     return PrivacyCurve(curve_of_guarantee(source))
 
 
 def curve_of_file(path: Path | str) -> PrivacyCurve:
-    """Return the privacy curve of the composition that a file declares, for the unit that it names: one record, or one user.
-
-    Raises as :func:`~accountant.curves.read_composition_file` does, and :class:`InvalidArgument` for noise or samples for a user.
-    """
-    composition, unit = read_declared_file(path)
-    return PrivacyCurve(declare_events(composition, unit=Unit[unit.upper()]))
+    """Return the privacy curve of what a file declares. Raises as :func:`~accountant.curves.read_composition_file`, and as curve_of."""
+    return curve_of(read_composition_file(path))
 
 
-def compose(*curves: PrivacyCurve | Composition | Event | AnyGuarantee, name: str | None = None) -> PrivacyCurve:
+def compose(*curves: PrivacyCurve | DeclaredEvents | Composition | Event | Guarantee, name: str | None = None) -> PrivacyCurve:
     """Return the curve of several mechanisms on the same records, with the hypotheses of all of them. Raises :class:`InvalidArgument`."""
     if name is not None and not isinstance(name, str):
         raise InvalidArgument(f"a composition has a text as name, but an object of type {type(name).__name__} was found; reword it")
     parts = [curve_of(item).guarantee for item in curves]
     names = " and ".join(dict.fromkeys(part.subject for part in parts))
     short = names if names and len(names) <= 100 else f"{len(parts)} mechanisms"
-    return PrivacyCurve(compose_curves(name or short, parts))
+    return PrivacyCurve(compose_parts(name or short, parts))
 
 
-def subsample(curve: PrivacyCurve | Composition | Event | AnyGuarantee, probability: object) -> PrivacyCurve:
+def subsample(curve: PrivacyCurve | DeclaredEvents | Composition | Event | Guarantee, probability: object) -> PrivacyCurve:
     """Return the curve on a fresh Poisson sample: :meth:`PrivacyCurve.subsample`."""
     return curve_of(curve).subsample(probability)

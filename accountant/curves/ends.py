@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from profiles import decimal_text, exact_text
-from proofs_check.kernel import compositions
-from proofs_check.kernel.compositions import Event as KernelEvent
+from proofs_check.kernel.theories.compositions import bounds as compositions
+from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 
 from .events import Direction
 
@@ -44,7 +44,7 @@ class LargestLoss:
 
 
 def find_largest_loss(events: Sequence[KernelEvent], direction: Direction) -> LargestLoss:
-    """Return the largest loss of events as the kernel read them. Raises :class:`proofs_check.kernel.terms.Rejected` beyond its limits."""
+    """Return the largest loss of events as the kernel read them. Raises ``Rejected`` beyond the kernel's limits."""
     (low, beyond), (high, mass) = (compositions.find_end(list(events), remove=direction is Direction.REMOVE, up=up) for up in (False, True))
     lower = None if low is None or beyond else min(_shorten(max(low, Fraction(0)), up=False), MOST_EPSILON)
     upper = None if high is None else _shorten(high, up=True)

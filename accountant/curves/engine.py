@@ -1,12 +1,14 @@
 """The engine: finds how to show a bound on δ at ε, or on ε at δ, and has it shown by the kernel, which computes it from the events alone.
 
-Every number that leaves it was found by :mod:`proofs_check.kernel.compositions`; what is guessed here only decides how sharp it is.
+Every number that leaves it was found by the kernel (:mod:`proofs_check.kernel.theories.compositions`); what is guessed here only decides
+how sharp it is.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -16,9 +18,11 @@ from math import ceil, exp, floor
 import numpy as np
 
 from profiles import InvalidArgument, Undecided, exact_text
-from proofs_check.kernel import compositions, curves
-from proofs_check.kernel.compositions import Event as KernelEvent
-from proofs_check.kernel.terms import Meter, Rejected
+from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.formats import OWN
+from proofs_check.kernel.theories.compositions import bounds as compositions
+from proofs_check.kernel.theories.compositions import curves
+from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 
 from .ends import LargestLoss, find_largest_loss
 from .events import Composition, Direction
@@ -36,8 +40,8 @@ _FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
 _NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
 _LOST = 1000  # one part in so many of a gap of delta may be cut off at once; the guess of delta may be several times too large
 _PLACES = 130  # in which a mass at infinity is told from a delta
-#: Smaller deltas are only told to be below this.
-_LEAST = Fraction(1, 10**100)
+#: Smaller deltas are only told to be below this: on grids, and in closed forms.
+_LEAST, _LEAST_CLOSED = Fraction(1, 10**100), Fraction(1, 10**319)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +111,18 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
     lost = _lose_wholly(composition, direction)
     size = delta - lost if delta > lost else delta  # of what finite losses may add, which is what the grid is made for
     try:
-        lower, upper = _find_curves(composition, direction, max(size, _LEAST), gap, miss)
+        lower, upper = _find_curves(composition, direction, size, gap, miss)
     except Undecided:
         if end.upper is None or end.mass > delta:
             raise
         return EpsilonEnds(Fraction(0), end.upper, (end.claim_upper(end.upper, delta),))  # the losses add up, at most
-    high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
+    seen = max(delta, _LEAST_CLOSED)  # what is shown of a larger delta holds of a smaller one
+    high, low = _epsilon_above(upper, delta), _epsilon_below(lower, seen)
     made = list[Mapping[str, object]]([] if high is None else [_claim(direction, high, delta, upper, up=True)])
     if end.upper is not None and end.mass <= delta and (high is None or end.upper <= high):
         high, made = end.upper, [end.claim_upper(end.upper, delta)]
     if low != 0:
-        made.append(_claim(direction, Fraction(lower.most) if low is None else low, delta, lower, up=False))
+        made.append(_claim(direction, Fraction(lower.most) if low is None else low, seen, lower, up=False))
     return EpsilonEnds(low, high, tuple(made))
 
 
@@ -135,19 +140,37 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
     if end.upper is not None and end.upper <= epsilon and not end.mass:
         return DeltaEnds(Fraction(0), Fraction(0), (end.claim_upper(epsilon, end.mass),))
 
+    ended = end.upper is not None and end.upper <= epsilon
+    try:
+        return _bound_delta(composition, epsilon, direction, gap, end if ended else None)
+    except Undecided:
+        high, claim = (end.mass if ended else Fraction(1)), None
+        with suppress(Undecided):  # a grid for a moderate delta has a bound at each epsilon
+            size = max(2 * _lose_wholly(composition, direction), Fraction(1, 10**6))
+            upper = _find_curves(composition, direction, min(size, Fraction(1, 2)), gap, lambda *_: 0.0)[1]
+            found = _round(upper.delta(epsilon), up=True)
+            if found < high:
+                high, claim = found, _claim(direction, epsilon, found, upper, up=True)
+        return DeltaEnds(Fraction(0), high, (claim or end.claim_upper(epsilon, high),))
+
+
+def _bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, gap: Fraction, end: LargestLoss | None) -> DeltaEnds:
+    """Return δ(ε) by curves. ``end``: where ε is above all finite losses."""
+
     def miss(lower: _Curve, upper: _Curve) -> float:
         high = upper.delta(epsilon)
         return float((high - lower.delta(epsilon)) / (gap * high)) if high * _NEAR > size else 0.0
 
-    size = _guess_delta(composition, epsilon, direction, gap)
+    least, size = _find_least(_read(composition)), _guess_delta(composition, epsilon, direction, gap)
     for _ in range(_ROUNDS):
         lower, upper = _find_curves(composition, direction, size, gap, miss, of_delta=True)
         high, low = min(_round(upper.delta(epsilon), up=True), Fraction(1)), _round(lower.delta(epsilon), up=False)
-        if size <= high * _NEAR <= 100 * _NEAR * size or high - low <= gap * high or (high < size == _LEAST):
+        if size <= high * _NEAR <= 100 * _NEAR * size or high - low <= gap * high or (high < size == least):
             break
-        size = max(min(high, Fraction(1, 10)), size**3, _LEAST)
+        # a closed form is looked at with all digits at once where there were too few to see delta
+        size = least if not low and least < _LEAST else max(min(high, Fraction(1, 10)), size**3, least)
     made = [_claim(direction, epsilon, high, upper, up=True)]
-    if end.upper is not None and end.upper <= epsilon and end.mass <= high:
+    if end is not None and end.mass <= high:
         high, made = end.mass, [dict(end.claim_upper(epsilon, end.mass))]
     if low:
         made.append(_claim(direction, epsilon, low, lower, up=False))
@@ -161,7 +184,7 @@ def bound_deltas(
 
     Raises as :func:`bound_delta`.
     """
-    lower, upper = _find_curves(composition, direction, max(least, _LEAST), gap, lambda *_: 0.0)
+    lower, upper = _find_curves(composition, direction, least, gap, lambda *_: 0.0)
     return [(_round(lower.delta(e), up=False), min(_round(upper.delta(e), up=True), Fraction(1))) for e in epsilons]
 
 
@@ -193,15 +216,13 @@ def _guess_delta(composition: Composition, epsilon: Fraction, direction: Directi
 
 def share_work() -> Meter:
     """Return what one of the four claims of a certificate (two directions, two sides) may take of the kernel's work, so that all fit."""
-    meter = Meter()
-    meter.left //= 4
-    return meter
+    return Meter(Meter().left // 4)
 
 
 def make_certificate(composition: Composition, claims: tuple[Mapping[str, object], ...]) -> dict[str, object]:
     """Return the certificate of some claims about one composition, as a JSON object."""
     about = {"name": composition.name, "events": write_events(composition)}
-    return {"format": "pdp-certificate", "version": 1, "composition": about, "claims": [dict(claim) for claim in claims]}
+    return {"format": OWN, "version": 1, "composition": about, "claims": [dict(claim) for claim in claims]}
 
 
 def _claim(direction: Direction, epsilon: Fraction, delta: Fraction, curve: _Curve, *, up: bool) -> dict[str, object]:
@@ -251,6 +272,7 @@ def _find_curves(
     ``gap``: of ε, or ``of_delta``.
     """
     events = _read(composition)
+    delta = max(delta, _find_least(events))
     try:
         aim = min(gap, _COARSE)
         lost = delta * aim / (_LOST if of_delta else 100)
@@ -284,8 +306,8 @@ def _find_curves(
                 break  # what there is has to do
             if fineness[0] <= _COARSEST:
                 raise Undecided(
-                    f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the "
-                    "counts, or ask for a larger delta or gap"
+                    f"the privacy curve of {composition.name[:80]!r} was asked for, but no grid that the kernel works with shows a bound; "
+                    "lower the counts, or ask for a larger delta or gap"
                 ) from problem
             fineness, found, less = [x / less for x in fineness], [None, None], 2 * less
             continue
@@ -312,6 +334,10 @@ def _find_curves(
 _NOTHING = _Curve(lambda _: Fraction(0), lambda _: 0.0, {})
 #: What is known from above where no upper curve was found.
 _EVERYTHING = _Curve(lambda _: Fraction(1), lambda _: None, {})
+
+
+def _find_least(events: Sequence[KernelEvent]) -> Fraction:
+    return _LEAST_CLOSED if len(events) == 1 and events[0].count == 1 else _LEAST
 
 
 def _find_most(events: Sequence[KernelEvent]) -> int:

@@ -74,7 +74,7 @@ class MechanismKind(Enum):
     APPROXIMATE = "approximate"
     #: Any mechanism with ρ-zCDP.
     ZCDP = "zcdp"
-    #: Any mechanism with (ε, δ) of its own in each direction; a missing ``epsilon_add`` is unbounded. Made of guarantees, not of files.
+    #: Any mechanism with (ε, δ) of its own in each direction; a missing ``epsilon_add`` is unbounded.
     TWO_SIDED = "two-sided"
 
 
@@ -92,6 +92,8 @@ _NAMES: Mapping[MechanismKind, Mapping[str, _Range]] = MappingProxyType(
     }
 )
 _OPTIONAL = frozenset({"epsilon_add"})
+#: Of these only numbers are told, and not between which data sets they hold; randomised response is mostly told of a replaced answer.
+TOLD = (MechanismKind.PURE, MechanismKind.APPROXIMATE, MechanismKind.ZCDP, MechanismKind.RANDOMIZED_RESPONSE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import Undecided, exact_text
-from proofs_check.kernel import curves
-from proofs_check.kernel.compositions import Event as KernelEvent
-from proofs_check.kernel.lattices import MOST_CELLS
-from proofs_check.kernel.terms import require
+from proofs_check.kernel.core.terms import require
+from proofs_check.kernel.theories.compositions import curves
+from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
+from proofs_check.kernel.theories.compositions.lattices import MOST_CELLS
 
 from .events import Composition, Direction, Event, MechanismKind
 

@@ -31,11 +31,11 @@ class OneDirection(Protocol):
     """
 
     @property
-    def lower(self) -> Fraction | None: ...  # noqa: D102
+    def lower(self) -> Fraction | None: ...
     @property
-    def upper(self) -> Fraction | None: ...  # noqa: D102
+    def upper(self) -> Fraction | None: ...
     @property
-    def claims(self) -> tuple[Mapping[str, Any], ...]: ...  # noqa: D102
+    def claims(self) -> tuple[Mapping[str, Any], ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,6 @@ class CurvePoint:
 
     @property
     def sides(self) -> dict[Direction, OneDirection]:
-        """Both directions."""
         return {Direction.REMOVE: self.remove, Direction.ADD: self.add}
 
     @property

@@ -1,97 +1,175 @@
-"""Compositions in files: TOML with ``name`` and ``[[event]]`` tables, all numbers exact (docs/account.md)."""
+"""Compositions in files: TOML with ``name``, ``unit``, ``neighbors``, ``[[event]]`` and ``[[hypothesis]]`` (docs/account.md)."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from decimal import Decimal
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from accountant.curves.events import Composition, Event, MechanismKind, make_event, parameter_names, to_kind
-from profiles import PDPError, UnreadableFile
-from profiles.files import MAX_FILE_BYTES, read_text
+from accountant.curves.events import TOLD, Composition, Event, MechanismKind, make_event, parameter_names, to_kind
+from profiles import InvalidArgument, PDPError, UnreadableFile
+from profiles.files import MAX_FILE_BYTES, read_text, read_toml
+from profiles.hypotheses import REGISTRY, STATED, Hypothesis, recall
+from profiles.protection import Neighbors, Unit, read_protection
+from profiles.strict_json import name_type_of, write_exact
 from profiles.suggestions import suggest
+from proofs_check.documents.entries import Document
 
-#: Tables of one file; equal ones are counted together, so that there may be more of them than different events.
+#: Tables of one kind in one file; equal events are counted together, so that there may be more of them than different events.
 _MOST_TABLES = 1_000
-_KEYS = ("name", "unit", "event")
-#: Whom a file may say that it protects; where it says nothing, one record.
-UNITS = ("record", "user")
+_KEYS = ("name", "unit", "neighbors", "event", "hypothesis")
 _COMMON = ("mechanism", "count", "sampling_probability")
-#: What a file may declare; the numbers of a guarantee come with the guarantee.
-DECLARED = tuple(kind for kind in MechanismKind if kind is not MechanismKind.TWO_SIDED)
 
 
-def read_composition_file(path: Path | str) -> Composition:
-    """Return the composition that a file declares. Raises :class:`UnreadableFile`, and what :func:`read_composition` raises."""
-    return read_composition(_read_file(path), str(path))
+@dataclass(frozen=True, slots=True)
+class DeclaredEvents:
+    """A composition, whom it protects, and what else it rests on: what a file says.
+
+    ``neighbors`` None: nobody said between which data sets its numbers hold; :func:`accountant.curves.curve_of` makes a hypothesis of it.
+    """
+
+    composition: Composition
+    unit: Unit
+    neighbors: Neighbors | None
+    hypotheses: tuple[Hypothesis, ...]
 
 
-def read_declared_file(path: Path | str) -> tuple[Composition, str]:
-    """Return the composition of a file and whom it protects, one of :data:`UNITS`. Raises as :func:`read_composition_file` does."""
-    return _read(_read_file(path), str(path))
-
-
-def _read_file(path: Path | str) -> str:
+def read_composition_file(path: Path | str) -> DeclaredEvents:
+    """Return what a file declares. Raises :class:`UnreadableFile`, and what :func:`read_composition` raises."""
     if not isinstance(path, (Path, str)):
-        raise UnreadableFile(f"the path of a composition was expected, but {_shown(path)} was found; give it as text")
-    return read_text(Path(path), MAX_FILE_BYTES)
+        raise UnreadableFile(f"the path of a composition was expected, but {name_type_of(path)} was found; give it as text")
+    return read_composition(read_text(Path(path), MAX_FILE_BYTES), str(path))
 
 
-def read_composition(text: str, where: str = "the composition") -> Composition:
-    r"""Return the composition that the TOML ``text`` declares; decimals are read exactly (0.1 is one tenth), fractions as ``"1/3"``.
+def read_composition(text: str, where: str = "the composition") -> DeclaredEvents:
+    r"""Return what the TOML ``text`` declares; decimals are read exactly (0.1 is one tenth), fractions as ``"1/3"``.
 
-    Raises :class:`UnreadableFile` (no TOML, unknown keys, another shape), :class:`profiles.InvalidArgument` (numbers outside their
-    ranges, too many events), :class:`profiles.InvalidNumber`.
+    Without ``unit`` it is about one record. Raises :class:`UnreadableFile` (no TOML, unknown keys, another shape, neighbors of several
+    kinds), :class:`profiles.InvalidArgument` (numbers outside their ranges, too many events), :class:`profiles.InvalidNumber`.
 
     >>> text = 'name = "training"\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 1.1\ncount = 100\n'
-    >>> read_composition(text).events[0].describe()
+    >>> read_composition(text).composition.events[0].describe()
     'gaussian (noise_multiplier 1.1), 100 times'
     """
-    found, unit = _read(text, where)
-    if unit != UNITS[0]:
-        raise UnreadableFile(f"{where} is about one {unit}, but a composition says nothing of that; read it with curve_of_file")
-    return found
-
-
-def _read(text: str, where: str) -> tuple[Composition, str]:
     if not isinstance(text, str):
-        raise UnreadableFile(f"{where} is read from a text, but {_shown(text)} was found; give what the file says")
-    if len(text) > MAX_FILE_BYTES:
-        raise UnreadableFile(f"{where} has {len(text)} characters, but at most {MAX_FILE_BYTES} are accepted; shorten it")
-    try:
-        table = tomllib.loads(text, parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, ValueError, RecursionError, ArithmeticError) as error:
-        raise UnreadableFile(f"{where} is not a TOML file ({' '.join(str(error).split())[:100]}); correct it") from None
+        raise UnreadableFile(f"{where} is read from a text, but {name_type_of(text)} was found; give what the file says")
+    table = read_toml(text, where)
     _refuse_unknown(table, _KEYS, where)
     if not isinstance(table.get("name"), str):
-        raise UnreadableFile(f'{where} needs name = "...", but found {_shown(table.get("name"))}; add it as text')
-    unit = table.get("unit", UNITS[0])
-    if unit not in UNITS:
-        raise UnreadableFile(f'{where} says for whom by unit = "record" or "user", but found {_shown(unit)}; write one of the two')
-    events = table.get("event")
-    if not isinstance(events, list) or not all(isinstance(event, Mapping) for event in events) or not events:
-        raise UnreadableFile(f"{where} needs [[event]] tables, but found {_shown(events)}; add one for each mechanism")
-    if len(events) > _MOST_TABLES:
-        raise UnreadableFile(f"{where} has {len(events)} [[event]] tables, but at most {_MOST_TABLES} are read; count equal ones together")
-    found = tuple(_read_event(event, f"event {index} of {where}") for index, event in enumerate(events, 1))
-    return Composition(table["name"], found), unit
+        raise UnreadableFile(f'{where} needs name = "...", but found {name_type_of(table.get("name"))}; add it as text')
+    tables = _tables(table, "event", where)
+    if not tables:
+        raise UnreadableFile(f"{where} needs [[event]] tables, but found {name_type_of(table.get('event'))}; add one for each mechanism")
+    events = [_read_event(event, f"event {index} of {where}") for index, event in enumerate(tables, 1)]
+    try:
+        unit = read_protection(table.get("unit", Unit.RECORD), Neighbors.ADD_REMOVE, where).unit
+        stated = _read_neighbors(table, where)
+    except InvalidArgument as error:
+        raise UnreadableFile(str(error)) from None
+    supposed = dict.fromkeys(_read_hypothesis(item, where) for item in _tables(table, "hypothesis", where))
+    composition = Composition(table["name"], tuple(event for event, _ in events))
+    return DeclaredEvents(composition, unit, _agree(stated, events, where), tuple(supposed))
 
 
-def _read_event(table: Mapping[str, object], where: str) -> Event:
+def write_composition(declared: DeclaredEvents) -> str:
+    """Return the TOML text that :func:`read_composition` reads as ``declared``. Raises :class:`InvalidArgument` where there is none.
+
+    >>> event = make_event("pure", {"epsilon": "1/3"}, count=2)
+    >>> print(write_composition(DeclaredEvents(Composition("counts", (event,)), Unit.USER, Neighbors.REPLACE_ONE, ())), end="")
+    name = "counts"
+    unit = "user"
+    neighbors = "replace-one"
+    <BLANKLINE>
+    [[event]]
+    mechanism = "pure"
+    epsilon = "1/3"
+    count = 2
+    """
+    text = "\n".join(_lines(declared)) + "\n"
+    try:
+        found = read_composition(text)
+    except PDPError as error:
+        raise InvalidArgument(f"the composition {declared.composition.name!r} cannot be written to a file: {error}") from None
+    said = [[item.sentence for item in one.hypotheses] for one in (found, declared)]
+    if (found.composition, found.unit, found.neighbors) != (declared.composition, declared.unit, declared.neighbors) or said[0] != said[1]:
+        raise InvalidArgument(f"the composition {declared.composition.name!r} would not come back from a file as it is; reword it")
+    return text
+
+
+def _lines(declared: DeclaredEvents) -> Iterator[str]:
+    yield f"name = {_quote(declared.composition.name)}"
+    yield f"unit = {_quote(declared.unit.word)}"
+    if declared.neighbors is not None:
+        yield f"neighbors = {_quote(declared.neighbors.value)}"
+    for event in declared.composition.events:
+        yield from ("", "[[event]]", f"mechanism = {_quote(event.mechanism.value)}")
+        yield from (f"{name} = {_quote(write_exact(value))}" for name, value in event.parameters)
+        if event.sampling_probability != 1:
+            yield f"sampling_probability = {_quote(write_exact(event.sampling_probability))}"
+        yield f"count = {event.count}"
+    for item in declared.hypotheses:
+        yield from ("", "[[hypothesis]]", f"id = {_quote(item.id)}", f"sentence = {_quote(item.sentence)}")
+        if item.id not in REGISTRY or item.id == STATED.id:
+            yield f"head = {_quote(item.head.value)}"
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _read_event(table: Mapping[str, object], where: str) -> tuple[Event, Neighbors | None]:
+    """Return an event, and the neighbors of its number where it says them itself."""
     if "mechanism" not in table:
         raise UnreadableFile(
-            f'{where} needs mechanism = "...", but found nothing; name one of {", ".join(kind.value for kind in DECLARED)}'
+            f'{where} needs mechanism = "...", but found nothing; name one of {", ".join(kind.value for kind in MechanismKind)}'
         )
     try:
         kind = to_kind(table["mechanism"])
-        if kind not in DECLARED:
-            raise UnreadableFile(f"the mechanism {kind.value!r} comes from guarantees only; declare approximate, with the larger numbers")
-        _refuse_unknown(table, (*_COMMON, *parameter_names(kind)), f"the mechanism {kind.value!r}")
-        parameters = {name: value for name, value in table.items() if name not in _COMMON}
-        return make_event(kind, parameters, sampling_probability=table.get("sampling_probability", 1), count=table.get("count", 1))
+        common = (*_COMMON, "neighbors") if kind in TOLD else _COMMON
+        _refuse_unknown(table, (*common, *parameter_names(kind)), f"the mechanism {kind.value!r}")
+        parameters = {name: value for name, value in table.items() if name not in common}
+        rate, count = table.get("sampling_probability", 1), table.get("count", 1)
+        return make_event(kind, parameters, sampling_probability=rate, count=count), _read_neighbors(table, "it")
     except PDPError as error:
         raise type(error)(f"{where}: {error}") from None
+
+
+def _read_neighbors(table: Mapping[str, object], where: str) -> Neighbors | None:
+    return read_protection(Unit.RECORD, table["neighbors"], where).neighbors if "neighbors" in table else None
+
+
+def _agree(stated: Neighbors | None, events: Sequence[tuple[Event, Neighbors | None]], where: str) -> Neighbors | None:
+    """Return the one kind of neighbors that a file and its events say, None where they say none. Raises :class:`UnreadableFile`."""
+    own = {said for event, said in events if event.mechanism in TOLD}
+    found = own if stated is None else (own - {None}) | {stated}
+    if len(found) > 1:
+        listed = " and ".join(sorted("nothing" if item is None else item.value for item in found))
+        raise UnreadableFile(
+            f"{where} says {listed} of its neighbors, but one composition has one kind; write neighbors once beside name, or use two files"
+        )
+    return next(iter(found), None)
+
+
+def _read_hypothesis(table: Mapping[str, object], where: str) -> Hypothesis:
+    """Return a hypothesis of the registry, or else one of the user's own: none is dropped."""
+    _refuse_unknown(table, ("id", "sentence", "head"), f"a hypothesis of {where}")
+    identifier, sentence, head = table.get("id", STATED.id), table.get("sentence"), table.get("head")
+    if not isinstance(identifier, str) or not isinstance(sentence, str) or not isinstance(head, (str, type(None))):
+        raise UnreadableFile(f'{where} has a [[hypothesis]] without id = "..." and sentence = "..."; write both as text')
+    try:
+        return recall(identifier, sentence, head)
+    except InvalidArgument as error:
+        raise UnreadableFile(f"{where}: {error}") from None
+
+
+def _tables(table: Mapping[str, object], key: str, where: str) -> list[Mapping[str, object]]:
+    found = table.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(item, Mapping) for item in found):
+        raise UnreadableFile(f"{where} has [[{key}]] tables, but found {name_type_of(found)}; write each of them as one")
+    if len(found) > _MOST_TABLES:
+        raise UnreadableFile(f"{where} has {len(found)} [[{key}]] tables, but at most {_MOST_TABLES} are read; count equal ones together")
+    return found
 
 
 def _refuse_unknown(table: Mapping[str, object], known: tuple[str, ...], where: str) -> None:
@@ -100,5 +178,13 @@ def _refuse_unknown(table: Mapping[str, object], known: tuple[str, ...], where: 
             raise UnreadableFile(f"{where} has the unknown key {key[:60]!r}; known are {', '.join(known)}{suggest(key, known)}")
 
 
-def _shown(value: object) -> str:
-    return "nothing" if value is None else f"a value of type {type(value).__name__}"
+COMPOSITION = Document(
+    "composition file",
+    "lists events and proves nothing; bound them with pdp account, and check its certificate",
+    protection="unit",
+    read=read_composition,
+    hypotheses="hypothesis",
+    write=write_composition,
+)
+
+__all__ = ["COMPOSITION", "DeclaredEvents", "read_composition", "read_composition_file", "write_composition"]

@@ -28,13 +28,11 @@ class ArrayFrame:
 
     @property
     def names(self) -> Sequence[str]:
-        """All columns."""
         fields = self.rows.dtype.names
         return tuple(fields) if fields else tuple(map(str, range(self.rows.shape[1])))
 
     @property
     def numeric(self) -> Sequence[str]:
-        """The columns that hold numbers."""
         if not self.rows.dtype.names:
             return self.names
         return tuple(name for name in self.names if self.rows.dtype[name].kind in "fiu")
@@ -67,11 +65,9 @@ class ArraySource:
 
     @property
     def label(self) -> str:
-        """How errors name the data set."""
         return "the array" if self.path is None else self.path.name
 
     def batches(self, specs: Sequence[StatisticSpec]) -> Iterator[Batch]:
-        """Yield the rows in order with the statistics of ``specs``."""
         rows = self._rows()
         for start in range(0, rows.shape[0], self.batch_rows):
             frame = ArrayFrame(self.label, rows[start : start + self.batch_rows], start)

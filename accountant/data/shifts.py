@@ -17,7 +17,7 @@ from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.weighing import Progress, WeightsSummary, check_range, complete_specs, search_statistics, write_weighed
 from accountant.data.writers import output_format
 from accountant.files import check_not_input
-from accountant.guarantees.derive_gaussian import DerivedWeights, derive_weights
+from accountant.guarantees.derive_gaussian import DerivedDelta, derive_weights
 from accountant.guarantees.gaussian_samples import table_of
 from accountant.selection.scales import Scale, find_scale
 from accountant.selection.select import Selector, prepare_tabulated
@@ -38,7 +38,7 @@ class WeighedFile:
     """
 
     summary: WeightsSummary
-    derived: DerivedWeights
+    derived: DerivedDelta
     specs: tuple[StatisticSpec, ...]
 
     @property
@@ -108,6 +108,3 @@ def find_size_scale(
     The statistics are kept in a temporary file meanwhile. Raises what :func:`check_range` and :func:`find_scale` raise.
     """
     return search_statistics(profile, source, specs, lambda batches: find_scale(weights, size, batches))
-
-
-__all__ = ["WeighedFile", "compute_gaussian_weights_file", "find_size_scale"]

@@ -69,11 +69,9 @@ class SvmlightSource:
 
     @property
     def label(self) -> str:
-        """How errors name the data set."""
         return self.path.name
 
     def batches(self, specs: Sequence[StatisticSpec]) -> Iterator[Batch]:
-        """Yield the rows in order with the statistics of ``specs``."""
         readers = [_reader(spec) for spec in specs]
         first_row, labels, rows, lines = 0, list[float](), list[list[float]](), list[bytes]()
         for number, line in enumerate(self._lines(), start=1):

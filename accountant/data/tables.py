@@ -39,7 +39,6 @@ class ArrowFrame:
 
     @property
     def names(self) -> Sequence[str]:
-        """All columns."""
         names: list[str] = self.table.schema.names
         return names
 
@@ -110,11 +109,9 @@ class TableSource:
 
     @property
     def label(self) -> str:
-        """How errors name the data set."""
         return "the table" if self.path is None else self.path.name
 
     def batches(self, specs: Sequence[StatisticSpec]) -> Iterator[Batch]:
-        """Yield the rows in order with the statistics of ``specs``."""
         first_row, numeric = 0, None
         for table in self._tables():
             if not table.num_rows:

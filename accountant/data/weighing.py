@@ -242,7 +242,6 @@ class Totals:
         self._min, self._max = math.inf, 1.0
 
     def add(self, result: WeightsResult, q: Floats, all_rows: int, progress: Progress | None) -> None:
-        """Add one batch."""
         self.rows += result.weights.size
         self._fast += result.fast_rows
         self._refined += result.refined_rows
@@ -255,7 +254,6 @@ class Totals:
             progress(self.rows, all_rows)
 
     def summary(self, target: Fraction, out: Path | None) -> WeightsSummary:
-        """Return the totals."""
         return WeightsSummary(
             self.rows, target, math.fsum(self._sums), self._min, self._max, self._infinite, self._saturated, self._fast, self._refined, out
         )

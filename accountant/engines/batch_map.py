@@ -63,6 +63,3 @@ class BatchMap(ABC):
     def reader(self, reader: Any) -> Any:
         """Return a record batch reader of the results for those of another reader, one at a time."""
         return pa.RecordBatchReader.from_batches(self.schema(reader.schema), self.stream(reader))
-
-
-__all__ = ["LABEL", "BatchMap"]

@@ -27,7 +27,6 @@ class ArrowPairs(BatchMap):
 
     @property
     def profile(self) -> Profile:
-        """The profile that the pairs are for."""
         return self.selector.profile
 
     @property
@@ -36,11 +35,9 @@ class ArrowPairs(BatchMap):
         return self.selector.evidence
 
     def read_specs(self) -> tuple[StatisticSpec, ...]:
-        """Return from which columns each statistic of the profile is read."""
         return self.specs
 
     def weigh(self, statistics: Mapping[str, Column]) -> tuple[Floats, Floats]:
-        """Return (w, q) of one or more records, each of shape (n,)."""
         found = self.selector.select(statistics)
         return found.weights, found.probabilities
 
@@ -74,6 +71,3 @@ def arrow_pairs(selector: Selector, specs: Sequence[StatisticSpec | str] = ()) -
         )
     chosen = complete_specs(selector.profile, [parse_statistic(spec) if isinstance(spec, str) else spec for spec in specs])
     return ArrowPairs(selector, chosen)
-
-
-__all__ = ["ArrowPairs", "arrow_pairs"]

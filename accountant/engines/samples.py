@@ -108,6 +108,3 @@ def spawn_generator(seed: int, partition: int) -> np.random.Generator:
     """
     entropy, place = to_integer(seed, "the seed", 0), to_integer(partition, "the partition number", 0)
     return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(place,)))
-
-
-__all__ = ["ArrowSample", "Draw", "WeighBatch", "arrow_sample", "select_rows", "spawn_generator"]

@@ -54,7 +54,6 @@ class ArrowWeights(BatchMap):
         raise InvalidArgument(f"{name!r} of a map of weights was to be set, but a map cannot be changed; {_BUILD}")
 
     def __delattr__(self, name: str) -> NoReturn:
-        """Refuse."""
         self.__setattr__(name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -66,7 +65,6 @@ class ArrowWeights(BatchMap):
 
     @property
     def profile(self) -> Profile:
-        """The profile that the weights are for."""
         return self._solver.profile
 
     @property
@@ -80,11 +78,9 @@ class ArrowWeights(BatchMap):
         return self._premise.evidence
 
     def read_specs(self) -> tuple[StatisticSpec, ...]:
-        """Return from which columns each statistic of the profile is read."""
         return self._specs
 
     def weigh(self, statistics: Mapping[str, Column]) -> tuple[Floats, Floats]:
-        """Return (w, q) of one or more records, each of shape (n,)."""
         weights = self._solver.solve(statistics).weights
         return weights, probabilities(weights)
 
@@ -131,6 +127,3 @@ def _restore(
             "processors differ the same NPY_DISABLE_CPU_FEATURES (docs/engines.md)"
         )
     return ArrowWeights(_key, solver, specs, premise, expected)
-
-
-__all__ = ["ArrowWeights", "arrow_weights"]

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from accountant.curves.events import Composition, MechanismKind, make_event
 from accountant.guarantees.calls import Signature
-from accountant.guarantees.curves import describe_events
+from accountant.guarantees.measures import CurveBound, Losses, describe_events
 from accountant.guarantees.stored import NUMBER
-from accountant.guarantees.theorem import AnyGuarantee, CurveBound, EpsilonDP, TwoSidedDP, conclude, require_guarantee
+from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee
 from profiles import InvalidArgument, decimal_text, exact_text
 from profiles.hypotheses import WITHIN_BUDGET
 
@@ -19,7 +19,7 @@ _KEPT = Signature("keep_within_budget", {"budget": NUMBER})
 
 
 @_KEPT.of
-def keep_within_budget(guarantee: AnyGuarantee, budget: Fraction) -> AnyGuarantee:
+def keep_within_budget(guarantee: Guarantee, budget: Fraction) -> Guarantee:
     """Let releases be made one after another, each chosen by all that was released before, and let, *whatever* is released, the sum of what
     they cost be at most ``budget`` at every record. Then all of them together are ``budget``-differentially private; where costs are the
     μ² of normal noise and their sum is at most ``budget``², they are dominated by one Gaussian event of noise multiplier 1/``budget``.
@@ -33,15 +33,10 @@ def keep_within_budget(guarantee: AnyGuarantee, budget: Fraction) -> AnyGuarante
     """
     require_guarantee(guarantee)
     bound, subject = guarantee.bound, guarantee.subject
-    if isinstance(bound, EpsilonDP):
+    if isinstance(bound, Losses) and bound.add is not None and not bound.delta:
         if bound.upper > budget:
             raise InvalidArgument(_too_much(subject, "epsilon", budget))
-        kept: EpsilonDP | TwoSidedDP | CurveBound = EpsilonDP(bound.lower, budget, bound.evidence)
-        said = f"whatever is released, epsilon <= {decimal_text(budget, 12, round_up=True)} is what may be spent"
-    elif isinstance(bound, TwoSidedDP) and bound.epsilon is not None and not bound.delta:
-        if bound.epsilon > budget:
-            raise InvalidArgument(_too_much(subject, "epsilon", budget))
-        kept = TwoSidedDP(budget, budget, evidence=bound.evidence)
+        kept: Losses | CurveBound = Losses(budget, budget, proofs=bound.proofs, lower=bound.lower)
         said = f"whatever is released, epsilon <= {decimal_text(budget, 12, round_up=True)} is what may be spent"
     elif isinstance(bound, CurveBound) and _multiplier(bound.composition) is not None:
         noise = _multiplier(bound.composition)
@@ -78,6 +73,3 @@ def _too_much(subject: str, number: str, budget: Fraction) -> str:
         f"{number} = {decimal_text(budget, 6, round_up=False)} may be spent by {subject[:60]!r}, but its costs are not proved to be within "
         "that; spend less"
     )
-
-
-__all__ = ["KEPT", "keep_within_budget"]

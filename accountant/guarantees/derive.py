@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from accountant.guarantees import (
-    AnyGuarantee,
-    EpsilonDP,
+    Guarantee,
+    Losses,
     amplify_by_importance_sampling,
     derive_profile,
     prove_run,
@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 CONSTRAINED = NEEDS[THEOREM_10]
 #: Either bounds the weights of all records that lose anything; the second follows from the first.
 BOUNDING = ("assumption-9", "assumption-9-nonzero")
+#: What is said of which of two is smaller.
+SMALLER = {
+    "with sampling": "sampling lowers epsilon",
+    "without sampling": "without sampling epsilon is smaller: this sampling saves work, not privacy",
+    "neither": "neither is shown to be smaller",
+}
 #: Bounds that were asked for last are kept: a guarantee is often told more than once.
 _KEPT = 64
 
@@ -49,8 +55,8 @@ _KEPT = 64
 class DerivedEpsilon:
     """A worst-case guarantee with its evidence; ``conditions`` are the verdicts that privacy-constrained sampling rests on."""
 
-    guarantee: AnyGuarantee
-    bound: EpsilonDP
+    guarantee: Guarantee
+    bound: Losses
     rule: SamplingRule
     profile: Profile
     conditions: Verification | None = None
@@ -72,7 +78,7 @@ class DerivedEpsilon:
         before, after = self.unsampled, self.bound
         if before is None:
             return None
-        return "with sampling" if after.upper < before.lower else "without sampling" if before.upper < after.lower else "neither"
+        return "with sampling" if after.upper < before.lower else "without sampling" if before.upper < after.evidence.lower else "neither"
 
     def __repr__(self) -> str:
         return f"DerivedEpsilon({guarantee_text(self.guarantee)})"
@@ -151,14 +157,9 @@ class DerivedEpsilon:
         found = self.unsampled
         if found is None:
             return "without sampling", "no bound was found, because epsilon(1, x) has none or needs numbers for all parameters", ()
-        said = {
-            "with sampling": "sampling lowers epsilon",
-            "without sampling": "without sampling epsilon is smaller: this sampling saves work, not privacy",
-            "neither": "neither is shown to be smaller",
-        }
         checked = "checked by the kernel" if found.checked_by_kernel else "not checked by the kernel"
         bounds = f"epsilon <= {found.upper_text()} (and at least {found.lower_text()}), {checked}"
-        return "without sampling, every record with weight 1", bounds, (said[str(self.smaller)],)
+        return "without sampling, every record with weight 1", bounds, (SMALLER[str(self.smaller)],)
 
     def describe_gap(self) -> tuple[str, ...]:
         """Return, where the bounds are further apart than was asked for, how far, and how to go on."""
@@ -214,7 +215,7 @@ def derive_epsilon(
         options["premises"] = {**known, "feasibility": True}
     declared = prove_run(derive_profile(profile, tuple(hypotheses)), declaration.mechanism)
     guarantee = worst_case(amplify_by_importance_sampling(declared, chosen), **options)
-    if not isinstance(guarantee.bound, EpsilonDP):
+    if not isinstance(guarantee.bound, Losses):
         raise InvalidSampling("the worst case of the sampled profile is not a number; give all parameters of the profile numbers")
     return DerivedEpsilon(guarantee, guarantee.bound, chosen, profile, used, to_exact(relative_gap, "the relative gap"))
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.curves.points import CurvePoint, lower_text, point_at_delta, to_gap, upper_text
-from accountant.guarantees.derive import choose_rule
+from accountant.guarantees.derive import SMALLER, choose_rule
 from accountant.guarantees.gaussian_samples import (
     DEFAULT_CELLS,
     DEFAULT_COVER_GAP,
@@ -20,10 +20,10 @@ from accountant.guarantees.gaussian_samples import (
 )
 from accountant.guarantees.proved import prove_run
 from accountant.guarantees.render import render, to_json
-from accountant.guarantees.theorem import AnyGuarantee, TwoSidedDP
+from accountant.guarantees.theorem import Guarantee
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import make_gaussian_rule
-from accountant.weights.gaussian.covers import CoveredRule, lower_number
+from accountant.weights.gaussian.covers import CoveredRule
 from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.premise import GaussianTarget, to_gaussian_target, to_steps
 from accountant.weights.gaussian.stored import TabulatedWeights
@@ -35,134 +35,106 @@ from profiles.terms import number
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedWeights:
-    """A guarantee of weighted samples under Gaussian noise, with the table that the weights are read from.
+class DerivedDelta:
+    """(ε, δ) of a profile in the notion ``gaussian`` after sampling: by weights that are read off a table, or by a rule with an explicit q.
 
-    ``scale``: weights are at most λ/ζ, for a sample size; None for the largest ones.
+    ``evidence``: the table, or the cover of the rule with both sides of ε. The lower side is that of the pair of a record, so that no
+    analysis by these pairs gives less. ``scale``: weights are at most λ/ζ, for a sample size; None for the largest ones.
     """
 
-    guarantee: AnyGuarantee
-    bound: TwoSidedDP
+    guarantee: Guarantee
     rule: SamplingRule
     profile: Profile
     target: GaussianTarget
-    weights: TabulatedWeights
+    evidence: TabulatedWeights | CoveredRule
     scale: Fraction | None = None
 
     @property
-    def unsampled(self) -> CurvePoint:
-        """Certified bounds of ε at δ* after the same steps where every record is used with weight 1."""
-        return bound_unsampled(self.profile, self.target)
-
-    def certificate(self) -> Mapping[str, Any]:
-        """Return the certificate of the table, which ``pdp check`` checks."""
-        return self.weights.to_object()
-
-    @property
-    def lower(self) -> Fraction:
-        """ε of the pair of the record with the largest ζ is at least this at δ*: the table gives no less."""
-        table = self.weights.table
-        return point_at_delta(table.compose_row(table.rows[0]), self.target.delta).lower or Fraction(0)
-
-    def compare_with_unsampled(self) -> dict[str, Any]:
-        """Return ε without sampling and which of the two is smaller as JSON: the keys ``without_sampling`` and ``smaller``."""
-        return _compare(self.unsampled, self.target.epsilon, self.target.epsilon)
-
-    def describe_unsampled(self) -> tuple[str, ...]:
-        """Return ε without sampling in words, and which of the two is smaller."""
-        return _describe(self.unsampled, self.target, self.target.epsilon, self.target.epsilon)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the stable JSON form of ``pdp epsilon`` for these weights."""
-        told = to_json(self.guarantee)
-        told["epsilon"] = {"lower": decimal_text(self.lower, 12, round_up=False), **told["epsilon"]}
-        return {
-            **told,
-            "steps": self.target.steps,
-            "rule": self.rule.name,
-            "at": {name: exact_text(value) for name, value in self.weights.premise.worst.items()},
-            "method": f"a table of weights with {len(self.weights.table.rows)} rows",
-            "checked_by_kernel": True,
-            "gap_reached": True,
-            "relative_gap": decimal_text((self.target.epsilon - self.lower) / self.target.epsilon, 3, round_up=True),
-            **self.compare_with_unsampled(),
-        }
-
-    def render(self, *, everything: bool = True) -> str:
-        """Return the guarantee as text for people, with ε without sampling beside it."""
-        lines = [f"after {self.target.steps} steps, each on a fresh sample, together"] if self.target.steps > 1 else []
-        lines += [f"the table of weights has {len(self.weights.table.rows)} rows", "checked by kernel: yes", *self.describe_unsampled()]
-        return render(self.guarantee, everything=everything, beside=lines)
-
-
-@dataclass(frozen=True, slots=True)
-class DerivedDelta:
-    """(ε, δ) of a profile in the notion ``gaussian`` under a sampling rule with an explicit q, with both sides of ε at δ.
-
-    ``covered``: the evidence. The lower side is that of the pair of a record, so that no analysis by these pairs gives less.
-    """
-
-    guarantee: AnyGuarantee
-    rule: SamplingRule
-    profile: Profile
-    target: GaussianTarget
-    covered: CoveredRule
-    gap: Fraction
+    def weights(self) -> TabulatedWeights:
+        """The table of weights. Raises :class:`profiles.InvalidSampling` for a rule with an explicit q, which needs none."""
+        if not isinstance(self.evidence, TabulatedWeights):
+            raise InvalidSampling(f"a table of weights was asked for, but the rule {self.rule.name[:60]!r} has an explicit q; evaluate it")
+        return self.evidence
 
     @property
     def upper(self) -> Fraction:
         """ε is at most this, in nats."""
-        return self.covered.cover.epsilon
+        return self.target.epsilon
 
     @property
     def lower(self) -> Fraction:
-        """ε of the worst record is at least this, in nats."""
-        return lower_number(self.covered.cover.lower)
-
-    def certificate(self) -> Mapping[str, Any]:
-        """Return the certificate of both sides, which ``pdp check`` checks."""
-        return self.covered.to_object()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the stable JSON form of ``pdp epsilon`` for a δ."""
-        lower, told = self.covered.cover.lower, to_json(self.guarantee)
-        told["epsilon"] = {"lower": decimal_text(self.lower, 12, round_up=False), **told["epsilon"]}
-        return {
-            **told,
-            "steps": self.target.steps,
-            "rule": self.rule.name,
-            "at": {} if lower is None else {name: exact_text(value) for name, value in lower.at.items()},
-            "method": f"branch and bound with dominating pairs: {len(list(self.covered.cover.cells(self.profile.record)))} cells",
-            "checked_by_kernel": True,
-            "gap_reached": self.covered.cover.reached,
-            "relative_gap": decimal_text((self.upper - self.lower) / self.upper, 3, round_up=True),
-            **self.compare_with_unsampled(),
-        }
-
-    def compare_with_unsampled(self) -> dict[str, Any]:
-        """Return ε without sampling and which of the two is smaller as JSON: the keys ``without_sampling`` and ``smaller``."""
-        return _compare(self.unsampled, self.lower, self.upper)
-
-    def describe_unsampled(self) -> tuple[str, ...]:
-        """Return ε without sampling in words, and which of the two is smaller."""
-        return _describe(self.unsampled, self.target, self.lower, self.upper)
+        """ε is at least this at δ: that of the pair of the worst record, for a table of the record with the largest ζ."""
+        if isinstance(self.evidence, CoveredRule):
+            below = self.evidence.cover.lower
+            return Fraction(0) if below is None else below.epsilon
+        table = self.evidence.table
+        return point_at_delta(table.compose_row(table.rows[0]), self.target.delta).lower or Fraction(0)
 
     @property
     def unsampled(self) -> CurvePoint:
         """Certified bounds of ε at δ after the same steps where every record is used with weight 1."""
         return bound_unsampled(self.profile, self.target)
 
+    @property
+    def smaller(self) -> str:
+        """Which is smaller: ``with sampling``, ``without sampling``, or ``neither`` is shown to be. A table is read for all of its ε."""
+        found, least = self.unsampled, self.lower if isinstance(self.evidence, CoveredRule) else self.upper
+        if found.lower is not None and self.upper < found.lower:
+            return "with sampling"
+        return "without sampling" if found.upper is not None and found.upper < least else "neither"
+
+    def certificate(self) -> Mapping[str, Any]:
+        """Return the certificate of the table, or of both sides, which ``pdp check`` checks."""
+        return self.evidence.to_object()
+
+    def compare_with_unsampled(self) -> dict[str, Any]:
+        """Return ε without sampling and which of the two is smaller as JSON: the keys ``without_sampling`` and ``smaller``."""
+        found = self.unsampled
+        ends = {"lower": lower_text(found), "upper": upper_text(found)}
+        return {"without_sampling": {"epsilon": ends, "checked_by_kernel": found.checked_by_kernel}, "smaller": self.smaller}
+
+    def describe_unsampled(self) -> tuple[str, ...]:
+        """Return ε without sampling in words, and which of the two is smaller."""
+        delta = decimal_text(self.target.delta, 12, round_up=False)
+        first = f"without sampling, every record with weight 1: epsilon <= {upper_text(self.unsampled)} at delta = {delta}"
+        return first, SMALLER[self.smaller]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form of ``pdp epsilon`` for a δ."""
+        told = to_json(self.guarantee)
+        told["epsilon"] = {"lower": decimal_text(self.lower, 12, round_up=False), **told["epsilon"]}
+        if isinstance(self.evidence, CoveredRule):
+            cover = self.evidence.cover
+            at, reached = {} if cover.lower is None else cover.lower.at, cover.reached
+            method = f"branch and bound with dominating pairs: {len(list(cover.cells(self.profile.record)))} cells"
+        else:
+            at, reached = self.evidence.premise.worst, True
+            method = f"a table of weights with {len(self.evidence.table.rows)} rows"
+        return {
+            **told,
+            "steps": self.target.steps,
+            "rule": self.rule.name,
+            "at": {name: exact_text(value) for name, value in at.items()},
+            "method": method,
+            "checked_by_kernel": True,
+            "gap_reached": reached,
+            "relative_gap": decimal_text((self.upper - self.lower) / self.upper, 3, round_up=True),
+            **self.compare_with_unsampled(),
+        }
+
     def render(self, *, everything: bool = True) -> str:
         """Return the guarantee as text for people, with the lower side, and ε without sampling beside it."""
-        cover = self.covered.cover
         lines = [f"after {self.target.steps} steps, each on a fresh sample, together"] if self.target.steps > 1 else []
-        if cover.lower is not None:
-            at = ", ".join(f"{name} = {_brief(value)}" for name, value in cover.lower.at.items())
+        wide = isinstance(self.evidence, CoveredRule) and not self.evidence.cover.reached
+        if isinstance(self.evidence, TabulatedWeights):
+            lines.append(f"the table of weights has {len(self.evidence.table.rows)} rows")
+        elif self.evidence.cover.lower is not None:
+            at = ", ".join(f"{name} = {_brief(value)}" for name, value in self.evidence.cover.lower.at.items())
             lines.append(
                 f"the pair of the record {at} has epsilon of at least {decimal_text(self.lower, 12, round_up=False)} at this delta"
             )
         lines += ["checked by kernel: yes", *self.describe_unsampled()]
-        if not cover.reached:
+        if wide:
             lines.append(
                 "gap: both sides are proved, but they are farther apart than was asked for; raise --budget, or narrow the ranges without "
                 "looking at the data"
@@ -201,30 +173,7 @@ def derive_delta(
     guarantee = prove_run(made, declaration.mechanism)
     covered = cover_of(declaration.profile, chosen.q or number(1), exact, times, width, budget)
     target = GaussianTarget(covered.cover.epsilon, exact, times)
-    return DerivedDelta(guarantee, chosen, declaration.profile, target, covered, width)
-
-
-def _compare(unsampled: CurvePoint, lower: Fraction, upper: Fraction) -> dict[str, Any]:
-    ends = {"lower": lower_text(unsampled), "upper": upper_text(unsampled)}
-    told = {"epsilon": ends, "checked_by_kernel": unsampled.checked_by_kernel}
-    return {"without_sampling": told, "smaller": _smaller(unsampled, lower, upper)}
-
-
-def _describe(unsampled: CurvePoint, target: GaussianTarget, lower: Fraction, upper: Fraction) -> tuple[str, str]:
-    delta = decimal_text(target.delta, 12, round_up=False)
-    said = {
-        "with sampling": "sampling lowers epsilon",
-        "without sampling": "without sampling epsilon is smaller: this sampling saves work, not privacy",
-        "neither": "neither is shown to be smaller",
-    }
-    first = f"without sampling, every record with weight 1: epsilon <= {upper_text(unsampled)} at delta = {delta}"
-    return first, said[_smaller(unsampled, lower, upper)]
-
-
-def _smaller(unsampled: CurvePoint, lower: Fraction, upper: Fraction) -> str:
-    if unsampled.lower is not None and upper < unsampled.lower:
-        return "with sampling"
-    return "without sampling" if unsampled.upper is not None and unsampled.upper < lower else "neither"
+    return DerivedDelta(guarantee, chosen, declaration.profile, target, covered)
 
 
 def _brief(value: Fraction) -> str:
@@ -243,7 +192,7 @@ def derive_weights(
     *,
     steps: object = 1,
     scale: Fraction | None = None,
-) -> DerivedWeights:
+) -> DerivedDelta:
     """Return the (ε*, δ*) guarantee of ``steps`` steps on fresh weighted samples, and the table of weights that it holds for.
 
     Claim: a record that is kept with probability at most 1/w, and counts at most w times, where w is read off the table, has δ(ε*) ≤ δ*
@@ -266,9 +215,4 @@ def derive_weights(
     rule = make_gaussian_rule(target.epsilon, target.delta, target.steps, scale)
     hypotheses = tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses)))
     guarantee = prove_run(bound_by_table(profile, hypotheses, rule=rule), declaration.mechanism)
-    bound = TwoSidedDP(target.epsilon, target.epsilon, target.delta, target.delta)
-    weights = table_of(profile, target, whole=scale is not None)
-    return DerivedWeights(guarantee, bound, rule, profile, target, weights, scale)
-
-
-__all__ = ["DerivedDelta", "DerivedWeights", "bound_unsampled", "derive_delta", "derive_weights"]
+    return DerivedDelta(guarantee, rule, profile, target, table_of(profile, target, whole=scale is not None), scale)

@@ -7,8 +7,10 @@ from fractions import Fraction
 
 from accountant.curves import Composition
 from accountant.guarantees.calls import Signature
-from accountant.guarantees.theorem import AnyGuarantee, Bound, CurveBound, TwoSidedDP, Unit, conclude
-from profiles.hypotheses import ONE_RECORD_EACH, ONLY_RELEASE, OWN_BUDGET, Hypothesis
+from accountant.guarantees.measures import Bound, CurveBound, Losses
+from accountant.guarantees.theorem import Carried, Guarantee, conclude
+from profiles.hypotheses import ONE_RECORD_EACH, ONLY_RELEASE, OWN_BUDGET, RAISES_FIXED
+from profiles.protection import Protection
 
 _PAGE = "docs/ledger.md"
 #: A ledger goes on while its guarantee is in a file: nobody can make its calls again.
@@ -18,26 +20,33 @@ _FILTERED = Signature("filter_releases")
 def filter_releases(
     subject: str,
     budget: Fraction | Composition,
-    hypotheses: Sequence[Hypothesis],
+    carried: Sequence[Carried],
     *,
+    protection: Protection,
+    key: str,
     one_number: bool,
+    raised: bool,
     releases: Sequence[str],
-) -> AnyGuarantee:
+) -> Guarantee:
     """If a unit takes part in a release only while what it spent and what this release costs it are at most its budget B, where each cost
     is at least its loss and is decided by its own records, earlier outputs and public things alone, then everything that is released
     promises the unit B, for every adaptive choice of releases and every rule of stopping that is a function of outputs.
 
-    ``budget``: the largest budget of a unit, as ε of a pure ledger, or as the curve of a zCDP one. ``hypotheses``: what the promises of the
-    ``releases`` rest on. That each was the only one is what the ledger stands for. ``one_number``: the
-    budgets are the same for all units. Source: docs/ledger.md, Theorems L1 and L2.
+    ``budget``: the largest budget of a unit, as ε of a pure ledger, or as the curve of a zCDP one. ``carried``: what is known of each
+    release that was charged, and of the ledger that this one goes on from. All that is open in it stays open, but that each release was
+    the only one, and that nobody has two records: the ledger adds up releases, and all rows with one value of ``key``. ``one_number``: no
+    budget was ever read from columns; ``raised``: some were raised. Source: docs/ledger.md, Theorems L1 and L2.
     """
-    bound: Bound = CurveBound(budget) if isinstance(budget, Composition) else TwoSidedDP(budget, budget)
-    why = {
-        ONLY_RELEASE: "every release is charged to the account of each unit, and its account never exceeds its budget",
-        **({OWN_BUDGET: "the budget is one number, the same for all units"} if one_number else {}),
+    bound: Bound = CurveBound(budget) if isinstance(budget, Composition) else Losses(budget, budget)
+    below = {item for part in carried for item in part.hypotheses}
+    closes = {
+        ONLY_RELEASE: "every release that was charged is added up in the account of each unit, which never exceeds its budget; that "
+        "there is no other one is a hypothesis (all-charged)",
+        ONE_RECORD_EACH: f"a unit is charged for all rows with one value of its key ({key})",
     }
-    # the bound is one for units: that nobody has two records is a premise of bounds for records
-    supposed = tuple(item for item in dict.fromkeys((*hypotheses, *why)) if item != ONE_RECORD_EACH)
+    own = {} if raised else {RAISES_FIXED: "no budget was raised"}
+    if one_number:
+        own[OWN_BUDGET] = "the budget is one number, the same for all units"
     return conclude(
         "filter of a ledger",
         subject,
@@ -46,8 +55,9 @@ def filter_releases(
         conclusion=f"{len(releases)} releases charged: {', '.join(releases[:10])}{', ...' if len(releases) > 10 else ''}"
         if releases
         else "none",
-        supposes=supposed,
-        discharges=why,
-        unit=Unit.USER,
+        carried=carried,
+        discharges=own,
+        closes={item: reason for item, reason in closes.items() if item in below},
+        protection=protection,
         call=_FILTERED.record(),
     )

@@ -16,16 +16,18 @@ from accountant.curves.events import Composition, Direction, MechanismKind, make
 from accountant.curves.points import to_delta, to_epsilon
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.calls import Signature
-from accountant.guarantees.curves import describe_events, shorten_subject
-from accountant.guarantees.directions import describe_losses
+from accountant.guarantees.curves import shorten_subject
+from accountant.guarantees.measures import CurveBound, Losses, describe_events, describe_losses
+from accountant.guarantees.statements import READS_NOTHING
 from accountant.guarantees.stored import HYPOTHESES, NUMBER, PROFILE, PROOFS, WEIGHT_PAIRS
-from accountant.guarantees.theorem import AnyGuarantee, CurveBound, TwoSidedDP, conclude
+from accountant.guarantees.theorem import Guarantee, conclude
 from accountant.rules import make_rule
 from accountant.weights.gaussian.weight import compose_record, require_homogeneous, state_claims
 from profiles import InvalidArgument, InvalidProfile, OtherNotion, Profile, Undecided, decimal_text
 from profiles.hypotheses import EXACT_REALS, Hypothesis, as_hypotheses, name_declaration, name_range, name_statistics
 from profiles.notions import ProfileNotion
 from profiles.presenting.describing import describe_wholly
+from profiles.protection import RECORDS
 from proofs_check.certificates import check_text
 from proofs_check.suprema.bound import EpsilonBound
 
@@ -48,7 +50,7 @@ _CURVE = Signature(
 @_CURVE.of
 def curve_of_profile(
     profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,), *, certificate: Mapping[str, Any] | None = None
-) -> AnyGuarantee:
+) -> Guarantee:
     """If a mechanism has the profile μ(w, x) in the notion ``gaussian``, every record is used with weight 1, and μ(1, x) ≤ U for all
     records of the declared ranges, then the pair (N(U, 1), N(0, 1)) dominates it: one Gaussian event of noise multiplier 1/U.
 
@@ -71,6 +73,7 @@ def curve_of_profile(
         claims=("well-defined", "epsilon-upper (of mu)", "epsilon-lower (of mu)"),
         supposes=_suppose(profile, given, evidence),
         discharges=_drop_unread(profile),
+        protection=RECORDS,
         call=_CURVE.record(profile=profile, hypotheses=given, evidence=evidence),
         profile=profile,
     )
@@ -100,7 +103,7 @@ def point_of_weights(
     at_delta: object,
     weight_pairs: WeightPairs,
     certificate: Mapping[str, Any] | None = None,
-) -> AnyGuarantee:
+) -> Guarantee:
     """Let a mechanism have the profile μ(w, x) = w μ(1, x) in the notion ``gaussian``, and let (ζ_i, w_i) be pairs for which a Gaussian
     event of noise multiplier 1/(w_i ζ_i), Poisson sampled with probability 1/w_i, has δ(ε) ≤ δ in both directions. If every record with
     μ(1, x) ≤ ζ_i for some i may be given such a w_i, is selected with a probability of at most 1/w_i and then counts w_i times, one run
@@ -123,7 +126,7 @@ def point_of_weights(
     for zeta, weight in dict.fromkeys(pairs):
         _require_pair(epsilon, delta, zeta, weight)
     given = as_hypotheses(hypotheses, repr(profile.name))
-    bound = TwoSidedDP(epsilon, epsilon, delta, delta)
+    bound = Losses(epsilon, epsilon, delta, delta)
     return conclude(
         "Gaussian profile after privacy-constrained sampling",
         f"{profile.name} after privacy-constrained sampling",
@@ -133,6 +136,7 @@ def point_of_weights(
         claims=(f"delta-upper of {len(pairs)} pairs in both directions, homogeneous", "well-defined", "epsilon-upper (of mu)"),
         supposes=_suppose(profile, given, evidence),
         discharges=_drop_unread(profile),
+        protection=RECORDS,
         call=_WEIGHED.record(profile=profile, hypotheses=given, at_epsilon=epsilon, at_delta=delta, weight_pairs=pairs, evidence=evidence),
         profile=profile,
     )
@@ -196,13 +200,9 @@ def _suppose(profile: Profile, given: Sequence[Hypothesis], evidence: EpsilonBou
 
 
 def _drop_unread(profile: Profile) -> dict[Hypothesis, str]:
-    reads = "the profile reads no statistic of a record"
-    return {} if profile.record else dict.fromkeys((name_range(profile), name_statistics(profile)), reads)
+    return {} if profile.record else dict.fromkeys((name_range(profile), name_statistics(profile)), READS_NOTHING)
 
 
 def _name_source(profile: Profile, theorem: str) -> str:
     own = f"{_PAGE}, {theorem}"
     return f"{own}; the profile: {profile.source}" if profile.source else own
-
-
-__all__ = ["WeightPairs", "bound_mu", "curve_of_profile", "point_of_weights"]

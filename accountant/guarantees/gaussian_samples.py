@@ -12,10 +12,10 @@ from typing import Any
 
 from accountant.curves.points import to_gap
 from accountant.guarantees.calls import Signature
-from accountant.guarantees.directions import describe_losses
+from accountant.guarantees.measures import Losses, describe_losses
 from accountant.guarantees.rules import describe_sampling
 from accountant.guarantees.stored import EVIDENCE, HYPOTHESES, NUMBER, PROFILE, SAMPLING_RULE
-from accountant.guarantees.theorem import AnyGuarantee, TwoSidedDP, conclude
+from accountant.guarantees.theorem import Guarantee, conclude
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import read_gaussian_rule
 from accountant.weights.gaussian.cover import cover_records
@@ -34,6 +34,7 @@ from profiles.hypotheses import (
     as_hypotheses,
     name_declaration,
 )
+from profiles.protection import RECORDS
 from profiles.terms import Term, to_text
 
 _PAGE = "docs/gaussian-weights.md"
@@ -83,7 +84,7 @@ def bound_by_table(
     *,
     rule: SamplingRule,
     weight_table: Mapping[str, Any] | None = None,
-) -> AnyGuarantee:
+) -> Guarantee:
     """If a mechanism promises μ(w, x) = wζ(x), and each of T steps runs it on a fresh sample that keeps a record with probability at most
     ζ/μ and weight at most μ/ζ, for the μ of a row of the table that serves ζ, all steps together are (ε*, δ*)-differentially private.
 
@@ -104,7 +105,7 @@ def bound_by_table(
         if fault is not None:
             raise NotReplayed(f"the kernel rejects the table of weights for {profile.name[:60]!r} at {fault}; make a new one")
     given = as_hypotheses(hypotheses, repr(profile.name))
-    bound = TwoSidedDP(epsilon, epsilon, delta, delta)
+    bound = Losses(epsilon, epsilon, delta, delta)
     supposes, held = describe_steps(profile, rule, steps)
     rows = len(found.table.rows)
     return conclude(
@@ -116,6 +117,7 @@ def bound_by_table(
         claims=("well-defined", "homogeneous", f"mu(1, x) <= {found.premise.reach}", f"delta-upper in both directions, of {rows} rows"),
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at most that of a row of the table, which is at most 1"},
+        protection=RECORDS,
         call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=found.to_object()),
         profile=profile,
     )
@@ -161,7 +163,7 @@ def bound_by_cover(
     gap: object = DEFAULT_COVER_GAP,
     weight_cover: Mapping[str, Any] | None = None,
     budget: int = DEFAULT_CELLS,
-) -> AnyGuarantee:
+) -> Guarantee:
     """If a mechanism promises μ(w, x) = wζ(x), and each of T steps runs it on a fresh sample that keeps a record with probability q(x) and
     weight 1/q(x), all steps together are (ε, δ)-differentially private where every record's pair is dominated by one with (ε, δ).
 
@@ -184,7 +186,7 @@ def bound_by_cover(
         if fault is not None:
             raise NotReplayed(f"the kernel rejects the bound of {profile.name[:60]!r} at {fault}; make a new one")
     given = as_hypotheses(hypotheses, repr(profile.name))
-    bound = TwoSidedDP(found.cover.epsilon, found.cover.epsilon, delta, delta)
+    bound = Losses(found.cover.epsilon, found.cover.epsilon, delta, delta)
     supposes, held = describe_steps(profile, rule, times)
     return conclude(
         "Gaussian importance sampling, worst case over records",
@@ -200,6 +202,7 @@ def bound_by_cover(
         ),
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
+        protection=RECORDS,
         call=_COVERED.record(
             profile=profile, hypotheses=given, rule=rule, at_delta=delta, steps=Fraction(times), gap=width, weight_cover=found.to_object()
         ),
@@ -215,16 +218,3 @@ def describe_steps(profile: Profile, rule: SamplingRule, steps: int) -> tuple[tu
 
 def _count(steps: int) -> str:
     return "one step" if steps == 1 else f"{steps} steps, each on a fresh sample"
-
-
-__all__ = [
-    "DEFAULT_CELLS",
-    "DEFAULT_COVER_GAP",
-    "bound_by_cover",
-    "bound_by_table",
-    "cover_of",
-    "describe_promise",
-    "describe_steps",
-    "premise_of",
-    "table_of",
-]

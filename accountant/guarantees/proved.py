@@ -10,7 +10,7 @@ from accountant.guarantees.calls import Signature
 from accountant.guarantees.gaussian import curve_of_profile
 from accountant.guarantees.rules import assume, derive_profile
 from accountant.guarantees.stored import TEXT
-from accountant.guarantees.theorem import AnyGuarantee, Derivation, settle
+from accountant.guarantees.theorem import Derivation, Guarantee, settle
 from profiles import InvalidArgument, Profile
 from profiles.hypotheses import (
     DECLARED_LOSSES,
@@ -28,7 +28,7 @@ from profiles.mechanisms.interface import EXACT_MODE
 from profiles.notions import ProfileNotion
 
 
-def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
+def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> Guarantee:
     """Return the guarantee of a mechanism's profile; that its run method has it is discharged exactly for the types of the catalogue.
 
     In the notion ``gaussian`` it is a privacy curve, for records that are used with weight 1: :func:`point_of_curve` reads it at an ε or δ.
@@ -47,7 +47,7 @@ def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] =
     return assume(prove_run(derive(profile, tuple(given)), mechanism), own)
 
 
-def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
+def prove_run(guarantee: Guarantee, *mechanisms: object) -> Guarantee:
     """Discharge that ``mechanisms`` have their declared profiles, where they are of the catalogue and declare these profiles.
 
     Names decide nothing: each promise of the derivation is compared with the whole profile of a mechanism, its formula, ranges,
@@ -60,7 +60,7 @@ def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
     return prove_promises(guarantee, mechanisms, {})
 
 
-def prove_promises(guarantee: AnyGuarantee, mechanisms: Sequence[Any], others: Mapping[Hypothesis, str]) -> AnyGuarantee:
+def prove_promises(guarantee: Guarantee, mechanisms: Sequence[Any], others: Mapping[Hypothesis, str]) -> Guarantee:
     """Do the same where ``others`` are promises that hold because these mechanisms run, as those of a mechanism after a map of its records,
     each with the reason. For algorithms of this project, each with its theorem; not exported.
     """
@@ -152,7 +152,7 @@ def _is_same(one: Profile, other: Profile) -> bool:
     return one == other and len(one.parts) == len(other.parts) and all(parts)
 
 
-def _is_about(before: AnyGuarantee, after: AnyGuarantee, promises: Sequence[_Promise], mechanisms: Sequence[Any]) -> bool:
+def _is_about(before: Guarantee, after: Guarantee, promises: Sequence[_Promise], mechanisms: Sequence[Any]) -> bool:
     """Tell whether the promises that a guarantee was made of are those of ``mechanisms``, one for one, and all were proved just now.
 
     A promise that was discharged before is one of another mechanism, which may draw its noise otherwise; so is one too many.
@@ -174,7 +174,7 @@ _ROUNDED = Signature("round_noise", {"evidence_text": TEXT})
 
 
 @_ROUNDED.of
-def _round_noise(guarantee: AnyGuarantee, evidence_text: str) -> AnyGuarantee:
+def _round_noise(guarantee: Guarantee, evidence_text: str) -> Guarantee:
     """If a mechanism releases the correctly rounded value of the real-valued one, it has its guarantee without exact real arithmetic; it
     supposes what the proof does, that binary64 rounds to nearest and that balls enclose.
 
@@ -202,6 +202,3 @@ def _leaves(profile: Profile) -> Iterable[Profile]:
 
 def _composed(profile: Profile) -> Iterable[Profile]:
     return [profile, *(item for part in profile.parts for item in _composed(part.profile))] if profile.parts else []
-
-
-__all__ = ["derive_mechanism", "prove_promises", "prove_run"]

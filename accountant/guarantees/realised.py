@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from accountant.guarantees.calls import Signature
-from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, TwoSidedDP, conclude, require_guarantee, settle
+from accountant.guarantees.measures import Losses
+from accountant.guarantees.statements import USED_ONCE
+from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee, settle
 from profiles import InvalidArgument
 from profiles.hypotheses import (
     DEFINED,
@@ -24,9 +26,7 @@ from profiles.hypotheses import (
 
 _SOURCE = "docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2"
 _EXACT_DRAWS = "exact Bernoulli draws of binary64 q (docs/poisson-sampler.md, Theorem 1)"
-_ONE_CALL = "the sample is drawn, used by this run and dropped in one call"
-_GIVEN_ONCE = "the sample gave its records to this run alone"
-_EVERY_RECORD = "q = 1: every record is used, with weight 1"
+_ONE_CALL, _GIVEN_ONCE, _EVERY_RECORD = USED_ONCE
 #: A sampler that ran is on record, but a file cannot run it again.
 _REALISED = Signature("realise_sampling")
 #: The worst cases under Gaussian noise (accountant/guarantees/gaussian.py), which are about weighted samples, too.
@@ -34,8 +34,8 @@ _GAUSSIAN = ("Gaussian importance sampling by a table of weights", "Gaussian imp
 
 
 def realise_sampling(
-    guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str], bits: Hypothesis | str, defined: str | None = None
-) -> AnyGuarantee:
+    guarantee: Guarantee, *, pairs: str, claims: Sequence[str], bits: Hypothesis | str, defined: str | None = None
+) -> Guarantee:
     """If every record is selected with probability exactly q(x), is given the weight w(x) ≥ 1, and log(1 + q(x)(e^ε(w(x), x) − 1)) ≤ ε, for
     binary64 functions q, w of the record alone, then one run of the mechanism on the sample is ε-differentially private. Under Gaussian
     noise, likewise, where the pair of (q(x), w(x)) is dominated by one with (ε, δ) after the steps that are named.
@@ -50,14 +50,13 @@ def realise_sampling(
     return settle(found, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
 
 
-def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> AnyGuarantee:
+def realise_pairs(guarantee: Guarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> Guarantee:
     """The same for the numbers (q, w) alone: that the draws have exactly the probabilities q stays a hypothesis. Raises likewise.
 
     Source: docs/poisson-sampler.md, Theorem 3.
     """
     require_guarantee(guarantee)
-    weighted = isinstance(guarantee.bound, TwoSidedDP) and guarantee.derivation.rule in _GAUSSIAN
-    if not isinstance(guarantee.bound, EpsilonDP) and not weighted:
+    if not isinstance(guarantee.bound, Losses) or not (guarantee.bound.proofs or guarantee.derivation.rule in _GAUSSIAN):
         raise InvalidArgument(
             f"a sampler is realised for the worst case of a sampled mechanism, but the guarantee of {guarantee.subject!r} is about "
             "something else; amplify it and take the worst case first"
@@ -74,21 +73,21 @@ def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str],
         parents=(guarantee,),
         claims=claims,
         closes={item: reason for item, reason in found.items() if item in guarantee.hypotheses},
-        notion=guarantee.notion,
         call=_REALISED.record(),
     )
 
 
-def realise_draws(guarantee: AnyGuarantee, bits: Hypothesis | str) -> AnyGuarantee:
-    """Exact Bernoulli draws select every record independently with probability exactly p, if the random bits are uniform and independent.
+def realise_draws(guarantee: Guarantee, bits: Hypothesis | str) -> Guarantee:
+    """Exact Bernoulli draws select every unit independently with probability exactly p, if the random bits are uniform and independent.
 
     ``bits`` is the hypothesis about the source of the bits (``hypothesis`` of a :class:`profiles.randomness.bits.BitSource`).
     Source: docs/poisson-sampler.md, Theorem 1. Raises :class:`InvalidArgument` where no sample is drawn.
     """
     require_guarantee(guarantee)
-    if INDEPENDENT not in guarantee.hypotheses:
-        raise InvalidArgument(f"{INDEPENDENT.sentence!r} is not an open hypothesis of {guarantee.subject!r}; subsample it first")
-    return settle(guarantee, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
+    draws = guarantee.protection.name_draws()
+    if draws not in guarantee.hypotheses:
+        raise InvalidArgument(f"{draws.sentence!r} is not an open hypothesis of {guarantee.subject!r}; subsample it first")
+    return settle(guarantee, {draws: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +144,12 @@ def ships(*items: object) -> bool:
     return all(type(item).__module__.partition(".")[0] in ("accountant", "profiles") for item in items)
 
 
-def conclude_run(guarantee: AnyGuarantee, run: Run) -> AnyGuarantee:
+def conclude_run(guarantee: Guarantee, run: Run) -> Guarantee:
     """If a mechanism has ``guarantee`` under premises about its sample and its random numbers, a call that does what ``run`` says has it
     without those: the sample is its own and is used once, as it was drawn, and the random numbers have a named source.
 
     The one way from a guarantee to what is printed beside an output, for everything that draws, runs once and concludes: samples,
     estimators and applications. Source: docs/poisson-sampler.md, section 3.
     """
-    return settle(guarantee, run.discharges(), run.supposes())
+    discharges = {guarantee.protection.state(item): reason for item, reason in run.discharges().items()}
+    return settle(guarantee, discharges, run.supposes())

@@ -8,22 +8,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 from accountant.curves.stored import composition_object
-from accountant.guarantees.theorem import (
-    AnyGuarantee,
-    Bound,
-    CurveBound,
-    Derivation,
-    Discharged,
-    EpsilonDP,
-    Guarantee,
-    Notion,
-    ProfileBound,
-    TwoSidedDP,
-    Unit,
-)
+from accountant.guarantees.measures import CurveBound, Losses, ProfileBound, describe_notion
+from accountant.guarantees.theorem import Derivation, Guarantee, Statement
 from profiles import decimal_text
 from profiles.hypotheses import REGISTRY, Head, Hypothesis
 from profiles.presenting import cards
@@ -38,23 +27,8 @@ OPEN = "It holds only if all of this is true, which nobody has discharged:"
 CLOSED = "without open hypotheses"
 
 
-class Stated(Protocol):
-    """What is printed of a guarantee; also of one that a file states."""
-
-    @property
-    def subject(self) -> str: ...  # noqa: D102
-    @property
-    def notion(self) -> Notion: ...  # noqa: D102
-    @property
-    def bound(self) -> Bound: ...  # noqa: D102
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]: ...  # noqa: D102
-    @property
-    def discharged(self) -> tuple[Discharged, ...]: ...  # noqa: D102
-    @property
-    def derivation(self) -> Derivation: ...  # noqa: D102
-    @property
-    def unit(self) -> Unit: ...  # noqa: D102
+#: What is printed of a guarantee; also of one that a file states.
+Stated = Guarantee | Statement
 
 
 def render(guarantee: Stated, *, everything: bool = True, beside: Iterable[str] = ()) -> str:
@@ -105,14 +79,14 @@ def premises_json(hypotheses: Iterable[Hypothesis]) -> list[dict[str, str]]:
     return [{"id": item.id, "head": item.head.value, "sentence": item.sentence} for item in hypotheses]
 
 
-def to_json(guarantee: AnyGuarantee) -> dict[str, Any]:
+def to_json(guarantee: Guarantee) -> dict[str, Any]:
     """Return a guarantee as an object of JSON types; numbers are outward-rounded decimal strings."""
     bound = guarantee.bound
     epsilon: dict[str, Any]
-    if isinstance(bound, EpsilonDP):
-        epsilon = {"lower": _down(bound), "upper": _up(bound)}
-    elif isinstance(bound, TwoSidedDP):
-        epsilon = {"upper": _end(bound.epsilon), "plus": _end(bound.plus), "minus": _end(bound.minus), "delta": _end(bound.delta)}
+    if isinstance(bound, Losses) and bound.lower is not None:
+        epsilon = {"lower": _down(bound.lower), "upper": _end(bound.epsilon)}
+    elif isinstance(bound, Losses):
+        epsilon = {"upper": _end(bound.epsilon), "remove": _end(bound.remove), "add": _end(bound.add), "delta": _end(bound.delta)}
     elif isinstance(bound, ProfileBound):
         epsilon = {"profile": bound.profile.text}
     elif isinstance(bound, CurveBound):
@@ -122,9 +96,9 @@ def to_json(guarantee: AnyGuarantee) -> dict[str, Any]:
     return {
         "subject": guarantee.subject,
         "notion": guarantee.notion.name.lower().replace("_", "-"),
-        "unit": guarantee.unit.name.lower(),
+        **guarantee.protection.to_object(),
         "epsilon": epsilon,
-        "conditional": not isinstance(guarantee, Guarantee),
+        "conditional": bool(guarantee.hypotheses),
         "hypotheses": [item.sentence for item in guarantee.hypotheses],
         "premises": premises_json(guarantee.hypotheses),
         "discharged": [
@@ -155,10 +129,8 @@ def _derivation_json(guarantee: Stated, derivation: Derivation) -> dict[str, Any
 def describe_bound(guarantee: Stated) -> str:
     """Return the bound with its side, or the formula of a profile."""
     bound = guarantee.bound
-    if isinstance(bound, EpsilonDP):
-        return f"epsilon <= {_up(bound)}"
-    if isinstance(bound, TwoSidedDP):
-        shown = f"epsilon <= {_end(bound.plus if bound.epsilon is None else bound.epsilon)}"
+    if isinstance(bound, Losses):
+        shown = f"epsilon <= {_end(bound.remove if bound.epsilon is None else bound.epsilon)}"
         return shown if not bound.delta else f"{shown}, delta <= {_end(bound.delta)}"
     if isinstance(bound, ProfileBound):
         return f"epsilon(w, x) = {bound.profile.text}"
@@ -169,15 +141,17 @@ def describe_bound(guarantee: Stated) -> str:
 
 def list_details(guarantee: Stated) -> Iterator[str]:
     """Yield what a bound is a bound of: notion, unit, directions, how tight it is and what checked it."""
-    unit = guarantee.unit.name.lower()
-    yield f"notion: {guarantee.notion.value.replace('record', unit)}"
-    yield f"protects: {guarantee.unit.value}"
-    bound = guarantee.bound
-    if isinstance(bound, TwoSidedDP):
-        yield f"if a {unit} goes, the loss is at most {_end(bound.plus)}; if one comes, {_end(bound.minus) or 'unbounded'}"
-    if isinstance(bound, EpsilonDP):
+    unit, bound = guarantee.unit.word, guarantee.bound
+    yield f"notion: {describe_notion(bound, guarantee.protection)}"
+    yield f"protects: {guarantee.unit.value}; {guarantee.protection.describe()}"
+    if not isinstance(bound, Losses):
+        return
+    if bound.lower is None and guarantee.protection.neighbors.is_directed:
+        yield f"if a {unit} goes, the loss is at most {_end(bound.remove)}; if one comes, {_end(bound.add) or 'unbounded'}"
+    if bound.lower is not None and len(bound.proofs) == 1:
         if bound.lower > 0:
-            yield f"the sampled profile is at least {_down(bound)} at {show_record(bound.evidence.at)}, so this derivation gives no less"
+            at = show_record(bound.evidence.at)
+            yield f"the sampled profile is at least {_down(bound.lower)} at {at}, so this derivation gives no less"
         yield f"checked by kernel: {'yes' if bound.evidence.checked_by_kernel else 'no (' + bound.evidence.kernel_reason + ')'}"
 
 
@@ -185,12 +159,8 @@ def _end(value: Fraction | None) -> str | None:
     return None if value is None else decimal_text(value, 12, round_up=True)
 
 
-def _up(bound: EpsilonDP) -> str:
-    return decimal_text(bound.upper, 12, round_up=True)
-
-
-def _down(bound: EpsilonDP) -> str:
-    return decimal_text(bound.lower, 12, round_up=False)
+def _down(value: Fraction) -> str:
+    return decimal_text(value, 12, round_up=False)
 
 
 def _tree(guarantee: Stated, derivation: Derivation, first: str, rest: str) -> Iterator[str]:

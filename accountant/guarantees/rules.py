@@ -8,18 +8,10 @@ from typing import Any
 
 from accountant.guarantees.bounds import bound_epsilon, discharged_by, discharged_by_conditions, name_claims, recheck_epsilon
 from accountant.guarantees.calls import Signature
+from accountant.guarantees.measures import Losses, ProfileBound, SampledBound
+from accountant.guarantees.statements import READS_NOTHING, WORLD, may_close
 from accountant.guarantees.stored import HYPOTHESES, HYPOTHESIS, OPTIONS, PROFILE, PROOFS, SAMPLING_RULE, TEXT
-from accountant.guarantees.theorem import (
-    AnyGuarantee,
-    ConditionalGuarantee,
-    EpsilonDP,
-    ProfileBound,
-    SampledBound,
-    Unit,
-    conclude,
-    require_guarantee,
-    settle,
-)
+from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee, restate, settle
 from accountant.rules import SamplingRule, refuse_oracle
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
 from profiles.evaluation import constant_value
@@ -41,6 +33,7 @@ from profiles.hypotheses import (
     name_statistics,
 )
 from profiles.presenting.describing import describe_wholly
+from profiles.protection import RECORDS
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
 from profiles.terms import Term, to_text
@@ -57,7 +50,7 @@ _DECLARED = Signature(
 
 
 @_DECLARED.of
-def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
+def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> Guarantee:
     """A mechanism satisfies its declared PDP profile: on all weighted data sets, (w, x) more or less is ε(w, x)-indistinguishable.
 
     That it does is a hypothesis, whatever source the profile names: :func:`derive_mechanism` discharges it for the catalogue's own.
@@ -71,6 +64,7 @@ def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXA
         source=profile.source or "declared without a source",
         conclusion=_profile_text(profile),
         supposes=(name_declaration(profile), *given),
+        protection=RECORDS,
         call=_DECLARED.record(profile=profile, hypotheses=given),
         profile=profile,
     )
@@ -80,7 +74,7 @@ _COMPOSED = Signature("adaptive_composition", {"profile": PROFILE}, premises=Non
 
 
 @_COMPOSED.of
-def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
+def adaptive_composition(profile: Profile, parts: Sequence[Guarantee]) -> Guarantee:
     """If M_i is ε_i-PDP and is run n_i times, each run seeing the outputs of the earlier ones, the whole is (Σ n_i ε_i)-PDP.
 
     ``profile`` is a composed one; ``parts`` are guarantees of the profiles it was composed from, in their order. That its ε is
@@ -125,7 +119,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
     )
 
 
-def derive_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
+def derive_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> Guarantee:
     """Return the guarantee of a profile from the leaves up: by adaptive composition where it has parts, else as declared."""
     if not profile.parts:
         return base_profile(profile, hypotheses)
@@ -137,8 +131,7 @@ def describe_sampling(rule: SamplingRule, profile: Profile) -> tuple[tuple[Hypot
     supposed = tuple(dict.fromkeys((*rule.hypotheses_for(profile), name_statistics(profile))))
     if profile.record:
         return supposed, {}
-    reads = "the profile reads no statistic of a record"
-    return supposed, {item: reads for item in supposed if item.id in (IN_RANGE.id, RECORD_STATISTICS.id)}
+    return supposed, {item: READS_NOTHING for item in supposed if item.id in (IN_RANGE.id, RECORD_STATISTICS.id)}
 
 
 def list_premises(profile: Profile, rule: SamplingRule, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> tuple[Hypothesis, ...]:
@@ -152,7 +145,7 @@ _AMPLIFIED = Signature("amplify_by_importance_sampling", {"rule": SAMPLING_RULE}
 
 
 @_AMPLIFIED.of
-def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) -> AnyGuarantee:
+def amplify_by_importance_sampling(guarantee: Guarantee, rule: SamplingRule) -> Guarantee:
     """If M is ε-PDP on weighted data sets, M after Poisson importance sampling with q is ψ-PDP, ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)).
 
     Source: Fay et al. 2024, Theorem 6. Formally: theorems ``importance_plus``, ``importance_minus``, ``psi_minus_le_plus`` and, for lists
@@ -186,7 +179,7 @@ _WORST = Signature("worst_case", {"evidence": PROOFS, "options": OPTIONS})
 
 
 @_WORST.of
-def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None = None, **options: Any) -> AnyGuarantee:
+def worst_case(guarantee: Guarantee, *, certificate: Mapping[str, Any] | None = None, **options: Any) -> Guarantee:
     """If M is ψ-PDP and ψ ≤ U at every record, M is U-differentially private (add/remove).
 
     U is computed and proved here, by :func:`accountant.guarantees.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
@@ -211,7 +204,7 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
     return conclude(
         rule,
         guarantee.subject,
-        EpsilonDP(evidence.lower, evidence.upper, evidence),
+        Losses.proved(evidence),
         source=source,
         conclusion=f"psi(x) <= {evidence.upper_text()} at every record",
         parents=(guarantee,),
@@ -226,7 +219,7 @@ _PROCESSED = Signature("post_processing", {"description": TEXT})
 
 
 @_PROCESSED.of
-def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
+def post_processing(guarantee: Guarantee, description: str) -> Guarantee:
     """Whatever is computed from the output of M alone, without the data, has the guarantee of M (Dwork et al. 2006).
 
     Formally: theorems ``pdp_post_processing``, ``approx_post_processing``.
@@ -242,17 +235,16 @@ def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
         conclusion=description,
         parents=(guarantee,),
         supposes=(ONLY_THROUGH_OUTPUT.about(what=description),),
-        notion=guarantee.notion,
         call=_PROCESSED.record(description=description),
     )
 
 
-@Signature("discharge", {"hypothesis": HYPOTHESIS, "evidence_text": TEXT}).of
-def discharge(guarantee: AnyGuarantee, hypothesis: Hypothesis | str, evidence: str) -> AnyGuarantee:
+def discharge(guarantee: Guarantee, hypothesis: Hypothesis | str, evidence: str) -> Guarantee:
     """Return the guarantee with one hypothesis discharged by ``evidence``, which stays on record and in every print.
 
     ``hypothesis``: the object, its sentence, or its id where one hypothesis alone has it.
-    Raises :class:`InvalidArgument` where the hypothesis is not open, or the evidence is empty or that of :func:`prove_run`.
+    Raises :class:`InvalidArgument` where the hypothesis is not open, or the evidence is empty or that of :func:`prove_run`, and for what
+    is about the world (:data:`accountant.guarantees.statements.WORLD`), which steps of code alone make true.
     """
     require_guarantee(guarantee)
     if not isinstance(evidence, str) or not evidence.strip():
@@ -262,16 +254,50 @@ def discharge(guarantee: AnyGuarantee, hypothesis: Hypothesis | str, evidence: s
     if len(found) != 1:
         hint = suggest(str(hypothesis), [item.sentence for item in guarantee.hypotheses])
         raise InvalidArgument(f"{str(hypothesis)[:100]!r} is not an open hypothesis of {guarantee.subject!r}{hint}; give it word for word")
+    if found[0].id in WORLD:
+        raise InvalidArgument(
+            f"the hypothesis {found[0].id!r} is about the world and was to be discharged by words, which make nothing true; leave it open, "
+            "or let a step of code see to it"
+        )
     return settle(guarantee, {found[0]: evidence})
 
 
+@Signature("discharge", {"hypothesis": HYPOTHESIS, "evidence_text": TEXT}).of
+def _discharge_again(guarantee: Guarantee, hypothesis: Hypothesis, evidence: str) -> Guarantee:
+    """Discharge as it was recorded, by the words of somebody or by a step of code that a file tells of.
+
+    Calls of earlier releases that closed what no words close leave it open.
+    """
+    require_guarantee(guarantee)
+    if hypothesis not in guarantee.hypotheses:
+        raise InvalidArgument(f"{hypothesis.sentence[:100]!r} is not an open hypothesis of {guarantee.subject!r}; correct the file")
+    return settle(guarantee, {hypothesis: evidence}) if may_close(hypothesis, evidence) else guarantee
+
+
 @Signature("assume", {"hypotheses": HYPOTHESES}).of
-def assume(guarantee: AnyGuarantee, hypotheses: Sequence[Hypothesis | str]) -> AnyGuarantee:
+def assume(guarantee: Guarantee, hypotheses: Sequence[Hypothesis | str]) -> Guarantee:
     """A guarantee holds under more hypotheses than it needs: return it with ``hypotheses`` added."""
     require_guarantee(guarantee)
     if isinstance(hypotheses, str):
         raise InvalidArgument(f"hypotheses to assume are a sequence of texts, but the text {hypotheses[:60]!r} was found; put it in a list")
     return settle(guarantee, supposes=[as_hypothesis(item) for item in hypotheses])
+
+
+#: What a run rests on that computes the statistics of the rows which it is given: it does not see what they were made of.
+GIVEN_ROW = RECORD_STATISTICS.about(names="each row that is given")
+_READ = Signature("name_readings", {"hypotheses": HYPOTHESES})
+
+
+@_READ.of
+def name_readings(guarantee: Guarantee, hypotheses: Sequence[Hypothesis]) -> Guarantee:
+    """If a run computes the statistics of a record from what is read of it, they are of the record alone where that is: return the
+    guarantee with ``hypotheses``, open members of the family ``record-statistics`` that name what is read, in place of those by names.
+
+    For what computes them; not exported. Raises :class:`InvalidArgument` for other hypotheses.
+    """
+    if any(item.id != RECORD_STATISTICS.id for item in hypotheses):
+        raise InvalidArgument("how statistics are read was to be said by other hypotheses; give members of record-statistics")
+    return restate(guarantee, hypotheses, _READ.record(hypotheses=tuple(hypotheses))) if hypotheses else guarantee
 
 
 def _plain(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -335,9 +361,3 @@ def _describe_worst_case(
     # the constraint bounds psi for whatever weights are returned; that the bound is reached, and a best weight exists, is Theorem 10
     source += ", Problem 7" + (", Theorem 10" if evidence.lower == evidence.upper else "")
     return "worst case of privacy-constrained sampling", source, discharged_by_conditions(bound.profile, premises)
-
-
-__all__ = [
-    "ConditionalGuarantee", "Unit", "adaptive_composition", "amplify_by_importance_sampling", "assume", "base_profile",
-    "derive_profile", "describe_sampling", "discharge", "list_premises", "post_processing", "worst_case",
-]  # fmt: skip

@@ -7,27 +7,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from profiles import InvalidArgument
 from profiles.hypotheses import (
     ALL_CHARGED,
     ARITHMETIC,
+    AT_MOST_RECORDS,
     DECLARED_EVENTS,
     DECLARED_LOSSES,
     DECLARED_PROFILE,
     DEFINED,
     DURABLE,
     FILE_IS_RIGHT,
+    FIXED_IN_ADVANCE,
     FRESH_SAMPLES,
     FROM_OUTPUTS,
     IN_RANGE,
     NOT_REDRAWN,
+    NULL_RECORD,
     OF_MECHANISMS,
     OF_SAMPLES,
     OF_WEIGHTED_SAMPLES,
     ONE_ANALYSIS,
+    ONE_RECORD_EACH,
+    ONE_USER,
+    ONLY_RELEASE,
     ONLY_THROUGH_OUTPUT,
     OWN_BUDGET,
+    OWN_ENTRY,
+    OWN_WEIGHTS,
     PARTS_RUN,
     PROBABILITY,
+    RAISES_FIXED,
     RECORD_STATISTICS,
     STATISTICS,
     TARGET_FIXED,
@@ -35,6 +45,7 @@ from profiles.hypotheses import (
     WITHIN_BUDGET,
     Hypothesis,
 )
+from profiles.protection import Neighbors, Protection
 from proofs_check.marks import mark_formal, mark_paper
 
 
@@ -44,7 +55,8 @@ class Basis:
 
     ``premises``: the hypotheses without which the rule concludes nothing; each application leaves them open or names what discharges them.
     ``theorems``: those of ``proofs_check/formal`` that state the rule for finitely many outputs (docs/formal.md), if any. ``page``: where
-    it is proved on paper, for all outputs; "" where nothing is to be proved, because an open hypothesis says it.
+    it is proved on paper, for all outputs; "" where nothing is to be proved, because an open hypothesis says it. ``neighbors``: for which
+    it holds, and is refused for all others by :meth:`require`.
     """
 
     claims: tuple[str, ...] = ()
@@ -52,6 +64,16 @@ class Basis:
     premises: tuple[Hypothesis, ...] = ()
     theorems: tuple[str, ...] = ()
     page: str = ""
+    neighbors: tuple[Neighbors, ...] = (Neighbors.ADD_REMOVE,)
+
+    def require(self, rule: str, *protections: Protection) -> None:
+        """Refuse a protection that the rule does not hold for. Raises :class:`InvalidArgument`."""
+        for item in protections:
+            if item.neighbors not in self.neighbors:
+                raise InvalidArgument(
+                    f"the rule {rule!r} holds for neighbors {' and '.join(found.value for found in self.neighbors)}, but {item.describe()} "
+                    "in what was given; derive the bound for the other neighbors first"
+                )
 
     @property
     def mark(self) -> str:
@@ -71,10 +93,15 @@ _TWO_SIDED = ("ghazi-2024-two-sided-plus", "ghazi-2024-two-sided-minus")
 
 _WEIGHTED = (*OF_WEIGHTED_SAMPLES, PROBABILITY, DEFINED)
 
+#: A rule that does not ask how two data sets differ.
+_ALL = tuple(Neighbors)
+
 #: The rules of guarantees, by the name that a derivation prints.
 RULES: dict[str, Basis] = {
     "declared profile": Basis(besides="a hypothesis says that the mechanism has the profile", premises=(DECLARED_PROFILE, *OF_MECHANISMS)),
-    "declared losses": Basis(besides="a hypothesis says that the mechanism has the losses", premises=(DECLARED_LOSSES, *OF_MECHANISMS)),
+    "declared losses": Basis(
+        besides="a hypothesis says that the mechanism has the losses", premises=(DECLARED_LOSSES, *OF_MECHANISMS), neighbors=_ALL
+    ),
     "adaptive composition": Basis(
         ("fay-2024-proposition-13-composition",),
         "Ebadi et al. 2015: losses of one record add up",
@@ -109,19 +136,22 @@ RULES: dict[str, Basis] = {
         besides="docs/private-kmeans.md, Theorem 1: losses of one record add up on every path",
         premises=(WITHIN_BUDGET,),
         page="docs/private-kmeans.md, Theorem 1",
+        neighbors=_ALL,
     ),
     "post-processing": Basis(
         besides="Dwork et al. 2006",
         premises=(ONLY_THROUGH_OUTPUT,),
         theorems=("pdp_post_processing", "approx_post_processing"),
         page="docs/one-sided.md, after Theorem 2",
+        neighbors=_ALL,
     ),
-    "both directions": Basis(besides="the definition of add/remove privacy", page="docs/one-sided.md, section 1"),
+    "both directions": Basis(besides="the definition of add/remove privacy", page="docs/one-sided.md, section 1", neighbors=_ALL),
     "adaptive composition in each direction": Basis(
         besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step",
         premises=(FRESH_SAMPLES,),
         theorems=("chain_within", "approx_composition"),
         page="docs/one-sided.md, Theorem 2",
+        neighbors=_ALL,
     ),
     "Poisson sampling in each direction": Basis(
         _TWO_SIDED,
@@ -158,6 +188,7 @@ RULES: dict[str, Basis] = {
         besides="docs/composition-bounds.md: each kind of event has a dominating pair; a hypothesis says that it is what is declared",
         premises=(DECLARED_EVENTS, *OF_MECHANISMS),
         page="docs/composition-bounds.md",
+        neighbors=_ALL,
     ),
     "Gaussian profile, worst case over records": Basis(
         besides="docs/gaussian-mechanisms.md, Theorem 4; the bound has a certificate of its own",
@@ -172,12 +203,14 @@ RULES: dict[str, Basis] = {
     "privacy curve of a guarantee": Basis(
         besides="docs/interoperability.md: the pair of laws that dominates all with these losses",
         page="docs/interoperability.md, What is computed",
+        neighbors=_ALL,
     ),
     "adaptive composition of privacy curves": Basis(
         besides="dominating pairs compose: Zhu, Dong, Wang 2022, Theorem 10; docs/composition-bounds.md",
         premises=(FRESH_SAMPLES,),
         theorems=("dominating_pairs_compose",),
         page="docs/composition-bounds.md, Theorem 2",
+        neighbors=_ALL,
     ),
     "Poisson sampling of a privacy curve": Basis(
         besides="Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md",
@@ -186,64 +219,81 @@ RULES: dict[str, Basis] = {
         page="docs/composition-bounds.md, Theorem 6",
     ),
     "point of a privacy curve": Basis(
-        besides="the definition of the curve; each end has a certificate that the kernel computes again", page="docs/composition-bounds.md"
+        besides="the definition of the curve; each end has a certificate that the kernel computes again",
+        page="docs/composition-bounds.md",
+        neighbors=_ALL,
     ),
     "filter of a ledger": Basis(
         besides="docs/ledger.md, Theorems L1 and L2: along every transcript, the losses of the charged releases of a unit add up to its "
         "budget at most",
-        premises=(ALL_CHARGED, FROM_OUTPUTS, OWN_BUDGET, DURABLE),
+        premises=(ALL_CHARGED, FROM_OUTPUTS, OWN_BUDGET, RAISES_FIXED, DURABLE),
         page="docs/ledger.md, Theorems L1 and L2",
     ),
+    "group privacy": Basis(
+        besides="docs/protection.md, Theorem 1: k neighbors in a row",
+        premises=(AT_MOST_RECORDS,),
+        page="docs/protection.md, Theorem 1",
+        neighbors=(Neighbors.ADD_REMOVE, Neighbors.ZERO_OUT),
+    ),
+    "one record in place of another": Basis(
+        besides="docs/protection.md, Theorem 2: one goes, the other comes",
+        page="docs/protection.md, Theorem 2",
+        neighbors=_ALL,
+    ),
+    "one record more or less": Basis(
+        besides="docs/protection.md, Theorem 3: the empty record stands for none",
+        premises=(NULL_RECORD,),
+        page="docs/protection.md, Theorem 3",
+        neighbors=_ALL,
+    ),
+    "one record in place of an empty one": Basis(
+        besides="docs/protection.md, Theorem 3: the empty record stands for none, or is one of those that another may have",
+        premises=(NULL_RECORD,),
+        page="docs/protection.md, Theorem 3",
+        neighbors=_ALL,
+    ),
     "as a file states": Basis(
-        besides="an open hypothesis says that the file is right; nothing below it was replayed", premises=(FILE_IS_RIGHT,)
+        besides="an open hypothesis says that the file is right; nothing below it was replayed",
+        premises=(FILE_IS_RIGHT,),
+        neighbors=_ALL,
     ),
 }
 
-#: Functions outside the guarantees whose numbers rest on statements of the papers.
-FUNCTIONS: dict[str, Basis] = {
-    "accountant.weights.bracket:upper_bracket": Basis(
-        ("fay-2024-algorithm-1-bracket-tight", "fay-2024-algorithm-1-bracket-corrected", "fay-2024-proposition-12-summary")
+READS_NOTHING = "the profile reads no statistic of a record"
+#: Steps of code after which nobody else has the sample, by what is said of them: it is drawn and dropped in a call, was given away once, or
+#: is all records.
+USED_ONCE = (
+    "the sample is drawn, used by this run and dropped in one call",
+    "the sample gave its records to this run alone",
+    "q = 1: every record is used, with weight 1",
+)
+#: Before what a file says of a discharge, where it is believed.
+SAID_BY_FILE = "the file says: "
+#: Hypotheses about the world, by their ids, with the steps of code that make them true, by what is said of them. No other words close one.
+WORLD: dict[str, tuple[str, ...]] = {
+    FIXED_IN_ADVANCE.id: (),
+    ONE_RECORD_EACH.id: ("group privacy: ", "a unit is charged for all rows with one value of its key ("),
+    ONE_USER.id: (),
+    AT_MOST_RECORDS.id: (),
+    IN_RANGE.id: (
+        READS_NOTHING,
+        "each record is moved onto the declared domain by itself",
+        "each row is moved into the ball by itself",
+        "each row is moved into the range by itself",
     ),
-    "accountant.weights.bracket:evaluation_bound": Basis(("fay-2024-proposition-12-evaluations-corrected",)),
-    "accountant.weights.precise:optimal_weight": Basis(
-        (
-            "fay-2024-proposition-12-root-equation",
-            "fay-2024-proposition-12-case-2-below",
-            "fay-2024-proposition-12-feasible-output-corrected",
-            "fay-2024-algorithm-1-if-condition-corrected",
-            "fay-2024-theorem-10-existence-corrected",
-        )
+    RECORD_STATISTICS.id: (READS_NOTHING,),
+    OWN_ENTRY.id: (),
+    OWN_WEIGHTS.id: (),
+    OWN_BUDGET.id: ("the budget is one number, the same for all units",),
+    RAISES_FIXED.id: ("no budget was raised",),
+    ONLY_RELEASE.id: (
+        "every release that was charged is added up in the account of each unit",
+        "every release is charged to the account of each unit, and its account never exceeds its budget",  # earlier files
     ),
-    "accountant.rules.closed_form:end_point_epsilon": Basis(
-        ("fay-2023-proposition-6-convex", "fay-2023-proposition-6-end-points"), "docs/sampling.md, Theorem 1"
-    ),
-    "accountant.rules.closed_form:coreset_l1_epsilon": Basis(
-        (
-            "fay-2023-proposition-6-second-derivative",
-            "fay-2023-proposition-6-convex",
-            "fay-2023-proposition-6-end-points",
-            "fay-2023-proposition-6-probabilities",
-            "fay-2023-proposition-6-any-lambda-corrected",
-            "fay-2023-proposition-6-bounded-corrected",
-        )
-    ),
-    "accountant.rules.coreset:coreset_term": Basis(
-        (
-            "fay-2024-section-4-expected-size",
-            "fay-2024-section-4-proper-probabilities-sufficient",
-            "fay-2024-equation-5-positive-constants-corrected",
-        )
-    ),
-    "accountant.calibration.lloyd:least_error_ratio": Basis(("fay-2023-section-2-noise-split-corrected",)),
-    "accountant.calibration.one_sided:calibrate_one_sided": Basis(
-        ("ghazi-2024-corollary-3.2", "ghazi-2024-corollary-3.2-largest", "ghazi-2024-corollary-3.2-best-rate"),
-        "docs/one-sided.md, Theorem 3",
-    ),
-    "accountant.calibration.rounds:calibrate_rounds": Basis(
-        ("ghazi-2024-calibration-for-rounds", "ghazi-2024-corollary-3.2-best-rate"), "docs/repeated-mechanisms.md, Theorem C"
-    ),
-    "accountant.applications.repeated:declare_repeated": Basis(
-        ("ghazi-2024-theorem-4.3", "ghazi-2024-theorem-4.3-other-direction", "ghazi-2024-theorem-5.3-rounds"),
-        "docs/repeated-mechanisms.md, Theorems A, A' and B",
-    ),
+    ALL_CHARGED.id: (),
 }
+
+
+def may_close(hypothesis: Hypothesis, reason: str) -> bool:
+    """Whether ``reason`` may discharge a hypothesis: one about the world only where it tells of a step of code that makes it true."""
+    return hypothesis.id not in WORLD or reason.removeprefix(SAID_BY_FILE).startswith(WORLD[hypothesis.id])

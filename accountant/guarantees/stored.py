@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from accountant.curves.stored import composition_from_object, composition_object
+from accountant.guarantees.measures import Bound, CurveBound, Losses, ProfileBound, SampledBound
 from accountant.guarantees.render import premises_json
-from accountant.guarantees.theorem import Bound, CurveBound, Derivation, Discharged, EpsilonDP, ProfileBound, SampledBound, TwoSidedDP, Unit
+from accountant.guarantees.statements import may_close
+from accountant.guarantees.theorem import Carried, Derivation, Discharged, Guarantee, Statement
 from accountant.rules import SamplingRule
 from profiles import InvalidArgument, UnreadableFile
 from profiles.hypotheses import Hypothesis, as_hypothesis, restore
+from profiles.protection import Neighbors, Protection, Unit, read_protection
 from profiles.stored import profile_from_object, profile_object, term_from_object, term_object
 from profiles.strict_json import read_count, read_exact, read_fields, read_flag, read_list, read_string, read_strings, write_exact
 from proofs_check.suprema.bound import EpsilonBound
 
 MAX_DEPTH = 100
-_Named = TypeVar("_Named", bound=Enum)
 
 
 class Proofs:
@@ -46,17 +49,8 @@ class Proofs:
 
 
 def write_name(item: Enum) -> str:
-    """Return the name of a notion or a unit as the command line prints it."""
+    """Return the name of a notion as the command line prints it."""
     return item.name.lower().replace("_", "-")
-
-
-def read_name(value: object, what: str, kinds: type[_Named]) -> _Named:
-    """Return the notion or the unit of a name. Raises :class:`UnreadableFile`."""
-    name = read_string(value, f"the {what}")
-    for item in kinds:
-        if write_name(item) == name:
-            return item
-    raise UnreadableFile(f"the {what} {name[:40]!r} is unknown; known are {', '.join(map(write_name, kinds))}")
 
 
 def read_hypothesis(value: object, where: str) -> Hypothesis:
@@ -154,31 +148,28 @@ def write_bound(bound: Bound, proofs: Proofs) -> dict[str, Any]:
         return {"type": "profile", "profile": profile_object(bound.profile)}
     if isinstance(bound, SampledBound):
         return {"type": "sampled", "profile": profile_object(bound.profile), "rule": write_rule(bound.rule)}
-    if isinstance(bound, EpsilonDP):
-        ends = {"lower": write_exact(bound.lower), "upper": write_exact(bound.upper)}
-        return {"type": "epsilon", **ends, "evidence": proofs.place(bound.evidence)}
     if isinstance(bound, CurveBound):
         return {"type": "curve", "composition": composition_object(bound.composition)}
     return {
-        "type": "two-sided",
-        "plus": write_exact(bound.plus),
-        "minus": None if bound.minus is None else write_exact(bound.minus),
-        "delta_plus": write_exact(bound.delta_plus),
-        "delta_minus": write_exact(bound.delta_minus),
-        "evidence": [proofs.place(item) for item in bound.evidence],
+        "type": "losses",
+        **{name: _write_end(getattr(bound, name)) for name in ("remove", "add", "delta_remove", "delta_add", "lower")},
+        "evidence": [proofs.place(item) for item in bound.proofs],
     }
+
+
+def _write_end(value: Fraction | None) -> str | None:
+    return None if value is None else write_exact(value)
+
+
+def _read_end(value: object, what: str) -> Fraction | None:
+    return None if value is None else read_exact(value, what)
 
 
 def read_bound(value: object, proofs: Proofs) -> Bound:
     """Return the bound of an object. Raises :class:`UnreadableFile`."""
     kind = value.get("type") if isinstance(value, dict) else None
-    keys = {
-        "profile": {"profile"},
-        "sampled": {"profile", "rule"},
-        "epsilon": {"lower", "upper", "evidence"},
-        "two-sided": {"plus", "minus", "delta_plus", "delta_minus", "evidence"},
-        "curve": {"composition"},
-    }
+    ends = {"remove", "add", "delta_remove", "delta_add", "lower"}
+    keys = {"profile": {"profile"}, "sampled": {"profile", "rule"}, "losses": {*ends, "evidence"}, "curve": {"composition"}, **_EARLIER}
     if not isinstance(kind, str) or kind not in keys:
         raise UnreadableFile(f"a bound of the type {', '.join(keys)} was expected, but {str(kind)[:40]!r} was found; correct the file")
     found = read_fields(value, "the bound", {"type", *keys[kind]})
@@ -186,18 +177,21 @@ def read_bound(value: object, proofs: Proofs) -> Bound:
         return ProfileBound(profile_from_object(found["profile"], "the profile"))
     if kind == "sampled":
         return SampledBound(profile_from_object(found["profile"], "the profile"), read_rule(found["rule"]))
-    if kind == "epsilon":
-        lower, upper = read_exact(found["lower"], "the lower bound"), read_exact(found["upper"], "the upper bound")
-        return EpsilonDP(lower, upper, proofs.at(found["evidence"]))
     if kind == "curve":
         return CurveBound(composition_from_object(found["composition"]))
-    return TwoSidedDP(
-        read_exact(found["plus"], "plus"),
-        None if found["minus"] is None else read_exact(found["minus"], "minus"),
-        read_exact(found["delta_plus"], "delta_plus"),
-        read_exact(found["delta_minus"], "delta_minus"),
-        tuple(proofs.at(place) for place in read_list(found["evidence"], "the proofs")),
-    )
+    if kind == "epsilon":
+        upper = read_exact(found["upper"], "the upper bound")
+        return Losses(upper, upper, proofs=(proofs.at(found["evidence"]),), lower=read_exact(found["lower"], "the lower bound"))
+    names = ("remove", "add", "delta_remove", "delta_add") if kind == "losses" else ("plus", "minus", "delta_plus", "delta_minus")
+    going, coming, delta_going, delta_coming = (_read_end(found[name], name) for name in names)
+    if going is None or delta_going is None or delta_coming is None:
+        raise UnreadableFile("a loss if a unit goes, and two deltas, were expected as numbers, but null was found; correct the file")
+    evidence = tuple(proofs.at(place) for place in read_list(found["evidence"], "the proofs"))
+    return Losses(going, coming, delta_going, delta_coming, evidence, _read_end(found.get("lower"), "lower"))
+
+
+#: Bounds as files of versions 1 and 2 have them.
+_EARLIER = {"epsilon": {"lower", "upper", "evidence"}, "two-sided": {"plus", "minus", "delta_plus", "delta_minus", "evidence"}}
 
 
 def write_derivation(derivation: Derivation) -> dict[str, Any]:
@@ -220,9 +214,14 @@ def read_derivation(value: object, depth: int = 0) -> Derivation:
     texts = [read_string(found[key], f"the {key} of a derivation") for key in ("rule", "statement", "conclusion")]
     try:
         claims = read_strings(found["claims"], "the claims of a derivation")
-        return Derivation.stated(texts[0], texts[1], texts[2], claims, tuple(premises))
+        return Derivation.stated(texts[0], texts[1], _say_now(texts[2]), claims, tuple(premises))
     except InvalidArgument:
         raise UnreadableFile(f"the derivation rule {texts[0][:60]!r} is unknown; use a release that has it") from None
+
+
+def _say_now(conclusion: str) -> str:
+    """Return what a step concludes in the words of now: directions had other names in versions 1 and 2."""
+    return re.sub(r"\b(epsilon|delta)_(plus|minus)\b", lambda found: f"{found[1]}_{'remove' if found[2] == 'plus' else 'add'}", conclusion)
 
 
 def write_discharged(discharged: Discharged) -> dict[str, Any]:
@@ -236,6 +235,40 @@ def read_discharged(value: object) -> Discharged:
     found = read_fields(value, "a discharged hypothesis", {"hypothesis", "evidence", "subject"})
     evidence, subject = (read_string(found[key], f"the {key}") for key in ("evidence", "subject"))
     return Discharged(read_hypothesis(found["hypothesis"], "a discharged hypothesis"), evidence, subject)
+
+
+def write_carried(carried: Carried | Statement | Guarantee) -> dict[str, Any]:
+    """Return whom a guarantee protects, what is open in it and what was discharged, as fields of an object: of every carrier the same."""
+    return {
+        "protection": carried.protection.to_object(),
+        "hypotheses": premises_json(carried.hypotheses),
+        "discharged": [write_discharged(item) for item in carried.discharged],
+    }
+
+
+def read_carried(found: Mapping[str, Any], where: str) -> Carried:
+    """Return what :func:`write_carried` wrote; what words closed that cannot is open. Raises :class:`UnreadableFile`."""
+    told = {key: found[key] for key in ("protection", "hypotheses", "discharged") if key in found}
+    said = read_fields(told, where, {"protection", "hypotheses", "discharged"})
+    hypotheses = read_hypotheses(said["hypotheses"], f"the hypotheses of {where}")
+    return reopen(read_stated_protection(said["protection"], where), hypotheses, said["discharged"])
+
+
+def read_stated_protection(value: object, where: str) -> Protection:
+    """Return the protection of an object. Raises :class:`UnreadableFile`."""
+    said = read_fields(value, f"the protection of {where}", {"unit", "neighbors"})
+    try:
+        return read_protection(said["unit"], said["neighbors"], where)
+    except InvalidArgument as error:
+        raise UnreadableFile(str(error)) from None
+
+
+def reopen(protection: Protection, hypotheses: Sequence[Hypothesis], discharged: object) -> Carried:
+    """Return what a file states, where hypotheses about the world that earlier releases let words close are open again."""
+    closed = [read_discharged(item) for item in read_list(discharged, "the discharged hypotheses")]
+    worldly = [item.hypothesis for item in closed if not may_close(item.hypothesis, item.evidence)]
+    kept = tuple(item for item in closed if item.hypothesis not in worldly)
+    return Carried(protection, tuple(dict.fromkeys((*hypotheses, *worldly))), kept)
 
 
 def _write_options(options: tuple[tuple[str, Any], ...], _: Proofs) -> dict[str, Any]:
@@ -310,7 +343,12 @@ NUMBER = ArgumentKind(
     lambda value, _: None if value is None else write_exact(value),
     lambda value, _: None if value is None else read_exact(value, "a number of a call"),
 )
-UNIT = ArgumentKind(lambda value, _: write_name(value), lambda value, _: read_name(value, "unit", Unit))
+UNIT = ArgumentKind(lambda value, _: value.word, lambda value, _: read_protection(value, Neighbors.ADD_REMOVE, "a call").unit)
+NEIGHBORS = ArgumentKind(
+    lambda value, _: None if value is None else value.value,
+    lambda value, _: None if value is None else read_protection(Unit.RECORD, value, "a call").neighbors,
+)
+COUNT = ArgumentKind(lambda value, _: value, lambda value, _: read_count(value, "a number of records"))
 PROFILE = ArgumentKind(lambda value, _: profile_object(value), lambda value, _: profile_from_object(value, "the profile of a call"))
 LOSS = ArgumentKind(
     lambda value, _: None if value is None else profile_object(value),

@@ -1,128 +1,26 @@
-"""The abstract types of guarantees. Only the rules of this package make them, as in an LCF-style prover only rules make theorems."""
+"""The abstract type of guarantees. Only the rules of this package make them, as in an LCF-style prover only rules make theorems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from enum import Enum
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
-from accountant.guarantees.statements import RULES, Basis
-from accountant.rules import SamplingRule
+from accountant.guarantees.measures import Bound, Losses, Notion, name_notion
+from accountant.guarantees.statements import RULES, Basis, may_close
 from profiles import InvalidArgument, Profile
-from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, ONLY_RELEASE, PHYSICS, Hypothesis, as_hypothesis
+from profiles.hypotheses import FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE, PHYSICS, RECORD_STATISTICS, Hypothesis, as_hypothesis
 from profiles.mechanisms.catalogue import resembles_exact
-from proofs_check.suprema.bound import EpsilonBound
+from profiles.protection import Protection, Unit
 
-if TYPE_CHECKING:
-    from accountant.curves.events import Composition
-
+#: What an unconditional bound must have accounted for by steps of code.
+_ACCOUNTED = frozenset(item.id for item in (FIXED_IN_ADVANCE, ONE_RECORD_EACH, RECORD_STATISTICS))
+#: The rule that adds releases up, and the one that believes a file.
+_ADDS_UP = ("filter of a ledger", "as a file states")
 #: Known to the rules alone. Whoever digs it out proves nothing to anybody else: a derivation can be replayed by calling the rules again.
 _SEAL = object()
-
-
-class Notion(Enum):
-    """What a bound is a bound of. Neighboring data sets differ in one added or removed record in both."""
-
-    PDP = "personalized differential privacy (PDP), add/remove of one weighted record"
-    ADD_REMOVE_DP = "epsilon-differential privacy, add/remove of one record"
-    ADD_DP = "epsilon-add-DP (one-sided): P[M(D) in S] <= e^epsilon P[M(D') in S] where D is D' with one record more; nothing the other way"
-    APPROXIMATE_DP = "(epsilon, delta)-differential privacy, add/remove of one record"
-    APPROXIMATE_ADD_DP = (
-        "(epsilon, delta)-add-DP (one-sided): P[M(D) in S] <= e^epsilon P[M(D') in S] + delta where D is D' with one record more"
-    )
-    PRIVACY_CURVE = "privacy curve: (epsilon, delta(epsilon))-differential privacy at every epsilon, add/remove of one record"
-
-
-class Unit(Enum):
-    """Whom a bound protects: what is added or removed. Bounds about different units are never added up."""
-
-    RECORD = "one record (a row)"
-    USER = "one user, with all records of that id"
-    EVENT = "one event"
-
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What has to hold so that a bound for the unit is one for a person."""
-        return (ONE_USER,) if self is Unit.USER else (ONE_RECORD_EACH,)
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileBound:
-    """Adding or removing (w, x) gives ε(w, x)-indistinguishable outputs, for the ε of ``profile``, which must be a pure one."""
-
-    profile: Profile
-
-    def __post_init__(self) -> None:
-        self.profile.require_pure()
-
-
-@dataclass(frozen=True, slots=True)
-class SampledBound:
-    """Adding or removing x gives ψ(x)-indistinguishable outputs: the pure profile after Poisson importance sampling with ``rule``."""
-
-    profile: Profile
-    rule: SamplingRule
-
-    def __post_init__(self) -> None:
-        self.profile.require_pure()
-
-
-@dataclass(frozen=True, slots=True)
-class EpsilonDP:
-    """ε-differential privacy with ε = ``upper``; this derivation cannot give less than ``lower``; ``evidence`` has the proofs."""
-
-    lower: Fraction
-    upper: Fraction
-    evidence: EpsilonBound
-
-
-@dataclass(frozen=True, slots=True)
-class TwoSidedDP:
-    """Both directions of a guarantee, for D = D' with one record more: upper bounds in nats; ``minus`` None is unbounded.
-
-        plus  (the record goes):   P[M(D) ∈ S]  ≤ e^plus  P[M(D') ∈ S] + delta_plus,
-        minus (the record comes):  P[M(D') ∈ S] ≤ e^minus P[M(D) ∈ S]  + delta_minus.
-
-    ``evidence``: the proofs of worst cases over records, where there were any. Source: docs/one-sided.md, section 1.
-    """
-
-    plus: Fraction
-    minus: Fraction | None
-    delta_plus: Fraction = Fraction(0)
-    delta_minus: Fraction = Fraction(0)
-    evidence: tuple[EpsilonBound, ...] = ()
-
-    @property
-    def epsilon(self) -> Fraction | None:
-        """The larger of the two directions: ε of add/remove differential privacy, None where one is unbounded."""
-        return None if self.minus is None else max(self.plus, self.minus)
-
-    @property
-    def delta(self) -> Fraction:
-        """The larger of the two deltas."""
-        return max(self.delta_plus, self.delta_minus)
-
-    @property
-    def notion(self) -> Notion:
-        """Which notion these numbers are a bound of."""
-        if self.minus is None:
-            return Notion.APPROXIMATE_ADD_DP if self.delta else Notion.ADD_DP
-        return Notion.APPROXIMATE_DP if self.delta else Notion.ADD_REMOVE_DP
-
-
-@dataclass(frozen=True, slots=True)
-class CurveBound:
-    """At every ε, δ(ε) is at most that of the pair of laws which ``composition`` stands for, in each direction.
-
-    Source: docs/composition-bounds.md. What is read off it at one ε or δ is a :class:`TwoSidedDP`.
-    """
-
-    composition: Composition
-
-
-Bound = ProfileBound | SampledBound | EpsilonDP | TwoSidedDP | CurveBound
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +30,39 @@ class Discharged:
     hypothesis: Hypothesis
     evidence: str
     subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What a carrier that is no guarantee, such as an entry of a ledger, knows of the one that it was made from: all but the bound.
+
+    A rule that concludes from it inherits what is open in it and what was discharged, as from a guarantee.
+    """
+
+    protection: Protection
+    hypotheses: tuple[Hypothesis, ...]
+    discharged: tuple[Discharged, ...] = ()
+
+    @classmethod
+    def of(cls, guarantee: Guarantee | Statement) -> Carried:
+        """Return what is to be carried of a guarantee."""
+        return cls(guarantee.protection, guarantee.hypotheses, guarantee.discharged)
+
+    def settle(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis | str], subject: str) -> Carried:
+        """Return it with some hypotheses discharged for ``subject``, each with the reason, and others added; what is not open is passed by.
+
+        Raises :class:`InvalidArgument` for words in place of a step of code.
+        """
+        found = {item: reason for item, reason in discharges.items() if item in self.hypotheses}
+        _require_steps(found)
+        left = (item for item in self.hypotheses if item not in found)
+        closed = (*self.discharged, *(Discharged(item, reason, subject) for item, reason in found.items()))
+        return Carried(self.protection, _once((*left, *map(as_hypothesis, supposes))), _once(closed))
+
+    def restate(self, said: Sequence[Hypothesis]) -> Carried:
+        """Return it with ``said`` in place of the open hypotheses of the same ids: what was open is said of what it comes down to."""
+        left = (item for item in self.hypotheses if item.id not in {other.id for other in said})
+        return Carried(self.protection, _once((*left, *said)), self.discharged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,61 +120,97 @@ class Call:
     premises: tuple[Call | None, ...] = ()
 
 
-def _check(seal: object) -> None:
-    if seal is not _SEAL:
-        raise InvalidArgument("guarantees are made by the rules of accountant.guarantees only; start with base_profile")
-
-
 @dataclass(frozen=True, slots=True)
-class Guarantee:
-    """A bound without open hypotheses: a theorem about ``subject``. ``call``: the one that made it, where rules record their calls."""
+class Statement:
+    """What a guarantee says, without the word of any rule for it: what a file states, and what is printed."""
 
     subject: str
-    notion: Notion
     bound: Bound
-    discharged: tuple[Discharged, ...]
-    derivation: Derivation
-    seal: InitVar[object]
-    unit: Unit = Unit.RECORD
-    call: Call | None = field(default=None, compare=False, repr=False)
-
-    def __repr__(self) -> str:
-        from accountant.guarantees.render import guarantee_text  # noqa: PLC0415 - for people only
-
-        return f"{type(self).__name__}({guarantee_text(self)})"
-
-    def _repr_html_(self) -> str:
-        from accountant.guarantees.render import guarantee_html  # noqa: PLC0415
-
-        return guarantee_html(self)
-
-    def __post_init__(self, seal: object) -> None:
-        _check(seal)
-
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """No hypothesis is open."""
-        return ()
-
-    @property
-    def is_unconditional(self) -> bool:
-        """A theorem has no condition."""
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionalGuarantee:
-    """A bound that holds under ``hypotheses`` (at least one) that nobody has discharged."""
-
-    subject: str
-    notion: Notion
-    bound: Bound
+    protection: Protection
     hypotheses: tuple[Hypothesis, ...]
     discharged: tuple[Discharged, ...]
     derivation: Derivation
+
+    @property
+    def notion(self) -> Notion:
+        """Which notion the bound is one of."""
+        return name_notion(self.bound, self.protection)
+
+    @property
+    def unit(self) -> Unit:
+        """Whom it protects."""
+        return self.protection.unit
+
+    @property
+    def statement(self) -> Statement:
+        """Itself: whatever prints a guarantee prints a statement."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Guarantee:
+    """A statement that the rules of this package have made: a theorem under its ``hypotheses``, which nobody has discharged.
+
+    ``call``: the one that made it, where rules record their calls.
+    """
+
+    statement: Statement
     seal: InitVar[object]
-    unit: Unit = Unit.RECORD
-    call: Call | None = field(default=None, compare=False, repr=False)
+    call: Call | None = field(default=None, compare=False)
+
+    def __post_init__(self, seal: object) -> None:
+        if seal is not _SEAL:
+            raise InvalidArgument("guarantees are made by the rules of accountant.guarantees only; start with base_profile")
+
+    @property
+    def subject(self) -> str:
+        """The mechanism that it is about."""
+        return self.statement.subject
+
+    @property
+    def bound(self) -> Bound:
+        """The measure: a profile, losses in each direction, or a privacy curve."""
+        return self.statement.bound
+
+    @property
+    def protection(self) -> Protection:
+        """Whom it protects, and against what change."""
+        return self.statement.protection
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What it rests on and nobody has discharged."""
+        return self.statement.hypotheses
+
+    @property
+    def discharged(self) -> tuple[Discharged, ...]:
+        """What it rested on, each with what discharged it."""
+        return self.statement.discharged
+
+    @property
+    def derivation(self) -> Derivation:
+        """The rules that made it."""
+        return self.statement.derivation
+
+    @property
+    def notion(self) -> Notion:
+        """Which notion the bound is one of."""
+        return self.statement.notion
+
+    @property
+    def unit(self) -> Unit:
+        """Whom it protects."""
+        return self.statement.unit
+
+    @property
+    def is_unconditional(self) -> bool:
+        """Whether nothing is open but physics (:data:`profiles.hypotheses.PHYSICS`), and that this is the only release about the data.
+
+        What is said of the world (parameters fixed in advance, one record each, statistics of the record alone) must have been made true
+        by steps of code: that no rule mentioned it is not enough.
+        """
+        accounted = {item.hypothesis.id for item in self.discharged}
+        return accounted >= _ACCOUNTED and all(item in PHYSICS or item == ONLY_RELEASE for item in self.hypotheses)
 
     def __repr__(self) -> str:
         from accountant.guarantees.render import guarantee_text  # noqa: PLC0415 - for people only
@@ -254,27 +221,12 @@ class ConditionalGuarantee:
         from accountant.guarantees.render import guarantee_html  # noqa: PLC0415
 
         return guarantee_html(self)
-
-    def __post_init__(self, seal: object) -> None:
-        _check(seal)
-        if not self.hypotheses:
-            raise InvalidArgument("a conditional guarantee needs an open hypothesis; without one it is a Guarantee")
-
-    @property
-    def is_unconditional(self) -> bool:
-        """Whether nothing is open but physics (:data:`profiles.hypotheses.PHYSICS`), and that this is the only release about the records:
-        the bound of one release by itself, under no condition on the data or on the code.
-        """
-        return all(item in PHYSICS or item == ONLY_RELEASE for item in self.hypotheses)
-
-
-AnyGuarantee = Guarantee | ConditionalGuarantee
 
 
 def require_guarantee(*found: object) -> None:
     """Refuse what only looks like a guarantee: a rule concludes from guarantees that rules made. Raises :class:`InvalidArgument`."""
     for item in found:
-        if not isinstance(item, (Guarantee, ConditionalGuarantee)):
+        if not isinstance(item, Guarantee):
             raise InvalidArgument(
                 f"a guarantee made by the accountant's rules was expected, but {type(item).__name__} was found; what a file states becomes "
                 "one by accountant.interop.replay or suppose"
@@ -288,17 +240,17 @@ def conclude(
     *,
     source: str,
     conclusion: str,
-    parents: Sequence[AnyGuarantee] = (),
+    parents: Sequence[Guarantee] = (),
     claims: Sequence[str] = (),
     supposes: Iterable[Hypothesis | str] = (),
     discharges: Mapping[Hypothesis, str] | None = None,
     closes: Mapping[Hypothesis, str] | None = None,
-    notion: Notion | None = None,
-    unit: Unit | None = None,
+    protection: Protection | None = None,
     stated: Sequence[Derivation] | None = None,
+    carried: Sequence[Carried] = (),
     call: Call | None = None,
     profile: Profile | None = None,
-) -> AnyGuarantee:
+) -> Guarantee:
     """Return what the rule named ``rule`` concludes from ``parents``. For the rules of this package; not exported.
 
     Its hypotheses are the premises of the rule (:data:`accountant.guarantees.statements.RULES`), ``supposes``, and those of all parents;
@@ -306,52 +258,50 @@ def conclude(
     ``closes`` for what parents left open, too: what is open for a parent stays open where the rule discharges the same of itself, or
     another parent discharged it. Where a premise of the rule is a family, ``supposes`` has a member of it.
 
-    ``source``: where the statement of the rule is proved; ``unit``: of the leaves, all other rules keep that of their parents;
-    ``stated``: the derivations below it where they are not those of parents (a file's); ``call``: the call, without its premises;
-    ``profile``: the one that the rule's promise is about.
-    Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents about different units, and where
-    the caller left out a premise of the rule.
+    ``source``: where the statement of the rule is proved; ``protection``: that of a leaf, or of a rule that changes it; all others keep
+    that of their parents, which must be one. ``stated``: the derivations below it where they are not those of parents (a file's);
+    ``call``: the call, without its premises; ``profile``: the one that the rule's promise is about.
+    Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents with different protections, for a
+    protection that the rule does not hold for, for words in place of a step of code (:data:`statements.WORLD`), and where the caller left
+    out a premise of the rule.
     """
     require_guarantee(*parents)
     _require_line(subject)
+    whole = _find_protection(rule, bound, [parent.protection for parent in parents], protection)
+    RULES[rule].require(rule, *(item.protection for item in carried))
     shut = dict(closes or {})
     found = {**(discharges or {}), **shut}
-    added = tuple(as_hypothesis(item) for item in supposes)
+    _require_steps(found, rule)
+    added = tuple(map(as_hypothesis, supposes))  # as they are: what a part of a user's guarantee says of records stays about records
     known = {item.id for item in (*added, *found)}
     premises = []
     for item in RULES[rule].premises:
         if not item.is_family:
-            premises.append(item)
+            premises.append(whole.state(item))
         elif item.id not in known:
             raise InvalidArgument(f"the rule {rule!r} needs its premise {item.id!r}, but the call has none; state it")
-    units = {parent.unit for parent in parents} or {unit or Unit.RECORD}
-    if len(units) > 1:
-        protected = " and ".join(sorted(item.value for item in units))
-        raise InvalidArgument(
-            f"guarantees about different units were to be combined ({protected}); bring them to one unit first: merge the records of a user"
-        )
-    (whole,) = units
-    protects = () if parents else whole.hypotheses
-    inherited = dict.fromkeys(item for parent in parents for item in parent.hypotheses if item not in shut)
+    protects = () if parents else whole.unit.hypotheses
+    below_it = (*map(Carried.of, parents), *carried)
+    inherited = dict.fromkeys(item for parent in below_it for item in parent.hypotheses if item not in shut)
     own = dict.fromkeys(item for item in (*premises, *added, *protects) if item not in found)
     remaining = tuple({**own, **inherited})
-    closed = [item for parent in parents for item in parent.discharged]
+    closed = [item for parent in below_it for item in parent.discharged]
     closed += [Discharged(item, reason, subject) for item, reason in found.items() if item not in inherited]
     below = tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
     declared = {item.id for item in RULES[rule].premises if item.is_family}
     says = tuple(dict.fromkeys(item for item in added if item.id in declared))
     derivation = Derivation(rule, source, conclusion, tuple(claims), below, profile, says)
     made = None if call is None else replace(call, premises=tuple(parent.call for parent in parents))
-    return _make(subject, _notion_of(bound) if notion is None else notion, bound, remaining, closed, derivation, whole, made)
+    return Guarantee(Statement(subject, bound, whole, remaining, _once(closed), derivation), _SEAL, made)
 
 
 def settle(
-    guarantee: AnyGuarantee,
+    guarantee: Guarantee,
     discharges: Mapping[Hypothesis, str] | None = None,
     supposes: Iterable[Hypothesis | str] = (),
     *,
     by: Call | None = None,
-) -> AnyGuarantee:
+) -> Guarantee:
     """Return a guarantee with some hypotheses discharged, each with its evidence, and others added. What is not open is passed over.
 
     For rules and for what runs: :func:`discharge` and :func:`assume` are the ways for everybody. Every discharge stays on record, in
@@ -366,45 +316,65 @@ def settle(
         map(resembles_exact, found.values())
     ):  # the words of a theorem with premises of its own, which would be left out here
         raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
+    left = Carried.of(guarantee).settle(found, (), guarantee.subject)
     call = guarantee.call
     for item, reason in found.items():
         call = Call("discharge", (("hypothesis", item), ("evidence_text", reason)), (call,))
-    remaining = [item for item in guarantee.hypotheses if item not in found]
-    added = tuple(dict.fromkeys(item for item in map(as_hypothesis, supposes) if item not in remaining))
+    added = _once(item for item in map(as_hypothesis, supposes) if item not in left.hypotheses)
     if added:
         call = Call("assume", (("hypotheses", added),), (call,))
     elif not found:
         return guarantee
     if by is not None:
         call = replace(by, premises=(guarantee.call,))
-    closed = [*guarantee.discharged, *(Discharged(item, reason, guarantee.subject) for item, reason in found.items())]
-    return _make(
-        guarantee.subject, guarantee.notion, guarantee.bound, (*remaining, *added), closed, guarantee.derivation, guarantee.unit, call
-    )  # fmt: skip
+    made = replace(guarantee.statement, hypotheses=(*left.hypotheses, *added), discharged=left.discharged)
+    return Guarantee(made, _SEAL, call)
 
 
-def _make(
-    subject: str,
-    notion: Notion,
-    bound: Bound,
-    hypotheses: Sequence[Hypothesis],
-    discharged: Sequence[Discharged],
-    derivation: Derivation,
-    unit: Unit,
-    call: Call | None,
-) -> AnyGuarantee:
-    closed = tuple(dict.fromkeys(discharged))
-    if hypotheses:
-        return ConditionalGuarantee(subject, notion, bound, tuple(hypotheses), closed, derivation, _SEAL, unit, call)
-    return Guarantee(subject, notion, bound, closed, derivation, _SEAL, unit, call)
+def restate(guarantee: Guarantee, said: Sequence[Hypothesis], call: Call) -> Guarantee:
+    """Return a guarantee whose open hypotheses are restated (:meth:`Carried.restate`) by the rule of ``call``. Not exported."""
+    require_guarantee(guarantee)
+    made = replace(guarantee.statement, hypotheses=Carried.of(guarantee).restate(said).hypotheses)
+    return Guarantee(made, _SEAL, replace(call, premises=(guarantee.call,)))
 
 
-def _notion_of(bound: Bound) -> Notion:
-    if isinstance(bound, TwoSidedDP):
-        return bound.notion
-    if isinstance(bound, CurveBound):
-        return Notion.PRIVACY_CURVE
-    return Notion.ADD_REMOVE_DP if isinstance(bound, EpsilonDP) else Notion.PDP
+def _once(items: Iterable[_Item]) -> tuple[_Item, ...]:
+    return tuple(dict.fromkeys(items))
+
+
+def _find_protection(rule: str, bound: Bound, parents: Sequence[Protection], given: Protection | None) -> Protection:
+    """Return the protection of what a rule concludes. Raises :class:`InvalidArgument` where there is none, or not one."""
+    for left, right in pairwise(parents):
+        if left.unit is not right.unit:
+            protected = " and ".join(sorted({left.unit.value, right.unit.value}))
+            raise InvalidArgument(
+                f"guarantees about different units were to be combined ({protected}); bring them to one unit first: merge the records of a "
+                "user, or use group"
+            )
+        if left != right:
+            raise InvalidArgument(
+                f"guarantees with different neighbors were to be combined ({left.describe()}; {right.describe()}); bring them to one first "
+                "with change_neighbors"
+            )
+    whole = given if given is not None else parents[0] if parents else None
+    if whole is None:
+        raise InvalidArgument(f"the rule {rule!r} concludes from no guarantee, and nobody said whom it protects; give its protection")
+    RULES[rule].require(rule, *parents, *(() if given is None else (given,)))
+    if not whole.neighbors.is_directed and isinstance(bound, Losses) and not bound.is_symmetric:
+        raise InvalidArgument(
+            f"a loss for each direction was given for {whole.describe()}, which has no direction; give the larger one for both"
+        )
+    return whole
+
+
+def _require_steps(found: Mapping[Hypothesis, str], rule: str = "") -> None:
+    """Refuse words where only a step of code, or one ``rule``, makes a hypothesis about the world true. Raises :class:`InvalidArgument`."""
+    for item, reason in found.items():
+        if not may_close(item, reason) or (item == ONLY_RELEASE and rule not in _ADDS_UP):
+            raise InvalidArgument(
+                f"the hypothesis {item.id!r} is about the world and was to be discharged by words ({reason[:60]!r}), which make nothing "
+                "true; leave it open, or let a step of code see to it"
+            )
 
 
 def _require_line(subject: object) -> None:

@@ -1,78 +1,42 @@
-"""Guarantees to JSON and back (the format ``pdp-guarantee``, version 2). What a file states is no theorem: no rule accepts its type."""
+"""Guarantees to JSON and back (the format ``pdp-guarantee``, version 3). What a file states is no theorem: no rule accepts its type."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from accountant.guarantees.budgets import KEPT
 from accountant.guarantees.calls import read_call, write_call
-from accountant.guarantees.render import premises_json, render
-from accountant.guarantees.statements import RULES
+from accountant.guarantees.measures import Bound, Losses
+from accountant.guarantees.render import render
+from accountant.guarantees.statements import RULES, SAID_BY_FILE
 from accountant.guarantees.stored import (
     Proofs,
     read_bound,
     read_derivation,
-    read_discharged,
     read_evidence,
     read_hypotheses,
-    read_name,
+    read_stated_protection,
+    reopen,
     write_bound,
+    write_carried,
     write_derivation,
-    write_discharged,
     write_evidence,
     write_name,
 )
-from accountant.guarantees.theorem import (
-    AnyGuarantee,
-    Bound,
-    Call,
-    CurveBound,
-    Derivation,
-    Discharged,
-    EpsilonDP,
-    Notion,
-    TwoSidedDP,
-    Unit,
-    conclude,
-    require_guarantee,
-)
+from accountant.guarantees.theorem import Call, Derivation, Guarantee, Statement, conclude, require_guarantee
 from profiles import InvalidArgument, UnreadableFile
 from profiles.hypotheses import FILE_IS_RIGHT, ONE_USER, Hypothesis, fill_in
 from profiles.mechanisms.catalogue import resembles_exact
 from profiles.mechanisms.interface import EXACT_MODE
+from profiles.protection import Protection, Unit
 from profiles.strict_json import read_document, read_fields, read_list, read_string, write_document
 from proofs_check.suprema.bound import EpsilonBound
 
 FORMAT = "pdp-guarantee"
-VERSION = 2
-
-
-@dataclass(frozen=True, slots=True)
-class StatedGuarantee:
-    """The content of a guarantee, without the word of any rule for it."""
-
-    subject: str
-    notion: Notion
-    bound: Bound
-    hypotheses: tuple[Hypothesis, ...]
-    discharged: tuple[Discharged, ...]
-    derivation: Derivation
-    unit: Unit = Unit.RECORD
-
-    @classmethod
-    def of(cls, guarantee: AnyGuarantee) -> StatedGuarantee:
-        """Return what a guarantee states."""
-        return cls(
-            guarantee.subject,
-            guarantee.notion,
-            guarantee.bound,
-            guarantee.hypotheses,
-            guarantee.discharged,
-            guarantee.derivation,
-            guarantee.unit,
-        )
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +47,7 @@ class ReadGuarantee:
     :func:`suppose` makes one that has the file's word as an open hypothesis. ``digest`` is the SHA-256 of the text.
     """
 
-    stated: StatedGuarantee
+    stated: Statement
     call: Call | None
     digest: str
     version: int = VERSION
@@ -94,7 +58,8 @@ class ReadGuarantee:
         stated = self.stated
         told = {item.id for item in (*stated.hypotheses, *(closed.hypothesis for closed in stated.discharged))}
         rounded = EXACT_MODE if any(resembles_exact(closed.evidence) for closed in stated.discharged) else ()
-        needed = (*rounded, *(item for rule in _rules(stated.derivation) for item in RULES[rule].premises), *stated.unit.hypotheses)
+        premises = (stated.protection.state(item) for rule in _rules(stated.derivation) for item in RULES[rule].premises)
+        needed = (*rounded, *premises, *stated.unit.hypotheses)
         more = (fill_in(item, stated.subject) for item in dict.fromkeys(needed) if item.id not in told)
         return (FILE_IS_RIGHT.about(digest=self.digest), *stated.hypotheses, *more)
 
@@ -106,34 +71,34 @@ class ReadGuarantee:
 
 
 def read_guarantee(text: str) -> ReadGuarantee:
-    """Return what the text of a file (of version 1 or 2) of :func:`accountant.interop.write_guarantee` states, exactly.
+    """Return what the text of a file (of any version) of :func:`accountant.interop.write_guarantee` states, exactly.
 
     Raises :class:`UnreadableFile` (not that format or version, malformed, contradictory) and what reading a profile raises.
     """
-    whole = read_document(text, FORMAT, 1, VERSION)
-    keys = {"format", "version", "subject", "notion", "bound", "hypotheses", "discharged", "derivation", "calls", "proofs"}
-    found = read_fields(whole, f"a {FORMAT}", keys if whole["version"] == 1 else keys | {"unit"})
+    whole = read_document(text, FORMAT, *range(1, VERSION + 1))
+    keys = {"format", "version", "subject", "bound", "hypotheses", "discharged", "derivation", "calls", "proofs"}
+    later = {1: {"notion"}, 2: {"notion", "unit"}, 3: {"protection"}}[whole["version"]]
+    found = read_fields(whole, f"a {FORMAT}", keys | later)
     try:
         proofs = Proofs([read_evidence(item) for item in read_list(found["proofs"], "the proofs")])
-        stated = StatedGuarantee(
+        hypotheses = read_hypotheses(found["hypotheses"], "the hypotheses")
+        told = reopen(_read_protection(found, hypotheses), hypotheses, found["discharged"])
+        stated = Statement(
             read_string(found["subject"], "the subject"),
-            read_name(found["notion"], "notion", Notion),
             read_bound(found["bound"], proofs),
-            read_hypotheses(found["hypotheses"], "the hypotheses"),
-            tuple(read_discharged(item) for item in read_list(found["discharged"], "the discharged hypotheses")),
+            told.protection,
+            told.hypotheses,
+            told.discharged,
             read_derivation(found["derivation"]),
-            read_name(found["unit"], "unit", Unit) if "unit" in found else Unit.RECORD,
         )
-        if whole["version"] == 1 and ONE_USER in stated.hypotheses:  # what version 1 said of the unit
-            stated = replace(stated, unit=Unit.USER)
         call = read_call(found["calls"], proofs)
     except RecursionError:
         raise UnreadableFile(f"a {FORMAT} was expected, but it is nested too deeply; check the file") from None
-    _refuse_contradictions(stated)
+    _refuse_contradictions(stated, found.get("notion"))
     return ReadGuarantee(stated, call, hashlib.sha256(text.encode("utf-8")).hexdigest(), whole["version"])
 
 
-def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
+def write_guarantee(guarantee: Guarantee | ReadGuarantee) -> str:
     """Return the text of a JSON file with all that a guarantee states, exactly, and the calls of the rules that made it.
 
     :func:`accountant.interop.read_guarantee` reads it back, which is tried before it is returned.
@@ -151,7 +116,7 @@ def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
         stated, call = guarantee.stated, guarantee.call
     else:
         require_guarantee(guarantee)
-        stated, call = StatedGuarantee.of(guarantee), guarantee.call
+        stated, call = guarantee.statement, guarantee.call
     try:
         text = _write(stated, call)
         read_guarantee(text)
@@ -164,22 +129,19 @@ def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
     raise InvalidArgument(f"the guarantee of {str(stated.subject)[:60]!r} was to be written to a file, but none can hold it: {said}")
 
 
-def _write(stated: StatedGuarantee, call: Call | None) -> str:
+def _write(stated: Statement, call: Call | None) -> str:
     proofs = Proofs()
     made = {
         "subject": stated.subject,
-        "notion": write_name(stated.notion),
         "bound": write_bound(stated.bound, proofs),
-        "unit": write_name(stated.unit),
-        "hypotheses": premises_json(stated.hypotheses),
-        "discharged": [write_discharged(item) for item in stated.discharged],
+        **write_carried(stated),
         "derivation": write_derivation(stated.derivation),
         "calls": write_call(call, proofs),
     }
     return write_document(FORMAT, VERSION, {**made, "proofs": [write_evidence(item) for item in proofs.items]})
 
 
-def suppose(read: ReadGuarantee) -> AnyGuarantee:
+def suppose(read: ReadGuarantee) -> Guarantee:
     """If the file is right, what it states holds: the guarantee has that, and the hypotheses that the file names, as open hypotheses.
 
     What the file says was checked is not carried over, and what it says was discharged is on record as what the file says: both are a
@@ -189,7 +151,7 @@ def suppose(read: ReadGuarantee) -> AnyGuarantee:
     if not isinstance(read, ReadGuarantee):
         raise InvalidArgument(f"a guarantee that was read from a file was expected, but {type(read).__name__} was found; read one first")
     stated, open_ = read.stated, read.hypotheses
-    said = {item.hypothesis: f"the file says: {item.evidence}" for item in stated.discharged if item.hypothesis not in open_}
+    said = {item.hypothesis: SAID_BY_FILE + item.evidence for item in stated.discharged if item.hypothesis not in open_}
     return conclude(
         "as a file states",
         stated.subject,
@@ -198,8 +160,7 @@ def suppose(read: ReadGuarantee) -> AnyGuarantee:
         conclusion="not replayed",
         supposes=open_,
         discharges=said,
-        notion=stated.notion,
-        unit=stated.unit,
+        protection=stated.protection,
         stated=(stated.derivation,),
     )
 
@@ -212,10 +173,8 @@ def _rules(derivation: Derivation) -> Iterator[str]:
 
 def _unchecked(bound: Bound) -> Bound:
     """Return a bound with proofs that nobody has checked here, whatever the file says about them."""
-    if isinstance(bound, EpsilonDP):
-        return replace(bound, evidence=_unchecked_proof(bound.evidence))
-    if isinstance(bound, TwoSidedDP):
-        return replace(bound, evidence=tuple(map(_unchecked_proof, bound.evidence)))
+    if isinstance(bound, Losses):
+        return replace(bound, proofs=tuple(map(_unchecked_proof, bound.proofs)))
     return bound
 
 
@@ -223,21 +182,26 @@ def _unchecked_proof(evidence: EpsilonBound) -> EpsilonBound:
     return replace(evidence, proved_by_balls=False, checked_by_kernel=False, kernel_reason="stated by a file, not replayed")
 
 
-def _refuse_contradictions(stated: StatedGuarantee) -> None:
-    """Refuse numbers that no rule gives, so that not even a supposed guarantee has them."""
+def _read_protection(found: Mapping[str, Any], hypotheses: Sequence[Hypothesis]) -> Protection:
+    """Return the protection of a file; version 1 said of the unit what its hypotheses do, and of neighbors that they are add-remove."""
+    earlier = {"unit": found.get("unit", "user" if ONE_USER in hypotheses else "record"), "neighbors": "add-remove"}
+    return read_stated_protection(found.get("protection", earlier), "the file")
+
+
+def _refuse_contradictions(stated: Statement, notion: object) -> None:
+    """Refuse numbers that no rule gives, so that not even a supposed guarantee has them. ``notion``: what earlier files name besides."""
     bound = stated.bound
-    fits = stated.notion is Notion.PDP
-    if isinstance(bound, EpsilonDP):
-        fits = stated.notion is Notion.ADD_REMOVE_DP and 0 <= bound.lower <= bound.upper
+    fits = notion is None or notion == write_name(stated.notion)
+    if isinstance(bound, Losses):
+        ends = [bound.remove, bound.remove if bound.add is None else bound.add, bound.delta_remove, bound.delta_add]
+        fits = fits and min(ends) >= 0 and bound.delta <= 1 and (bound.is_symmetric or stated.protection.neighbors.is_directed)
+    if isinstance(bound, Losses) and bound.lower is not None:
         kept = KEPT in _rules(stated.derivation)  # its upper bound is the budget, which the proof is within
-        proved = bound.evidence.upper <= bound.upper if kept else bound.evidence.upper == bound.upper
-        fits = fits and bound.lower == bound.evidence.lower and proved
-    elif isinstance(bound, CurveBound):
-        fits = stated.notion is Notion.PRIVACY_CURVE
-    elif isinstance(bound, TwoSidedDP):
-        ends = [bound.plus, bound.plus if bound.minus is None else bound.minus, bound.delta_plus, bound.delta_minus]
-        fits = stated.notion is bound.notion and min(ends) >= 0 and bound.delta <= 1
-    named = {item.id for item in (*stated.hypotheses, *(entry.hypothesis for entry in stated.discharged))}
+        proof = bound.proofs[0] if len(bound.proofs) == 1 else None
+        fits = fits and bound.is_symmetric and 0 <= bound.lower <= bound.remove and proof is not None
+        fits = fits and proof is not None and bound.lower == proof.lower
+        fits = fits and proof is not None and (proof.upper <= bound.remove if kept else proof.upper == bound.remove)
+    named = {item.id for item in stated.hypotheses}  # a rule that changes the unit has discharged what the unit before supposed
     others = {item.id for unit in Unit for item in unit.hypotheses} - {item.id for item in stated.unit.hypotheses}
     if named & others:
         raise UnreadableFile(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees import AnyGuarantee, Unit
+from accountant.curves import Composition, make_event
+from accountant.curves.events import MechanismKind
+from accountant.guarantees import Guarantee, Unit, declare_directions, declare_events
 from accountant.interop.dominating import spend
 from profiles import InvalidArgument, MissingExtra
-from profiles.numbers import round_up_finite, to_integer
-from proofs_check.enclosures import ball, upper_fraction, working_precision
+from profiles.balls import ball, upper_fraction, working_precision
+from profiles.hypotheses import HYPOTHESES_UNKNOWN, Hypothesis, as_hypotheses
+from profiles.numbers import round_up_finite, to_exact, to_integer
+from profiles.protection import Neighbors, Protection
 
 try:
     import opendp.prelude as dp
@@ -22,13 +26,19 @@ except ImportError as error:
 _BITS = 256
 #: Domains whose members are no collections of records, which OpenDP pairs with distances of data sets all the same.
 _NO_DATA_SETS = ("AtomDomain", "OptionDomain", "MapDomain", "BitVectorDomain")
+#: The distances of OpenDP that count the records in which data sets differ, by how they differ; the first is taken where none is named.
+_METRICS = {
+    Neighbors.ADD_REMOVE: (dp.symmetric_distance, dp.insert_delete_distance),
+    Neighbors.REPLACE_ONE: (dp.change_one_distance, dp.hamming_distance),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyMap:
     """The privacy map d ↦ d·ε of group privacy, rounded up; with δ > 0 it is d ↦ (d·ε, δ (e^(dε) − 1)/(e^ε − 1)).
 
-    ``d_in`` records are added or removed; ``epsilon`` in nats and ``delta`` are exact. Source: a chain of neighbors, Dwork and Roth 2014.
+    ``d_in`` records are added, removed or replaced; ``epsilon`` in nats and ``delta`` are exact. Source: a chain of neighbors, Dwork and
+    Roth 2014.
     """
 
     epsilon: Fraction
@@ -63,26 +73,35 @@ class MeasurementPlan:
     """All that an OpenDP measurement is made of, as data: it can be pickled, which OpenDP's own objects with Python functions cannot.
 
     ``function`` is ``package.module:name``, a module-level function from the data to the output: the mechanism that the guarantee of
-    ``subject`` is about. That it is that mechanism is your word, as is what stands in ``hypotheses``; OpenDP therefore asks for the feature
-    ``honest-but-curious``. Make one with :func:`plan_measurement`.
+    ``subject`` is about. That it is that mechanism is your word, as is what stands in ``premises``; OpenDP therefore asks for the feature
+    ``honest-but-curious``. ``protection``: whom the map protects. Make one with :func:`plan_measurement`.
     """
 
     subject: str
     privacy_map: PrivacyMap
-    hypotheses: tuple[str, ...]
+    protection: Protection
+    premises: tuple[Hypothesis, ...]
     function: str
 
-    def make(self, input_domain: Any, input_metric: Any = None) -> Any:
-        """Return the measurement: on ``input_domain`` with add/remove distances, in max divergence (approximate where δ > 0).
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """The sentences of the hypotheses that were accepted."""
+        return tuple(item.sentence for item in self.premises)
 
-        ``input_metric``: ``symmetric_distance()`` (the default) or ``insert_delete_distance()``. The plan is its attribute ``pdp_plan``.
+    def make(self, input_domain: Any, input_metric: Any = None) -> Any:
+        """Return the measurement: on ``input_domain`` with distances of its neighbors, in max divergence (approximate where δ > 0).
+
+        ``input_metric``: ``symmetric_distance()`` (the default) or ``insert_delete_distance()`` where records are added or removed,
+        ``change_one_distance()`` (the default) or ``hamming_distance()`` where one is replaced. The plan is its attribute ``pdp_plan``: the
+        measurement knows nothing else of hypotheses, and what OpenDP makes of it has the distances alone.
         Raises :class:`InvalidArgument` for another metric and for a domain without records, and what OpenDP raises.
         """
-        metric = dp.symmetric_distance() if input_metric is None else input_metric
-        if metric not in (dp.symmetric_distance(), dp.insert_delete_distance()):
+        known = _METRICS[self.protection.neighbors]
+        metric = known[0]() if input_metric is None else input_metric
+        if metric not in [item() for item in known]:
             raise InvalidArgument(
-                f"the guarantee of {self.subject!r} is for records that are added or removed, but the metric {metric} was given; use "
-                "symmetric_distance() or insert_delete_distance()"
+                f"in the guarantee of {self.subject!r} {self.protection.describe()}, but the metric {metric} was given; use "
+                f"{' or '.join(f'{item.__name__}()' for item in known)}"
             )
         if str(getattr(input_domain, "type", "")).removeprefix("opendp::domains::").startswith(_NO_DATA_SETS):
             raise InvalidArgument(
@@ -95,7 +114,7 @@ class MeasurementPlan:
         return measurement
 
 
-def plan_measurement(guarantee: AnyGuarantee, function: Callable[[Any], Any] | str, *, accept_hypotheses: bool = False) -> MeasurementPlan:
+def plan_measurement(guarantee: Guarantee, function: Callable[[Any], Any] | str, *, accept_hypotheses: bool = False) -> MeasurementPlan:
     """Return the plan of a measurement that runs ``function`` and has the ε of ``guarantee``, in both directions.
 
     ``function``: a module-level function, or its name ``package.module:name``. ``accept_hypotheses``: open hypotheses are accepted; they
@@ -108,13 +127,59 @@ def plan_measurement(guarantee: AnyGuarantee, function: Callable[[Any], Any] | s
             f"the guarantee of {guarantee.subject!r} is for {guarantee.unit.value}, but a measurement of OpenDP is for one row; merge the "
             "records of a user into one row, and account for that mechanism"
         )
-    if spent.minus is None:
+    if spent.add is None:
         raise InvalidArgument(
             f"the guarantee of {guarantee.subject!r} is one-sided, but a measurement of OpenDP bounds both directions; sample first "
             "(accountant.onesided.subsample)"
         )
-    loss = PrivacyMap(max(spent.plus, spent.minus), max(spent.delta_plus, spent.delta_minus))
-    return MeasurementPlan(guarantee.subject, loss, tuple(item.sentence for item in guarantee.hypotheses), _name(function))
+    if guarantee.protection.neighbors not in _METRICS:
+        raise InvalidArgument(
+            f"in the guarantee of {guarantee.subject!r} {guarantee.protection.describe()}, but OpenDP has no distance for that; bring it "
+            "to other neighbors with change_neighbors"
+        )
+    return MeasurementPlan(
+        guarantee.subject, PrivacyMap(spent.upper, spent.delta), guarantee.protection, guarantee.hypotheses, _name(function)
+    )
+
+
+def read_measurement(
+    measurement: Any, *, name: str = "a measurement of OpenDP", hypotheses: Iterable[Hypothesis | str] | None = None
+) -> Guarantee:
+    """Return what a measurement promises for one record, as a declaration: ε, (ε, δ) or ρ of its privacy map at distance 1.
+
+    The neighbors are those of its metric: records that are added or removed, or one that is replaced. One that was made from a plan of
+    ours has its hypotheses; of all others, and of what OpenDP made of it, ``hypotheses`` says what they rest on, and None leaves open that
+    nobody said it. Raises :class:`InvalidArgument` for other metrics and measures, by name.
+    """
+    plan = getattr(measurement, "pdp_plan", None)
+    metric, measure = getattr(measurement, "input_metric", None), getattr(measurement, "output_measure", None)
+    found = [neighbors for neighbors, known in _METRICS.items() if metric in [item() for item in known]]
+    if not found:
+        shown = f"the metric {str(metric)[:60]}" if metric is not None else f"an object of type {type(measurement).__name__}"
+        listed = ", ".join(f"{item.__name__}()" for known in _METRICS.values() for item in known)
+        raise InvalidArgument(
+            f"a measurement whose metric counts records ({listed}) was expected, but {shown} was found; take one of data sets"
+        )
+    given = plan.premises if isinstance(plan, MeasurementPlan) else ()
+    if hypotheses is not None:
+        given += as_hypotheses(hypotheses, repr(name[:60]))
+    elif not isinstance(plan, MeasurementPlan):
+        given = (HYPOTHESES_UNKNOWN.about(name=name, carrier="a measurement of OpenDP"),)
+    (neighbors,) = found
+    if measure == dp.zero_concentrated_divergence():
+        event = make_event(MechanismKind.ZCDP, {"rho": measurement.map(1)})
+        return declare_events(Composition(name, (event,)), given, unit=Unit.RECORD, neighbors=neighbors)
+    if measure not in (dp.max_divergence(), dp.approximate(dp.max_divergence())):
+        raise InvalidArgument(
+            f"a measurement in max divergence (approximate, too) or zero-concentrated divergence was expected, but {str(measure)[:60]} was "
+            "found; bring it there with a combinator of OpenDP, such as make_fix_delta"
+        )
+    loss = measurement.map(1)
+    epsilon, delta = (to_exact(item) for item in (loss if isinstance(loss, tuple) else (loss, 0)))
+    return declare_directions(
+        name, epsilon, epsilon, source="the privacy map of OpenDP at distance 1", hypotheses=given, delta_remove=delta, delta_add=delta,
+        unit=Unit.RECORD, neighbors=neighbors,
+    )  # fmt: skip
 
 
 def _name(function: Callable[[Any], Any] | str) -> str:
@@ -145,6 +210,3 @@ def _find(name: str) -> Any:
     except (ImportError, AttributeError, ValueError):
         return None
     return found
-
-
-__all__ = ["MeasurementPlan", "PrivacyMap", "plan_measurement"]

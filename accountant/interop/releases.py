@@ -1,59 +1,33 @@
-"""Releases from files of any kind that this project writes: guarantees, and certificates of an epsilon or of a sample."""
+"""Guarantees out of files: of guarantees, and of certificates of an epsilon, a sample, k-means or statistics, each checked again."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from accountant.guarantees import AnyGuarantee, amplify_by_importance_sampling, derive_profile, settle, worst_case
+from accountant.applications.kmeans import certificate as kmeans
+from accountant.applications.statistics import certificate as statistics
+from accountant.guarantees import Guarantee, amplify_by_importance_sampling, derive_profile, settle, worst_case
 from accountant.guarantees.gaussian_samples import bound_by_cover
+from accountant.guarantees.measures import Losses
 from accountant.guarantees.rules import list_premises
-from accountant.guarantees.theorem import TwoSidedDP, conclude
-from accountant.interop.files import FORMAT, read_guarantee, suppose
-from accountant.interop.replaying import replay
+from accountant.guarantees.stored import read_hypotheses
+from accountant.guarantees.theorem import conclude
+from accountant.interop.files import read_guarantee, suppose
+from accountant.interop.replaying import find_unrepeatable, replay
 from accountant.rules import rule_from_expression
+from accountant.samples.certificate import FORMAT as SAMPLE
 from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
 from accountant.weights.gaussian.covers import FORMAT as COVER
 from accountant.weights.gaussian.covers import check_cover
-from profiles import NotReplayed, UnreadableFile, to_exact
-from profiles.hypotheses import FILE_IS_RIGHT, PUBLIC_CONSTANTS, Hypothesis, as_hypothesis
-from profiles.strict_json import read_json
-from proofs_check.kernel import check
+from profiles import UnreadableFile, to_exact
+from profiles.hypotheses import FILE_IS_RIGHT, PUBLIC_CONSTANTS, REGISTRY, Hypothesis, as_hypothesis, restore
+from profiles.protection import RECORDS, read_protection
+from profiles.strict_json import find_document, read_json
+from proofs_check.kernel import Report, check
 
 _NUMBERS = PUBLIC_CONSTANTS.about(names="the numbers in q are")
-
-
-def read_release(text: str, name: str = "the file") -> AnyGuarantee:
-    """Return the guarantee that a file is about, with an epsilon that was checked here again as far as that can be done.
-
-    * A guarantee file: its calls are made again; where they cannot be, what it states, with its word as an open hypothesis.
-    * A certificate of ``pdp epsilon``, also of one at a delta: the kernel checks it, and the rules conclude from its profile and q.
-    * A certificate of ``pdp sample``: checked as ``pdp check`` does; what it states, and the premises that it does not name.
-
-    Raises :class:`UnreadableFile` for other files, and for certificates that are rejected or have no epsilon.
-    """
-    sample = read_certificate(text)
-    if sample is not None:
-        return _from_sample(sample, text, name)
-    try:
-        whole = read_json(text)
-    except ValueError:  # it may be a file of data: what it says is not told
-        whole = None
-    if isinstance(whole, dict) and whole.get("format") == FORMAT:
-        read = read_guarantee(text)
-        try:
-            return replay(read)
-        except NotReplayed:
-            return suppose(read)
-    if isinstance(whole, dict) and whole.get("format") == COVER:
-        return _from_cover(whole, name)
-    if isinstance(whole, dict) and isinstance(whole.get("sampling"), dict) and isinstance(whole.get("profile"), dict):
-        return _from_epsilon(whole, text, name)
-    raise UnreadableFile(
-        f"a guarantee file or a certificate of pdp epsilon or pdp sample was expected in {name}, but something else was found; "
-        "write one with pdp epsilon --guarantee or --certificate, or with pdp sample"
-    )
 
 
 def list_unchecked(text: str) -> tuple[Hypothesis, ...]:
@@ -68,45 +42,98 @@ def list_unchecked(text: str) -> tuple[Hypothesis, ...]:
     if not isinstance(whole.get("sampling"), dict) or not any(claim.get("claim") == "epsilon-upper" for claim in whole["claims"]):
         return ()
     profile = declare_stated(whole["profile"])
-    return (*list_premises(profile, rule_from_expression(whole["sampling"]["q"], profile)), _NUMBERS)
+    found = (*list_premises(profile, rule_from_expression(whole["sampling"]["q"], profile)), _NUMBERS, *read_told(whole))
+    return tuple(dict.fromkeys(found))
 
 
-def _from_epsilon(whole: Mapping[str, Any], text: str, name: str) -> AnyGuarantee:
+def read_stated(text: str) -> Guarantee:
+    """Return the guarantee of a guarantee file: its calls are made again; where nobody can make them, what it states on its own word.
+
+    Raises :class:`profiles.NotReplayed` where the calls make something else than the file states.
+    """
+    read = read_guarantee(text)
+    return replay(read) if find_unrepeatable(read.call) is None else suppose(read)
+
+
+def read_epsilon(text: str) -> Guarantee:
+    """Return the guarantee of a certificate of an epsilon. Raises :class:`UnreadableFile` where the kernel accepts none there."""
     report = check(text)
     proved = {claim.claim for claim in report.claims if claim.verdict == "proved"}
     if not report.accepted or not {"well-defined", "epsilon-upper"} <= proved:
         why = report.reason if not report.accepted else "it has no claim epsilon-upper"
-        raise UnreadableFile(f"a certificate of an epsilon was expected in {name}, but the kernel does not accept one there: {why}")
+        raise UnreadableFile(f"a certificate of an epsilon was expected, but the kernel does not accept one there: {why}")
+    whole = read_json(text)
+    told = read_told(whole)
+    if "protection" in whole and read_protection(**whole["protection"]) != RECORDS:
+        raise UnreadableFile("a certificate of an epsilon is about one record more or less, but it says another protection; get it anew")
+    proof = {name: value for name, value in whole.items() if name not in ("protection", "hypotheses")}
     profile = declare_stated(whole["profile"])
     rule = rule_from_expression(whole["sampling"]["q"], profile)
     found = amplify_by_importance_sampling(derive_profile(profile), rule)
-    return settle(worst_case(found, certificate=whole), supposes=(_NUMBERS,))
+    return settle(worst_case(found, certificate=proof), supposes=(*told, _NUMBERS))
 
 
-def _from_cover(whole: Mapping[str, Any], name: str) -> AnyGuarantee:
-    report = check_cover(whole)
-    if not report.accepted:
-        raise UnreadableFile(f"a certificate of an epsilon at a delta was expected in {name}, but it is rejected at {report.step}")
+def read_told(whole: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses that a certificate states beside its claims: those of the registry, and others as the user's own."""
+    return tuple(
+        restore(item["id"], item["sentence"], REGISTRY[item["id"]].head.value if item["id"] in REGISTRY else "")
+        or as_hypothesis(item["sentence"])
+        for item in whole.get("hypotheses", ())
+    )
+
+
+def read_cover(text: str) -> Guarantee:
+    """Return the guarantee of a weight cover. Raises :class:`UnreadableFile` where it is rejected."""
+    whole = _accepted(text, COVER, "a certificate of an epsilon at a delta", check_cover)
     profile = declare_stated(whole["profile"])
     rule = rule_from_expression(whole["sampling"]["q"], profile)
     found = bound_by_cover(profile, rule=rule, at_delta=to_exact(whole["delta"]), steps=whole["steps"], weight_cover=whole)
     return settle(found, supposes=(_NUMBERS,))
 
 
-def _from_sample(sample: Mapping[str, Any], text: str, name: str) -> AnyGuarantee:
-    report = check_certificate(sample)
+def read_sample(text: str) -> Guarantee:
+    """Return the guarantee of a certificate of a sample. Raises :class:`UnreadableFile` where it is rejected."""
+    found = _accepted(text, SAMPLE, "a certificate of a sample", check_certificate)
+    stated = (*read_premises(found), *map(as_hypothesis, name_unstated(found)))
+    return _state(text, found, f"one analysis of a sample for {found['profile']['name']}", "certificate of a sample", stated)
+
+
+def read_kmeans(text: str) -> Guarantee:
+    """Return the guarantee of a certificate of private k-means. Raises :class:`UnreadableFile` where it is rejected."""
+    found = _accepted(text, kmeans.FORMAT, "a certificate of private k-means", kmeans.check_certificate)
+    return _state(text, found, found["profile"]["name"], "certificate of private k-means", read_hypotheses(found["premises"], "premises"))
+
+
+def read_statistics(text: str) -> Guarantee:
+    """Return the guarantee of a certificate of statistics and a sample. Raises :class:`UnreadableFile` where it is rejected."""
+    found = _accepted(text, statistics.FORMAT, "a certificate of statistics and a sample", statistics.check_certificate)
+    subject = f"statistics and one analysis of a sample for {found['sample']['profile']['name']}"
+    return _state(text, found, subject, "certificate of statistics and a sample", read_hypotheses(found["premises"], "premises"))
+
+
+def _accepted(text: str, kind: str, what: str, judge: Callable[[Mapping[str, Any]], Report]) -> Mapping[str, Any]:
+    found = find_document(text, kind, floats=True)
+    if found is None:
+        raise UnreadableFile(f"{what} was expected, but the text is no JSON object of that format, or has a key twice; get it anew")
+    report = judge(found)
     if not report.accepted:
-        raise UnreadableFile(f"a certificate of a sample was expected in {name}, but it is rejected at {report.step}: {report.reason}")
+        raise UnreadableFile(f"{what} was expected, but it is rejected at {report.step}: {report.reason}")
+    return found
+
+
+def _state(text: str, found: Mapping[str, Any], subject: str, what: str, hypotheses: Sequence[Hypothesis]) -> Guarantee:
+    """Return what an accepted certificate states of a run: the bound for its protection, under the hypotheses that it lists."""
     digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    upper, delta = to_exact(sample["epsilon"]["upper"]), to_exact(sample["epsilon"].get("delta", "0"))
-    stated = f"epsilon <= {sample['epsilon']['upper']}" + ("" if not delta else f", delta <= {sample['epsilon']['delta']}")
+    epsilon = found["epsilon"]
+    upper, delta = to_exact(epsilon["upper"]), to_exact(epsilon.get("delta") or "0")
     right = FILE_IS_RIGHT.about(digest=digest)
     return conclude(
         "as a file states",
-        f"one analysis of a sample for {sample['profile']['name']}",
-        TwoSidedDP(upper, upper, delta, delta),
-        source=f"certificate of a sample with the SHA-256 {digest}",
-        conclusion=stated,
-        supposes=(right, *read_premises(sample), *map(as_hypothesis, name_unstated(sample))),
+        subject,
+        Losses(upper, upper, delta, delta),
+        source=f"{what} with the SHA-256 {digest}",
+        conclusion=f"epsilon <= {epsilon['upper']}" + (f", delta <= {epsilon['delta']}" if delta else ""),
+        protection=read_protection(**found["protection"]) if "protection" in found else RECORDS,
+        supposes=(right, *hypotheses),
         discharges={right: "pdp check accepts the certificate: the kernel its proof, and its checker all that it states"},
     )

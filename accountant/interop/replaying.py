@@ -7,11 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees import AnyGuarantee, EpsilonDP, assume
-from accountant.guarantees.calls import CALLS
+from accountant.guarantees import Guarantee, assume
+from accountant.guarantees.calls import CALLS, load_calls
 from accountant.guarantees.derive import BOUNDING, CONSTRAINED
-from accountant.guarantees.theorem import Bound, Call, SampledBound, TwoSidedDP, require_guarantee
-from accountant.interop.files import ReadGuarantee, StatedGuarantee
+from accountant.guarantees.measures import Bound, Losses, SampledBound
+from accountant.guarantees.theorem import Call, Statement, require_guarantee
+from accountant.interop.files import ReadGuarantee
 from accountant.rules import RULES, SamplingRule, make_rule, rule_from_expression
 from accountant.rules.named import constants_are_public
 from profiles import InvalidArgument, NotReplayed, PDPError, Profile
@@ -21,7 +22,7 @@ from proofs_check.suprema.bound import EpsilonBound
 from proofs_check.verify import verify
 
 
-def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_evidence: bool = False) -> AnyGuarantee:
+def replay(read: ReadGuarantee, *, known: Sequence[Guarantee] = (), accept_evidence: bool = False) -> Guarantee:
     """Return the guarantee that the accountant's rules make from the calls that a file records. No number is taken on the file's word.
 
     Bounds come from the certificates that the kernel accepts now, for the very profile and rule that the calls name; where there is
@@ -41,7 +42,7 @@ def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_ev
     try:
         found = _Replay((), read.version, trusting=True, accepting=True, searched={})
         made = found.make(read.call)
-        _require_same(read.stated, StatedGuarantee.of(made), read.version)
+        _require_same(read.stated, made.statement, read.version)
         again = _Replay(tuple(known), read.version, trusting=False, accepting=accept_evidence, searched=found.searched)
         return again.make(read.call)
     except NotReplayed:
@@ -49,6 +50,15 @@ def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_ev
     except (PDPError, KeyError, TypeError, ValueError, AttributeError) as error:
         said = str(error) if isinstance(error, PDPError) else f"a call has the wrong arguments: {error}"[:200]
         raise NotReplayed(f"the calls of the guarantee of {read.stated.subject[:60]!r} cannot be made again: {said}") from error
+
+
+def find_unrepeatable(call: Call | None) -> str | None:
+    """Return why the calls of a file cannot be made again by anybody, None where they can: what they make is then compared."""
+    if call is None:
+        return "one of its calls is not recorded"
+    if call.name not in load_calls():
+        return f"the call of {call.name[:60]!r} cannot be made again from a file"
+    return next(filter(None, map(find_unrepeatable, call.premises)), None)
 
 
 class _Replay:
@@ -60,18 +70,18 @@ class _Replay:
     __slots__ = ("accepting", "known", "searched", "trusting", "version", "words")
 
     def __init__(
-        self, known: tuple[AnyGuarantee, ...], version: int, *, trusting: bool, accepting: bool, searched: dict[int, dict[str, Any]]
+        self, known: tuple[Guarantee, ...], version: int, *, trusting: bool, accepting: bool, searched: dict[int, dict[str, Any]]
     ) -> None:
         self.known, self.version, self.trusting, self.accepting, self.searched = known, version, trusting, accepting, searched
         self.words: set[Hypothesis] = set()
 
-    def make(self, call: Call | None) -> AnyGuarantee:
+    def make(self, call: Call | None) -> Guarantee:
         if call is None:
             raise NotReplayed("a guarantee was to be replayed, but one of the calls behind it is not recorded; use suppose instead")
         for guarantee in self.known:
             if guarantee.call == call:
                 return guarantee
-        if call.name not in CALLS:
+        if call.name not in load_calls():
             raise NotReplayed(f"the call of {call.name[:60]!r} cannot be repeated from a file; use suppose instead")
         signature, rule = CALLS[call.name]
         premises = [self.make(premise) for premise in call.premises]
@@ -81,7 +91,7 @@ class _Replay:
         if given.keys() != signature.arguments.keys():
             raise NotReplayed(f"a call of {call.name!r} has the arguments {', '.join(signature.arguments)}; give each of them")
         if call.name in _IN_WORDS and (not self.accepting or given.get("hypothesis") in self.words):  # a file cannot vouch for its own word
-            return premises[0]
+            return premises[0] if "hypotheses" not in given else assume(premises[0], given["hypotheses"])
         change = _MADE_AGAIN.get(call.name)
         arguments = dict(given) if change is None else change(self, dict(given), premises)
         made = rule(parts=premises, **arguments) if signature.premises is None else rule(*premises, **arguments)
@@ -94,10 +104,10 @@ class _Replay:
 
 # --- what of a file is not believed: each function returns the arguments of a call that is made again --------------------------------
 
-_Made = Callable[["_Replay", dict[str, Any], Sequence[AnyGuarantee]], dict[str, Any]]
+_Made = Callable[["_Replay", dict[str, Any], Sequence[Guarantee]], dict[str, Any]]
 
 
-def _amplify(run: _Replay, given: dict[str, Any], premises: Sequence[AnyGuarantee]) -> dict[str, Any]:
+def _amplify(run: _Replay, given: dict[str, Any], premises: Sequence[Guarantee]) -> dict[str, Any]:
     (premise,) = premises
     profile = getattr(premise.bound, "profile", None)
     if not isinstance(profile, Profile):
@@ -105,7 +115,7 @@ def _amplify(run: _Replay, given: dict[str, Any], premises: Sequence[AnyGuarante
     return {"rule": _restore_rule(run, given["rule"], profile)}
 
 
-def _worst_case(run: _Replay, given: dict[str, Any], premises: Sequence[AnyGuarantee]) -> dict[str, Any]:
+def _worst_case(run: _Replay, given: dict[str, Any], premises: Sequence[Guarantee]) -> dict[str, Any]:
     (premise,) = premises
     evidence: EpsilonBound = given["evidence"]
     if evidence.checked_by_kernel and evidence.certificate is not None:
@@ -116,7 +126,7 @@ def _worst_case(run: _Replay, given: dict[str, Any], premises: Sequence[AnyGuara
     return run.searched[key]
 
 
-def _options(premise: AnyGuarantee, stated: dict[str, Any]) -> dict[str, Any]:
+def _options(premise: Guarantee, stated: dict[str, Any]) -> dict[str, Any]:
     """Verdicts about conditions are found again: those of a file are worth nothing."""
     options = {name: value for name, value in stated.items() if name in ("relative_gap", "accept_wider")}
     rule: SamplingRule = premise.bound.rule  # type: ignore[union-attr]
@@ -130,37 +140,38 @@ def _options(premise: AnyGuarantee, stated: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _declare_directions(_: _Replay, given: dict[str, Any], __: Sequence[AnyGuarantee]) -> dict[str, Any]:
+def _declare_directions(_: _Replay, given: dict[str, Any], __: Sequence[Guarantee]) -> dict[str, Any]:
     """Proofs in the bound of a declaration are left out: the rule makes none."""
     bound: Bound = given.pop("bound")
-    if not isinstance(bound, TwoSidedDP):
+    if not isinstance(bound, Losses):
         raise NotReplayed("a mechanism with two losses was expected in a call, but another bound was found; correct the file")
-    return {**given, "plus": bound.plus, "minus": bound.minus, "delta_plus": bound.delta_plus, "delta_minus": bound.delta_minus}
+    return {**given, "remove": bound.remove, "add": bound.add, "delta_remove": bound.delta_remove, "delta_add": bound.delta_add}
 
 
-def _worst_case_directions(run: _Replay, given: dict[str, Any], _: Sequence[AnyGuarantee]) -> dict[str, Any]:
+def _worst_case_directions(run: _Replay, given: dict[str, Any], _: Sequence[Guarantee]) -> dict[str, Any]:
     gap = dict(given.pop("options")).get("relative_gap", Fraction(1, 10**9))
     going, coming = (item.certificate if item.checked_by_kernel else None for item in given.pop("evidence"))
-    rule = _restore_rule(run, given["rule"], given["plus"])
+    rule = _restore_rule(run, given["rule"], given["remove"])
     return {**given, "rule": rule, "relative_gap": gap, "certificates": (going, coming)}
 
 
-def _cover(run: _Replay, given: dict[str, Any], _: Sequence[AnyGuarantee]) -> dict[str, Any]:
+def _cover(run: _Replay, given: dict[str, Any], _: Sequence[Guarantee]) -> dict[str, Any]:
     return {**given, "rule": _restore_rule(run, given["rule"], given["profile"])}
 
 
-def _bound_mu_again(_: _Replay, given: dict[str, Any], __: Sequence[AnyGuarantee]) -> dict[str, Any]:
+def _bound_mu_again(_: _Replay, given: dict[str, Any], __: Sequence[Guarantee]) -> dict[str, Any]:
     """The worst case of mu is taken from its certificate where the kernel accepts that, and computed anew otherwise."""
     evidence: EpsilonBound = given.pop("evidence")
     return given | ({"certificate": evidence.certificate} if evidence.checked_by_kernel else {})
 
 
-def _discharge(_: _Replay, given: dict[str, Any], __: Sequence[AnyGuarantee]) -> dict[str, Any]:
+def _discharge(_: _Replay, given: dict[str, Any], __: Sequence[Guarantee]) -> dict[str, Any]:
     return {"hypothesis": given["hypothesis"], "evidence": given["evidence_text"]}
 
 
 #: Calls that discharge a hypothesis without a proof: by somebody's words, or because of a mechanism that the reader of the file never saw.
-_IN_WORDS = ("discharge", "round_noise")
+#: What is read of a record in place of its statistics is in words, too: both are open then.
+_IN_WORDS = ("discharge", "round_noise", "name_readings")
 
 #: All other calls are made again with the very arguments that the file names.
 _MADE_AGAIN: dict[str, _Made] = {
@@ -200,28 +211,31 @@ def _named_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
     return next((rule for rule in made if rule.q == stated.q), made[0])
 
 
-def _require_same(stated: StatedGuarantee, made: StatedGuarantee, version: int) -> None:
+def _require_same(stated: Statement, made: Statement, version: int) -> None:
     """Compare everything but how a bound was found, which a certificate does not say.
 
-    The rules of version 1 named fewer premises: what they make now has more, and it is what they make that is returned. What the file
-    leaves open is open; a profile without statistics left two premises open that hold by themselves.
+    The rules of earlier versions named fewer premises, and more was discharged by words: what they make now has more open, and it is what
+    they make that is returned. What the file leaves open is open; a profile without statistics left two premises open that hold by
+    themselves.
     """
     pairs = {
         "subject": (stated.subject, made.subject),
-        "notion": (stated.notion, made.notion),
         "bound": (_numbers(stated.bound), _numbers(made.bound)),
-        "open hypotheses": (stated.hypotheses, made.hypotheses),
-        "discharged hypotheses": (stated.discharged, made.discharged),
+        "open hypotheses": (set(stated.hypotheses), set(made.hypotheses)),
+        "discharged hypotheses": (set(stated.discharged), set(made.discharged)),
         "derivation": (stated.derivation, made.derivation),
-        "unit": (stated.unit, made.unit),
+        "protection": (stated.protection, made.protection),
     }
+    if version == 2:
+        pairs["open hypotheses"] = (set(stated.hypotheses), set(stated.hypotheses) & set(made.hypotheses))
+        pairs["discharged hypotheses"] = (set(made.discharged), set(made.discharged) & set(stated.discharged))
     if version == 1:
-        for name in ("open hypotheses", "discharged hypotheses", "unit"):
+        for name in ("open hypotheses", "discharged hypotheses", "protection"):
             del pairs[name]
         ids = {item.id for item in made.hypotheses if item.id != STATED.id}
         ids |= {closed.hypothesis.id for closed in made.discharged} & {IN_RANGE.id, RECORD_STATISTICS.id}
         if not all(item in made.hypotheses or item.id in ids for item in stated.hypotheses):
-            pairs["open hypotheses"] = (stated.hypotheses, made.hypotheses)
+            pairs["open hypotheses"] = (set(stated.hypotheses), set(made.hypotheses))
         pairs["bound"] = (_numbers(_bare(stated.bound)), _numbers(_bare(made.bound)))
     for name, (left, right) in pairs.items():
         if left != right:
@@ -233,12 +247,7 @@ def _bare(bound: Bound) -> Bound:
 
 
 def _numbers(bound: Bound) -> object:
-    if isinstance(bound, EpsilonDP):
-        return (bound.lower, bound.upper, *_proof(bound.evidence))
-    if isinstance(bound, TwoSidedDP):
-        proofs = [_proof(item) for item in bound.evidence]
-        return (bound.plus, bound.minus, bound.delta_plus, bound.delta_minus, proofs)
-    return bound
+    return (replace(bound, proofs=(), lower=None), *map(_proof, bound.proofs)) if isinstance(bound, Losses) else bound
 
 
 def _proof(evidence: EpsilonBound) -> tuple[object, ...]:

@@ -8,18 +8,20 @@ from typing import Any
 from accountant.curves import Composition, PrivacyCurve, curve_of, make_event
 from accountant.curves.events import MechanismKind
 from profiles import InvalidArgument
-from profiles.hypotheses import Hypothesis
+from profiles.hypotheses import HYPOTHESES_UNKNOWN, Hypothesis
 
 _WANTED = "an accountant of Opacus, its state_dict, or its history of (noise multiplier, sample rate, steps)"
 
 
-def curve_of_opacus(source: object, *, name: str = "training with Opacus", hypotheses: Iterable[Hypothesis | str] = ()) -> PrivacyCurve:
+def curve_of_opacus(
+    source: object, *, name: str = "training with Opacus", hypotheses: Iterable[Hypothesis | str] | None = None
+) -> PrivacyCurve:
     """Return the privacy curve of the steps that an accountant of Opacus has counted.
 
     ``source``: the accountant (anything with ``history``), its ``state_dict()``, or its list of (noise multiplier, sample rate, steps).
     A float stands for its exact binary value, a text for the decimal that is written. That each step has a fresh Poisson sample with this
-    rate (``poisson_sampling=True``), that gradients are clipped to the norm by which the noise is scaled, and what else the numbers rest
-    on are hypotheses of the curve.
+    rate (``poisson_sampling=True``) and that gradients are clipped to the norm by which the noise is scaled are hypotheses of the curve.
+    ``hypotheses``: what else the numbers rest on; None leaves open that nobody said it.
 
     Raises :class:`InvalidArgument` for another object, no steps and numbers outside their ranges, :class:`profiles.InvalidNumber`.
 
@@ -37,7 +39,5 @@ def curve_of_opacus(source: object, *, name: str = "training with Opacus", hypot
         events.append(make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": noise}, sampling_probability=rate, count=steps))
     if not events:
         raise InvalidArgument("a training run with steps was expected, but its history has none; account after training")
-    return curve_of(Composition(name, tuple(events)), hypotheses=hypotheses)
-
-
-__all__ = ["curve_of_opacus"]
+    unknown = HYPOTHESES_UNKNOWN.about(name=name, carrier="an accountant of Opacus")
+    return curve_of(Composition(name, tuple(events)), hypotheses=(unknown,) if hypotheses is None else hypotheses)

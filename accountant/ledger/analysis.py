@@ -10,14 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import Guarantee
+from accountant.guarantees.theorem import Carried
 from accountant.ledger.amounts import amount_text
 from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
@@ -32,7 +33,7 @@ from accountant.ledger.units import to_ids
 from profiles import Declaration, InvalidArgument, InvalidData, InvalidNumber, Profile, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.errors import LedgerRejected, ReleaseUsed
-from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE, Hypothesis
+from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE
 
 if TYPE_CHECKING:
     from accountant.ledger.ledger import Ledger
@@ -52,10 +53,9 @@ class Charged:
     cost: str
     records: int
     served: bool
-    guarantee: AnyGuarantee = field(repr=False)
+    guarantee: Guarantee = field(repr=False)
 
     def __str__(self) -> str:
-        """Say it in one line."""
         rows = "one row" if self.records == 1 else f"{self.records} rows"
         paid = "published before, and served again" if self.served else f"at most {self.cost} nats for a unit with {rows}"
         return f"{self.name!r}, entry {self.sequence}, {paid}"
@@ -101,17 +101,16 @@ class Analysis:
 
     @property
     def notion(self) -> LedgerNotion:
-        """The notion in which the ledger adds up."""
         return self.ledger.settings.notion
 
     def release(
         self,
-        guarantee: AnyGuarantee,
+        guarantee: Guarantee,
         size: int | None,
         run: Callable[[Booleans], Any],
         *,
         arguments: object,
-        curve: AnyGuarantee | None = None,
+        curve: Guarantee | None = None,
         personal: Personal | None = None,
         ids: Any = None,
         known: bool = True,
@@ -134,23 +133,21 @@ class Analysis:
             return self._serve(said), self._tell(served=True)
         self.ledger.require_unused(self.name)
         charge = self._prepare(guarantee, curve, personal)
-        supposed = self._suppose(guarantee if curve is None else curve, known=known)
+        run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
+        charge = charge.settle({}, (ARITHMETIC, *run_elsewhere))
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
-        receipt = self.ledger.charge_rows(self.name, charge, batches, supposed, self.seen)
+        receipt = self.ledger.charge_rows(self.name, charge, batches, self.seen)
         output = run(receipt.active)
         receipt.require_same()  # the rows may have been read again
         with Release(self.ledger, self.name) as release:
             stored = release.publish({"arguments": said, "released": output})
         return stored["released"], self._tell(served=False)
 
-    def _prepare(self, guarantee: AnyGuarantee, curve: AnyGuarantee | None, personal: Personal | None) -> Charge:
-        if personal is not None:
-            return prepare_charge(Declaration(personal.profile), self.notion)
-        return prepare_charge(curve if curve is not None and self.notion is LedgerNotion.ZCDP else guarantee, self.notion)
-
-    def _suppose(self, guarantee: AnyGuarantee, *, known: bool) -> tuple[Hypothesis, ...]:
-        own = tuple(item for item in guarantee.hypotheses if isinstance(item, Hypothesis))
-        return (*own, ARITHMETIC) if known else (*own, ARITHMETIC, RUN_ON_ACTIVE.about(name=self.name))
+    def _prepare(self, guarantee: Guarantee, curve: Guarantee | None, personal: Personal | None) -> Charge:
+        promised = guarantee if curve is None else curve
+        if personal is not None:  # the cost of a row is that of the profile, and what it rests on is told by what will be run
+            return replace(prepare_charge(Declaration(personal.profile), self.notion), carried=Carried.of(promised))
+        return prepare_charge(promised if self.notion is LedgerNotion.ZCDP else guarantee, self.notion)
 
     def _read(self, size: int | None, statistics: Mapping[str, Floats], found_ids: Any) -> Iterator[RowBatch]:
         specs, ids = self.ledger.budget.specs, self.ids if found_ids is None else found_ids
@@ -238,6 +235,3 @@ def _spell(value: object) -> Any:
         return [kind, {item.name: _spell(getattr(value, item.name)) for item in fields(value) if item.init}]
     name = getattr(value, "__qualname__", None)
     return [kind, f"{getattr(value, '__module__', '')}.{name}" if isinstance(name, str) else ""]
-
-
-__all__ = ["Analysis", "Charged", "Personal", "make_analysis"]

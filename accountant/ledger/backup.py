@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from accountant.files import replace_file
+from accountant.guarantees.theorem import Carried
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
 from accountant.ledger.inputs import require_regular
@@ -28,7 +29,7 @@ from profiles import InvalidArgument, PDPError, UnreadableFile
 from profiles.errors import LedgerRejected
 from profiles.strict_json import read_json
 
-_FORMAT, _VERSION = "pdp-ledger-log", 1
+FORMAT, VERSION = "pdp-ledger-log", 1
 _LONGEST = 1 << 27
 
 
@@ -54,7 +55,7 @@ def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
 
 
 def _write_lines(journal: Journal) -> Iterator[str]:
-    yield json.dumps({"format": _FORMAT, "version": _VERSION})
+    yield json.dumps({"format": FORMAT, "version": VERSION})
     for entry in journal.entries:
         for segment in journal.store.iter_segments(journal.hasher, entry.sequence):
             yield json.dumps({"first": segment.first, "hashes": _text(segment.hashes), "fingerprint": _text(segment.fingerprint)})
@@ -141,11 +142,11 @@ def _read_batches(path: Path) -> Iterator[tuple[Entry, _Batch]]:
         raise UnreadableFile(f"the backup {path} cannot be read ({error.strerror}); check the path and its rights") from None
     with stream:
         head = _read_line(stream.readline(_LONGEST))
-        if head is None or head.get("format") != _FORMAT:
+        if head is None or head.get("format") != FORMAT:
             raise UnreadableFile(f"a backup of a ledger was expected in {path.name}, but another file was found; name the backup")
-        if type(head.get("version")) is not int or head["version"] != _VERSION:
+        if type(head.get("version")) is not int or head["version"] != VERSION:
             raise UnreadableFile(
-                f"a backup of version {_VERSION} was expected in {path.name}, but another one was found; use a newer release"
+                f"a backup of version {VERSION} was expected in {path.name}, but another one was found; use a newer release"
             )
         batch = _Batch()
         while line := stream.readline(_LONGEST):
@@ -246,9 +247,15 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
     old = ledger.journal
     head, hidden = old.entries[-1], old.hasher.secret
     spent = old.charges[-1].body["spent"] if old.charges else ledger.settings.spent
+    parts, whole = ledger.list_carried(), ledger.conclude()
+    carried = Carried(
+        whole.protection,  # what the filter closed is open again: the new ledger's own filter closes it, if it does
+        tuple(dict.fromkeys((*(item for part in parts for item in part.hypotheses), *whole.hypotheses))),
+        tuple(dict.fromkeys(item for part in parts for item in part.discharged)),
+    )
     settings = Settings(
         make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
-        ledger.settings.check, head.hash.hex(), spent,
+        ledger.settings.check, ledger.settings.protection, head.hash.hex(), spent, carried,
     )  # fmt: skip
     made = Ledger.begin(path, anchor, secret, hidden, settings)
 
@@ -286,6 +293,3 @@ def _number(value: object) -> int:
     if type(value) is not int or value < 0:
         raise ValueError(value)
     return value
-
-
-__all__ = ["back_up", "migrate", "restore"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,11 +13,11 @@ from accountant.curves.events import Event, MechanismKind
 from accountant.guarantees.bounds import bound_epsilon
 from accountant.guarantees.derive import DerivedEpsilon, bound_without_sampling
 from accountant.guarantees.gaussian import bound_mu
+from accountant.guarantees.measures import Bound, CurveBound, Losses
 from accountant.guarantees.proved import derive_mechanism
-from accountant.guarantees.render import premises_json
 from accountant.guarantees.rules import derive_profile
-from accountant.guarantees.stored import write_rule
-from accountant.guarantees.theorem import AnyGuarantee, Bound, ConditionalGuarantee, CurveBound, EpsilonDP, Guarantee, TwoSidedDP, Unit
+from accountant.guarantees.stored import write_carried, write_rule
+from accountant.guarantees.theorem import Carried, Guarantee
 from accountant.ledger.amounts import MOST, Grid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
 from accountant.ledger.steps import Rounding
@@ -32,6 +32,7 @@ from profiles.arrays import Floats, Integers
 from profiles.files import to_declaration
 from profiles.hypotheses import EXACT_REALS, OF_MECHANISMS, Hypothesis, name_declaration, name_range, name_statistics
 from profiles.notions import ProfileNotion
+from profiles.protection import RECORDS, Protection, Unit
 from profiles.stored import profile_object
 from profiles.strict_json import write_exact
 from profiles.variables import MAX_NAME
@@ -44,7 +45,7 @@ class Charge:
 
     ``worst``: what the shift of a record of the declared ranges is at most, in nats; ``shifts`` and ``costs`` are the grids of a record's
     shift and of a user's cost. ``plan``: how records are sampled, None where every record is used with weight 1.
-    ``hypotheses``: what the promise rests on.
+    ``carried``: whom the promise protects, and what it rests on.
     """
 
     profile: Profile
@@ -54,7 +55,32 @@ class Charge:
     costs: Grid
     rounding: Rounding
     plan: SamplingPlan | None
-    hypotheses: tuple[Hypothesis, ...]
+    carried: Carried
+
+    def settle(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis]) -> Charge:
+        """Return the charge with some hypotheses discharged, each with the reason, and others added."""
+        return replace(self, carried=self.carried.settle(discharges, supposes, self.profile.name))
+
+    def restate(self, said: Sequence[Hypothesis]) -> Charge:
+        """Return the charge with ``said`` in place of the hypotheses of the same ids, such as how a statistic is read."""
+        return replace(self, carried=self.carried.restate(said))
+
+    def require(self, protection: Protection) -> None:
+        """Refuse a charge that protects neither the units of a ledger nor their records, or has other neighbors.
+
+        Raises :class:`InvalidArgument`.
+        """
+        found, name = self.carried.protection, self.profile.name[:60]
+        if found.unit not in (Unit.RECORD, protection.unit):
+            raise InvalidArgument(
+                f"the accounts of this ledger are of {protection.unit.value}, but the guarantee of {name!r} protects {found.unit.value}; "
+                "charge one for records, or another ledger"
+            )
+        if found.neighbors is not protection.neighbors:
+            raise InvalidArgument(
+                f"in this ledger {protection.describe()}, but in the guarantee of {name!r} {found.describe()}; bring it to these neighbors "
+                f'first, with change_neighbors(guarantee, "{protection.neighbors.value}")'
+            )
 
     def worst_cost(self, records: int) -> int:
         """Return what a user with this many records is charged at most. Raises :class:`InvalidArgument` above 2^22 nats."""
@@ -94,7 +120,7 @@ class Charge:
             "profile": profile_object(self.profile),
             "sampling": None if self.plan is None else write_rule(self.plan.rule),
             "worst": write_exact(self.worst),
-            "hypotheses": premises_json(self.hypotheses),
+            **write_carried(self.carried),
         }
 
 
@@ -107,7 +133,7 @@ def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> 
 
     Raises :class:`profiles.OtherNotion` for a promise that the ledger has no place for, :class:`Undecided` where no worst case is found.
     """
-    if isinstance(reference, Guarantee | ConditionalGuarantee):
+    if isinstance(reference, Guarantee):
         return _charge_guarantee(reference, notion)
     if isinstance(reference, SamplingPlan):
         plan: SamplingPlan | None = reference
@@ -128,41 +154,36 @@ def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> 
     admit(profile)
     if plan is not None:
         _refuse_delta(pure=isinstance(plan.derived, DerivedEpsilon))
-        worst, hypotheses = plan.epsilon, plan.guarantee().hypotheses
+        worst, carried = plan.epsilon, Carried.of(plan.guarantee())
     else:
-        worst, hypotheses = _bound_shift(profile), _suppose(declaration)
-    return _make(profile, notion, worst, plan, hypotheses)
+        worst, carried = _bound_shift(profile), _suppose(declaration)
+    return _make(profile, notion, worst, plan, carried)
 
 
-def _make(profile: Profile, notion: LedgerNotion, worst: Fraction, plan: SamplingPlan | None, hypotheses: Sequence[Hypothesis]) -> Charge:
+def _make(profile: Profile, notion: LedgerNotion, worst: Fraction, plan: SamplingPlan | None, carried: Carried) -> Charge:
     shifts = choose_grid(worst, notion.grid_bits)
     costs = shifts if notion is LedgerNotion.PURE else choose_grid(notion.charge(shifts.round_up(worst) * shifts.step))
     term = notion.shift_term(profile, sampled=plan is not None)
     rounding = Rounding(term, CompiledTerm(term), shifts.shift, up=True, most=shifts.round_up(worst))
-    return Charge(profile, notion, worst, shifts, costs, rounding, plan, tuple(hypotheses))
+    return Charge(profile, notion, worst, shifts, costs, rounding, plan, carried)
 
 
-def _charge_guarantee(guarantee: AnyGuarantee, notion: LedgerNotion) -> Charge:
+def _charge_guarantee(guarantee: Guarantee, notion: LedgerNotion) -> Charge:
     """Return the charge of something that has a guarantee for each record, or each user: that number, or its shift, for every record.
 
     A guarantee for users is charged as often as a user has rows, which may be more than is needed, and is never less.
     """
-    if guarantee.unit is Unit.EVENT:
-        raise InvalidArgument(
-            f"a ledger charges units with all of their records, but the guarantee of {guarantee.subject[:60]!r} protects "
-            f"{guarantee.unit.value} alone; charge one for records or users"
-        )
     squared = _find_square(guarantee, notion)
     promise: Mapping[str, Any] = {"epsilon": exact_text(squared)} if notion is LedgerNotion.PURE else {"rho": exact_text(squared / 2)}
     kind = ProfileNotion.PURE if notion is LedgerNotion.PURE else ProfileNotion.ZCDP
     profile = declare(guarantee.subject[:MAX_NAME], notion=kind, ignores_weights=True, **promise)
-    return _make(profile, notion, squared if notion is LedgerNotion.PURE else root_up(squared), None, guarantee.hypotheses)
+    return _make(profile, notion, squared if notion is LedgerNotion.PURE else root_up(squared), None, Carried.of(guarantee))
 
 
-def _find_square(guarantee: AnyGuarantee, notion: LedgerNotion) -> Fraction:
+def _find_square(guarantee: Guarantee, notion: LedgerNotion) -> Fraction:
     """Return ε of a guarantee for a pure ledger, and the square of its shift for a zCDP one. Raises :class:`InvalidArgument`."""
     bound = guarantee.bound
-    known = bound.upper if isinstance(bound, EpsilonDP) else bound.epsilon if isinstance(bound, TwoSidedDP) and not bound.delta else None
+    known = bound.epsilon if isinstance(bound, Losses) and not bound.delta else None
     if known is not None:
         return known if notion is LedgerNotion.PURE else known * known
     if notion is LedgerNotion.ZCDP and isinstance(bound, CurveBound):
@@ -175,7 +196,7 @@ def _find_square(guarantee: AnyGuarantee, notion: LedgerNotion) -> Fraction:
 
 def _say_refusal(bound: Bound, notion: LedgerNotion) -> str:
     """Return why a guarantee without an ε in both directions, and without a ρ, cannot be charged, and what can."""
-    if isinstance(bound, TwoSidedDP) and bound.epsilon is None:
+    if isinstance(bound, Losses) and bound.epsilon is None:
         return (
             "it has no finite loss where a unit comes, and a ledger promises both directions (docs/ledger.md, L6); charge an algorithm "
             "that draws a sample, or has a finite loss in either direction"
@@ -191,7 +212,7 @@ def _say_refusal(bound: Bound, notion: LedgerNotion) -> str:
             "it has no epsilon without a delta, and no ledger adds up both for each record (docs/ledger.md, L3); keep a ledger in the "
             "notion zcdp for it, which charges the rho of normal noise"
         )
-    if isinstance(bound, (TwoSidedDP, CurveBound)):
+    if isinstance(bound, (Losses, CurveBound)):
         return (
             "it has an (epsilon, delta), and no ledger adds up both for each record (docs/ledger.md, L3); charge normal noise by its rho "
             "in a ledger in the notion zcdp, or a pure mechanism"
@@ -245,19 +266,15 @@ def _bound_shift(profile: Profile) -> Fraction:
     return root_up(2 * bound_epsilon(stand_in, make_rule("uniform", stand_in, {"rate": 1})).upper)
 
 
-def _suppose(declaration: Declaration) -> tuple[Hypothesis, ...]:
+def _suppose(declaration: Declaration) -> Carried:
     """Return what the promise of a mechanism on records with weight 1 rests on."""
     profile = declaration.profile
-    own: tuple[Hypothesis, ...] = (name_range(profile), name_statistics(profile)) if profile.record else ()
-    if profile.notion is ProfileNotion.ZCDP:
-        found: tuple[Hypothesis, ...] = (name_declaration(profile), *OF_MECHANISMS, EXACT_REALS, *declaration.hypotheses)
-    elif declaration.mechanism is not None:
-        found = derive_mechanism(declaration.mechanism).hypotheses
+    own = (name_range(profile), name_statistics(profile)) if profile.record else ()
+    given = (EXACT_REALS, *declaration.hypotheses)
+    if declaration.mechanism is not None and profile.notion is not ProfileNotion.ZCDP:
+        found = Carried.of(derive_mechanism(declaration.mechanism))
+    elif profile.notion is ProfileNotion.PURE:
+        found = Carried.of(derive_profile(profile, tuple(dict.fromkeys(given))))
     else:
-        given = tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses)))
-        found = (
-            derive_profile(profile, given).hypotheses
-            if profile.notion is ProfileNotion.PURE
-            else (name_declaration(profile), *OF_MECHANISMS, *given)
-        )
-    return tuple(dict.fromkeys((*found, *own)))
+        found = Carried(RECORDS, (name_declaration(profile), *OF_MECHANISMS, *RECORDS.unit.hypotheses, *given))
+    return found.settle({}, own, profile.name)

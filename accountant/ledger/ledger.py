@@ -13,12 +13,15 @@ from typing import Any, Self
 
 import numpy as np
 
+from accountant.curves import Composition, make_event
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.weighing import complete_specs
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import Guarantee
+from accountant.guarantees.curves import shorten_subject
 from accountant.guarantees.filters import filter_releases
-from accountant.guarantees.render import premises_json
-from accountant.guarantees.stored import read_hypotheses
+from accountant.guarantees.rules import GIVEN_ROW
+from accountant.guarantees.stored import read_carried, read_hypotheses
+from accountant.guarantees.theorem import Carried
 from accountant.ledger.accounts import Asked
 from accountant.ledger.amounts import amount_text, floor_text, to_nats
 from accountant.ledger.analysis import Analysis, make_analysis
@@ -45,6 +48,7 @@ from accountant.ledger.settings import (
     to_budget_rule,
     to_key,
     to_mode,
+    to_protection,
     to_records,
 )
 from accountant.ledger.store import Store
@@ -56,7 +60,8 @@ from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Integers
 from profiles.errors import LedgerRejected, OverBudget, ReleaseUsed
-from profiles.hypotheses import ARITHMETIC, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS, Hypothesis
+from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, HYPOTHESES_UNKNOWN, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
+from profiles.protection import Neighbors
 from profiles.randomness.system import open_generator
 
 
@@ -108,13 +113,14 @@ class Ledger:
         mode: object = "individual",
         attributes: Mapping[str, object] | None = None,
         records: int | None = None,
+        unit: object = None,
         ids: Any = None,
         secret: str | os.PathLike[str] | None = None,
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
     ) -> Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
-        with ``ids`` beside it.
+        with ``ids`` beside it. ``unit``: what that is, "user", or "user-period" where the key has several columns and nothing is said.
 
         ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``anchor``: a file
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
@@ -124,16 +130,17 @@ class Ledger:
 
         Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        rule, chosen = to_budget_rule(budget, attributes), to_mode(mode)
+        rule, chosen, columns = to_budget_rule(budget, attributes), to_mode(mode), to_key(key)
         hidden = secrets.token_bytes(SECRET_BYTES)
         settings = Settings(
             make_token(),
             to_ledger_notion(notion),
             chosen,
-            to_key(key),
+            columns,
             rule,
             to_records(records, chosen),
             make_check(hidden),
+            to_protection(unit, Neighbors.ADD_REMOVE, columns),
             table=table is not None,
         )
         rows = open_rows(data, settings.key, rule.specs, ids)
@@ -294,9 +301,8 @@ class Ledger:
         seen, rows = look(found), open_rows(found, self.settings.key, (*specs, *self.budget.specs), ids)
         read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
-        own = [item for item in charge.hypotheses if not specs or item.id != RECORD_STATISTICS.id]
-        supposed = (*own, *read, *((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
-        return self.charge_rows(name, charge, rows, supposed, seen)
+        supposed = (*((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
+        return self.charge_rows(name, charge.restate(read).settle({}, supposed), rows, seen)
 
     def find_data(self, data: Any) -> Any:
         """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""
@@ -305,13 +311,10 @@ class Ledger:
             raise InvalidArgument("a charge needs the data, but none were given, and the ledger was not opened with a file; give them")
         return found
 
-    def charge_rows(
-        self, name: str, charge: Charge, rows: Iterable[RowBatch], supposed: Sequence[Hypothesis], seen: Seen | None = None
-    ) -> Receipt:
-        """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one; ``supposed`` is what its
-        promise rests on. See :meth:`charge`.
-        """
+    def charge_rows(self, name: str, charge: Charge, rows: Iterable[RowBatch], seen: Seen | None = None) -> Receipt:
+        """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one. See :meth:`charge`."""
         checked = check_name(name)
+        charge.require(self.settings.protection)
         budget = self.budget
         active: list[Booleans] = []
         selections: list[Selection] = []
@@ -337,12 +340,7 @@ class Ledger:
             if seen is not None:
                 seen.require_same("nothing was charged: charge it again")
             active.append(found.active)
-            return charge.describe() | {
-                "hypotheses": premises_json(dict.fromkeys(supposed)),
-                "cost": cost,
-                "spent": spent,
-                "time": self.tell_time(),
-            }
+            return charge.describe() | {"cost": cost, "spent": spent, "time": self.tell_time()}
 
         entry = self.journal.append(CHARGE, checked, work)
         return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen)
@@ -449,22 +447,46 @@ class Ledger:
                 "large, for example with Max"
             )
 
-    def guarantee(self) -> AnyGuarantee:
-        """Return what everything that was charged so far promises together, and ever will under the budgets in force."""
+    def guarantee(self) -> Guarantee:
+        """Return what everything that was charged so far promises together, and ever will under the budgets in force.
+
+        It rests on all that any entry rests on, and the ledger that this one goes on from; on ``own-budget`` where any budget ever came
+        from columns, and on ``raises-fixed`` where any was raised.
+        """
         self.journal.catch_up()
-        premises: dict[Hypothesis, None] = {}
-        for entry in self.journal.charges:
-            premises |= dict.fromkeys(read_hypotheses(entry.body["hypotheses"], "the hypotheses of a release"))
+        return self.conclude()
+
+    def conclude(self) -> Guarantee:
+        """Return the same of the entries that were read so far: for what holds the lock already."""
+        charges, raises = self.journal.charges, self.journal.select(BUDGET)
+        rules = (self.settings.budget, *(read_budget(entry.body["budget"]) for entry in raises))
         most = to_nats(self.budget.most)
         pure = self.settings.notion is LedgerNotion.PURE
         subject = f"all releases of a ledger whose units are told by {', '.join(self.settings.key)}"
         return filter_releases(
             subject,
-            most if pure else self.settings.notion.curve("a ledger", most),
-            tuple(premises),
-            one_number=not self.settings.budget.attributes and not self.budget.attributes,
-            releases=[entry.name for entry in self.journal.charges],
+            most if pure else Composition(shorten_subject(subject), (make_event("zcdp", {"rho": most}),)),
+            self.list_carried(),
+            protection=self.settings.protection,
+            key=", ".join(self.settings.key),
+            one_number=not any(rule.attributes for rule in rules),
+            raised=bool(raises),
+            releases=[entry.name for entry in charges],
         )
+
+    def list_carried(self) -> list[Carried]:
+        """Return what is known of all that was released: of the ledger that this one goes on from, and of each charge."""
+        before = [] if self.settings.carried is None else [self.settings.carried]
+        return before + [self._read_carried(entry) for entry in self.journal.charges]
+
+    def _read_carried(self, entry: Entry) -> Carried:
+        """Return what a charge rests on. Those of earlier releases do not say what was discharged: what words may have closed is open."""
+        if "discharged" in entry.body:
+            return read_carried(entry.body, "a release")
+        unknown = HYPOTHESES_UNKNOWN.about(name=entry.name, carrier="its entry in the ledger")
+        told = read_hypotheses(entry.body["hypotheses"], "the hypotheses of a release") if "hypotheses" in entry.body else (unknown,)
+        anew = (FIXED_IN_ADVANCE,) if any(item.id == RECORD_STATISTICS.id for item in told) else (FIXED_IN_ADVANCE, GIVEN_ROW)
+        return Carried(self.settings.protection, tuple(dict.fromkeys((*told, *anew))))
 
     def account(self, key: object) -> dict[str, Any]:
         """Return what one unit has spent of what, in nats: private, for the eyes of whoever may see the data.

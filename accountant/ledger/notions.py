@@ -5,21 +5,16 @@ from __future__ import annotations
 from enum import Enum
 from fractions import Fraction
 from math import isqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accountant.curves import Composition, make_event
 from accountant.ledger.amounts import BITS, Grid
 from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.arrays import Integers
 from profiles.notions import ProfileNotion
-from profiles.suggestions import suggest
+from profiles.suggestions import describe_unknown
 from profiles.terms import Term, number, rebuild, substitute
 from profiles.variables import WEIGHT
-
-if TYPE_CHECKING:
-    from accountant.curves import Composition as Curve
 
 #: Squares of fewer bits than this fit into 64 bits.
 _HALF = 2**31
@@ -90,11 +85,6 @@ class LedgerNotion(Enum):
         exact = [-((-(value * value)) >> -exponent) if exponent < 0 else (value * value) << exponent for value in totals.tolist()]
         return np.array([min(value, 2**62) for value in exact], dtype=np.int64)
 
-    def curve(self, name: str, amount: Fraction) -> Curve:
-        """Return the privacy curve of everything that a budget of ``amount`` allows: what ``pdp account`` adds to other events."""
-        event = make_event("pure", {"epsilon": amount}) if self is LedgerNotion.PURE else make_event("zcdp", {"rho": amount})
-        return Composition(name, (event,))
-
 
 def to_ledger_notion(value: object) -> LedgerNotion:
     """Return a notion of ledgers from its name. Raises :class:`InvalidArgument`."""
@@ -109,8 +99,7 @@ def to_ledger_notion(value: object) -> LedgerNotion:
             '1/16) reach delta = 5/64 where the second is chosen by the first (docs/ledger.md, L3); use the notion "zcdp", and read '
             "(epsilon, delta) off at the end with pdp account"
         )
-    shown = repr(value[:40]) if isinstance(value, str) else f"a value of type {type(value).__name__}"
-    hint = suggest(value, names) if isinstance(value, str) else ""
+    shown, hint = describe_unknown(value, names)
     raise InvalidArgument(f"a ledger keeps its accounts in the notion pure or zcdp, but {shown} was found; choose one{hint}")
 
 

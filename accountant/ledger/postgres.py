@@ -75,12 +75,10 @@ class ServerPlace:
 
     @property
     def file(self) -> None:
-        """None."""
         return
 
     @property
     def name(self) -> str:
-        """The address without user and password."""
         found = conninfo_to_dict(self.url)
         port = f":{found['port']}" if "port" in found else ""
         return f"postgresql://{found.get('host', '')}{port}/{found.get('dbname', '')}#{self.schema}"
@@ -160,12 +158,10 @@ class ServerDatabase:
 
     @property
     def name(self) -> str:
-        """The address without user and password."""
         return self._place.name
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """None."""
         return ()
 
     def prepare(self) -> None:
@@ -200,7 +196,6 @@ class ServerDatabase:
             self._connection.close()
 
     def discard(self) -> None:
-        """Remove the schema."""
         with contextlib.suppress(PDPError), self.transaction():
             self.execute(f'DROP SCHEMA "{self._place.schema}" CASCADE')
         self.close()
@@ -215,18 +210,15 @@ class ServerDatabase:
             raise _name_error(error, self.name) from None
 
     def execute(self, statement: str, values: Values = ()) -> None:
-        """Run a statement."""
         with self._reporting():
             self._connection.execute(_translate(statement), tuple(values) or None)
 
     def find_row(self, statement: str, values: Values = ()) -> tuple[Any, ...] | None:
-        """Return the first row that a statement finds."""
         with self._reporting(), self._connection.cursor(binary=True) as cursor:
             found: tuple[Any, ...] | None = cursor.execute(_translate(statement), tuple(values) or None).fetchone()
             return found
 
     def iter_rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield what a statement finds, some rows at a time."""
         inside = self._connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
         with contextlib.nullcontext() if inside else self.reading():
             with self._reporting():
@@ -281,7 +273,6 @@ class ServerDatabase:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """All reads inside see the tables at one moment."""
         self.execute(f"{_BEGIN} READ ONLY")
         try:
             yield

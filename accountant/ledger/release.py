@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from accountant.guarantees import ConditionalGuarantee, Guarantee, Run, ships
+from accountant.guarantees import Guarantee, Run, ships
+from accountant.guarantees.rules import GIVEN_ROW
 from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.log import CHARGE, OUTPUT, Digest
@@ -133,17 +134,18 @@ def prepare_release(
     if ledger.journal.find(OUTPUT, checked) is not None:
         return Release(ledger, checked)
     ledger.require_unused(checked)
-    promised = isinstance(mechanism, Guarantee | ConditionalGuarantee)
+    promised = isinstance(mechanism, Guarantee)
     runnable = callable(getattr(mechanism, "statistic", None)) and callable(getattr(mechanism, "run", None))
     if not runnable and (not promised or noise is not None):
         raise InvalidArgument(
             f"a mechanism with a profile, statistic and run was expected, but {type(mechanism).__name__} was found; charge its profile"
         )
-    charge, sampler = prepare_charge(mechanism, ledger.settings.notion, **sampling), PoissonSampler(bits)
+    charge = prepare_charge(mechanism, ledger.settings.notion, **sampling)
+    sampler = PoissonSampler(bits)
     matrix = load_matrix(ledger.find_data(data), ledger.settings.key, ledger.budget.specs, ids)
-    supposed = _suppose(charge, mechanism, checked, sampler, noise)
+    charge = _settle(charge, mechanism, checked, sampler, noise)
     statistics = {} if promised else mechanism.statistic(matrix.values)
-    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), supposed)
+    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics))
     rows, weights = receipt.active, None
     if receipt.selections:
         q = np.concatenate([item.probabilities for item in receipt.selections])
@@ -152,17 +154,12 @@ def prepare_release(
     return Release(ledger, checked, matrix.values[rows], weights, rows)
 
 
-def _suppose(charge: Charge, mechanism: object, name: str, sampler: PoissonSampler, noise: Hypothesis | None) -> tuple[Hypothesis, ...]:
-    """Return what a release of a mechanism rests on; less where its run is made here, and where it is of the catalogue."""
-    proved = describe_proof(mechanism) is not None
-    own = [item for item in charge.hypotheses if not (proved and item.id == RECORD_STATISTICS.id)]
-    draws = None if charge.plan is None else sampler.source.hypothesis
+def _settle(charge: Charge, mechanism: object, name: str, sampler: PoissonSampler, noise: Hypothesis | None) -> Charge:
+    """Return the charge with what its release rests on; less where its run is made here, and where it is of the catalogue."""
+    if describe_proof(mechanism) is not None and any(item.id == RECORD_STATISTICS.id for item in charge.carried.hypotheses):
+        charge = charge.restate((GIVEN_ROW,))
     if noise is None:
-        return (*own, ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
-    run = Run(noise=noise, draws=draws, known=ships(mechanism))
-    done = run.discharges()
-    kept = [*(item for item in own if item not in done), *run.supposes(), ARITHMETIC]
-    return tuple(dict.fromkeys(item for item in kept if isinstance(item, Hypothesis)))
-
-
-__all__ = ["Release", "prepare_release"]
+        return charge.settle({}, (ARITHMETIC, RUN_ON_ACTIVE.about(name=name)))
+    run = Run(noise=noise, draws=None if charge.plan is None else sampler.source.hypothesis, known=ships(mechanism))
+    done = {charge.carried.protection.state(item): reason for item, reason in run.discharges().items()}
+    return charge.settle(done, (*run.supposes(), ARITHMETIC))

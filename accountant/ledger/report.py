@@ -28,6 +28,7 @@ def report_public(ledger: Ledger) -> dict[str, Any]:
         "notion": settings.notion.value,
         "mode": settings.mode.value,
         "key": list(settings.key),
+        "protection": settings.protection.to_object(),
         "records": settings.records,
         "budget": {"expression": budget.text, "least": floor_text(budget.least), "most": floor_text(budget.most)},
         "at_worst": amount_text(spent),

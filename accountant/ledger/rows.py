@@ -30,7 +30,6 @@ class RowBatch:
 
     @property
     def size(self) -> int:
-        """How many rows."""
         return self.ids.size
 
 

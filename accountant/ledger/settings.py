@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from accountant.data.specs import StatisticSpec
-from accountant.ledger.amounts import MOST, amount_text, to_budget
+from accountant.guarantees.stored import read_carried, read_stated_protection, write_carried
+from accountant.guarantees.theorem import Carried
+from accountant.ledger.amounts import MOST, to_budget
 from accountant.ledger.log import START, Entry, check_entry
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.rows import RowBatch
@@ -25,16 +27,21 @@ from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.domain import as_columns, outside
 from profiles import InvalidArgument, InvalidData, UnreadableFile, exact_text, parse_expression, to_exact
 from profiles.arrays import Integers
+from profiles.balls import interval, lower_fraction, upper_fraction, working_precision
+from profiles.hypotheses import HYPOTHESES_UNKNOWN, OWN_BUDGET, RAISES_FIXED
 from profiles.numbers import to_integer
 from profiles.private import name_rows
+from profiles.protection import Neighbors, Protection, Unit, read_protection
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, read_strings, write_exact
-from profiles.suggestions import suggest
+from profiles.suggestions import describe_unknown, suggest
 from profiles.terms import Term, free_symbols
 from profiles.variables import Statistic, make_statistic
-from proofs_check.enclosures import Enclosure, interval, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 
-#: Of the first entry: with accounts in the store, and in a table beside it.
-FORMAT, TABLE_FORMAT = 1, 2
+#: Of the first entry: with accounts in the store, and in a table beside it; those of earlier releases, which state no protection.
+FORMAT, TABLE_FORMAT = 3, 4
+_EARLIER = {1: FORMAT, 2: TABLE_FORMAT}
+_UNITS = (Unit.USER, Unit.USER_PERIOD)
 _BITS = 200
 
 
@@ -57,7 +64,6 @@ class BudgetRule:
 
     @property
     def specs(self) -> tuple[StatisticSpec, ...]:
-        """How the columns are read."""
         return tuple(StatisticSpec(_name(item), column=item.name) for item in self.attributes)
 
     def count(self, batch: RowBatch, first_row: int) -> Integers:
@@ -93,6 +99,7 @@ def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None) -> 
     The ends are those of a ball around all values, which may be wider by a relative 1e-8.
     Raises :class:`InvalidArgument` for a column without a range, or a budget that may be negative or infinite.
 
+    >>> from accountant.ledger.amounts import amount_text
     >>> rule = to_budget_rule("Min(3, 1 + years/2)", {"years": [0, 10]})
     >>> float(amount_text(rule.least)) <= 1, 3 <= float(amount_text(rule.most)) < 3.0000001
     (True, True)
@@ -135,7 +142,8 @@ class Settings:
     """What a ledger was opened with. ``records``: how many records of one unit a release has at most, None where any number may come.
 
     ``check`` is a hash of the secret, which tells another secret from it; ``continues``: the last hash of the ledger that this one goes on
-    from, and ``spent`` what was charged there at worst, as an amount. ``table``: whether the accounts are a table beside the log.
+    from, ``spent`` what was charged there at worst, as an amount, and ``carried`` what all that was released there rests on.
+    ``protection``: whose an account is. ``table``: whether the accounts are a table beside the log.
     """
 
     ledger: str
@@ -145,8 +153,10 @@ class Settings:
     budget: BudgetRule
     records: int | None
     check: str
+    protection: Protection
     continues: str | None = None
     spent: int = 0
+    carried: Carried | None = None
     table: bool = False
 
     def to_body(self, time: str) -> dict[str, Any]:
@@ -160,8 +170,10 @@ class Settings:
             "budget": budget_body(self.budget),
             "records": self.records,
             "check": self.check,
+            "protection": self.protection.to_object(),
             "continues": self.continues,
             "spent": self.spent,
+            "carried": None if self.carried is None else write_carried(self.carried),
             "time": time,
         }
 
@@ -199,31 +211,66 @@ def read_budget(value: object) -> BudgetRule:
 def read_settings(entry: Entry) -> Settings:
     """Return the settings of the first entry. Raises :class:`UnreadableFile`, also for an unknown format."""
     body = entry.body
-    if type(body.get("format")) is not int or body["format"] not in (FORMAT, TABLE_FORMAT):
+    known = (*_EARLIER, FORMAT, TABLE_FORMAT)
+    if type(body.get("format")) is not int or body["format"] not in known:
         raise UnreadableFile(
-            f"a ledger of format {FORMAT} or {TABLE_FORMAT} was expected, but {str(body.get('format'))[:20]!r} was found; use another "
-            "release"
+            f"a ledger of a format from {known[0]} to {known[-1]} was expected, but {str(body.get('format'))[:20]!r} was found; use "
+            "another release"
         )
     keys = {"format", "ledger", "notion", "mode", "key", "budget", "records", "check", "continues", "spent", "time"}
-    found = read_fields(dict(body), "the first entry", keys)
+    earlier = body["format"] in _EARLIER
+    found = read_fields(dict(body), "the first entry", keys if earlier else {*keys, "protection", "carried"})
     continues = None if found["continues"] is None else read_string(found["continues"], "the hash before")
     if continues is not None and not re.fullmatch(r"[0-9a-f]{64}", continues):
         raise UnreadableFile("the hash of the ledger before was expected in the first entry, but something else was found; use a backup")
     try:
+        key = read_strings(found["key"], "the key")
+        protection, carried = _read_earlier(key, continues) if earlier else _read_carried(found)
         return Settings(
             read_string(found["ledger"], "the id of the ledger"),
             to_ledger_notion(read_string(found["notion"], "the notion")),
             to_mode(read_string(found["mode"], "the mode")),
-            read_strings(found["key"], "the key"),
+            key,
             read_budget(found["budget"]),
             None if found["records"] is None else read_count(found["records"], "records of a unit"),
             read_string(found["check"], "the check of the secret"),
+            protection,
             continues,
             read_count(found["spent"], "what was spent before"),
-            body["format"] == TABLE_FORMAT,
+            carried,
+            _EARLIER.get(body["format"], body["format"]) == TABLE_FORMAT,
         )
     except InvalidArgument as error:
         raise UnreadableFile(f"the first entry of the ledger cannot be read: {error}") from None
+
+
+def _read_carried(found: Mapping[str, Any]) -> tuple[Protection, Carried | None]:
+    said = read_stated_protection(found["protection"], "the ledger")
+    protection = to_protection(said.unit, said.neighbors, ())
+    return protection, None if found["carried"] is None else read_carried(found["carried"], "the ledger before")
+
+
+def _read_earlier(key: Sequence[str], continues: str | None) -> tuple[Protection, Carried | None]:
+    """Return the protection of a ledger that states none, and what it knows of the one before: nothing."""
+    protection = to_protection(None, Neighbors.ADD_REMOVE, key)
+    unknown = HYPOTHESES_UNKNOWN.about(name="the ledger that this one goes on from", carrier="its first entry")
+    return protection, None if continues is None else Carried(protection, (unknown, OWN_BUDGET, RAISES_FIXED))
+
+
+def to_protection(unit: object, neighbors: object, key: Sequence[str]) -> Protection:
+    """Return whose the accounts of a ledger are: of a user, or of a user in one period; where nothing is said, of users if the ``key`` is
+    one column, and else of what several columns tell apart. Raises :class:`InvalidArgument` for others.
+
+    >>> to_protection(None, "add-remove", ("id", "month")).unit.word
+    'user-period'
+    """
+    found = read_protection((Unit.USER if len(key) == 1 else Unit.USER_PERIOD) if unit is None else unit, neighbors, "a ledger")
+    if found.unit not in _UNITS or found.neighbors is not Neighbors.ADD_REMOVE:
+        raise InvalidArgument(
+            f"a ledger keeps accounts of users, or of users in periods, of whom one is added or removed, but what was asked for is that "
+            f"{found.describe()}; name the key of users, and change the neighbors of the guarantee that the ledger gives"
+        )
+    return found
 
 
 def open_settings(entry: Entry, secret: bytes) -> Settings:
@@ -242,8 +289,7 @@ def to_mode(value: object) -> Mode:
         return value
     names = {item.value: item for item in Mode}
     if not isinstance(value, str) or value not in names:
-        shown = repr(value[:40]) if isinstance(value, str) else f"a value of type {type(value).__name__}"
-        hint = suggest(value, names) if isinstance(value, str) else ""
+        shown, hint = describe_unknown(value, names)
         raise InvalidArgument(f"the mode of a ledger is individual or public, but {shown} was found; choose one{hint}")
     return names[value]
 
@@ -278,9 +324,3 @@ def tell_time(before: str | None = None) -> str:
     """Return the time in UTC, never before that of the entry ``before``: a clock may be set back, a log goes forward."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return now if before is None else max(now, before)
-
-
-__all__ = [
-    "BudgetRule", "Mode", "Settings", "amount_text", "budget_body", "make_check", "make_token", "open_settings", "read_budget",
-    "read_settings", "tell_time", "to_budget_rule", "to_key", "to_mode", "to_records",
-]  # fmt: skip

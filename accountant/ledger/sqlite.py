@@ -35,12 +35,10 @@ class FilePlace:
 
     @property
     def secret(self) -> Path:
-        """PATH.key."""
         return Path(f"{self.path}.key")
 
     @property
     def file(self) -> Path:
-        """The file."""
         return self.path
 
     def create(self) -> FileDatabase:
@@ -115,7 +113,6 @@ class FileDatabase:
 
     @property
     def name(self) -> str:
-        """The name of the file."""
         return self._path.name
 
     @property
@@ -151,7 +148,6 @@ class FileDatabase:
                 self._connection.close()
 
     def discard(self) -> None:
-        """Close and remove the file."""
         self.close()
         remove(self._path)
 
@@ -182,16 +178,13 @@ class FileDatabase:
         return LedgerRejected(f"the ledger {name} is damaged; restore it from a backup of its log")
 
     def execute(self, statement: str, values: Values = ()) -> None:
-        """Run a statement."""
         with self._reporting():
             self._connection.execute(statement, tuple(values))
 
     def find_row(self, statement: str, values: Values = ()) -> tuple[Any, ...] | None:
-        """Return the first row that a statement finds."""
         return next(self.iter_rows(statement, values), None)
 
     def iter_rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield what a statement finds."""
         with self._reporting():
             cursor = self._connection.execute(statement, tuple(values))
         while True:
@@ -222,7 +215,6 @@ class FileDatabase:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """All reads inside see the ledger at one moment."""
         self.execute("BEGIN")
         try:
             self._require_files("nothing was read: open it again")

@@ -20,10 +20,11 @@ from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.rounding import U
 from profiles import Undecided
 from profiles.arrays import Floats, Integers
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import exact_value
 from profiles.terms import Term
 from profiles.variables import WEIGHT
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.terms import sampled_ball
 
 _FIRST_BITS, _MOST_BITS = 128, 4_096

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from accountant.data.frames import missing_column
+from accountant.data.ids import require_one_spelling
 from profiles import InvalidData
 from profiles.arrays import Integers, Positions
 
@@ -37,7 +38,6 @@ class Ids:
 
     @property
     def size(self) -> int:
-        """How many rows."""
         return len(self.values)
 
     def part(self, rows: slice) -> Ids:
@@ -48,8 +48,8 @@ class Ids:
 def read_ids(table: Any, columns: Sequence[str], label: str, first_row: int) -> Ids:
     """Return the ids of the rows of an Arrow record batch: the values of the key ``columns``, as text.
 
-    Several columns are joined with their lengths, so that no two keys become one.
-    Raises :class:`InvalidData` for a missing column or value, and for numbers with a fraction, which are no ids.
+    Several columns are joined with their lengths, so that no two keys become one. Raises :class:`InvalidData` for a missing column or
+    value, for numbers with a fraction, which are no ids, and for ids that may be another spelling of one, who would get a second account.
     """
     if table is None:
         raise InvalidData(f"the ids of units are read from columns, but {label} has values that no table holds; convert it")
@@ -98,6 +98,8 @@ def _check(array: Any, name: str, label: str, first_row: int) -> Any:
     texts = array if pa.types.is_string(kind) else pc.cast(array, pa.string())
     if pc.min(pc.binary_length(texts)).as_py() == 0:
         raise _refuse_missing(pc.equal(texts, ""), name, label, first_row)
+    if text:
+        require_one_spelling(texts, name, label, first_row)
     return texts
 
 

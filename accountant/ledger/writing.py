@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from accountant.curves import curve_of
+from accountant.curves import write_composition as declare
 from accountant.data.opening import open_dataset
 from accountant.files import check_not_input, check_writable, replace_file
-from accountant.ledger.amounts import to_nats
 from accountant.ledger.ledger import Ledger, Receipt
 from accountant.ledger.packing import CHUNK
 from profiles import InvalidArgument, InvalidData
-from profiles.strict_json import write_exact
 
 
 def check_outputs(ledger: Ledger, *outputs: Path | None) -> None:
@@ -42,10 +41,13 @@ def check_active(path: Path, data: Any) -> None:
 
 
 def write_active(path: Path, data: Any, receipt: Receipt) -> None:
-    """Write the rows that a release may be run on, as they stand in the data; whole or not at all. Raises :class:`InvalidData`."""
+    """Write the rows that a release may be run on, as they stand in the data, for their owner's eyes; whole or not at all.
+
+    Raises :class:`InvalidData`.
+    """
     source = open_dataset(data, batch_rows=CHUNK)
     writer: Any = None
-    with replace_file(path) as stream:
+    with replace_file(path, private=True) as stream:
         start = 0
         for batch in source.batches([]):
             if batch.table is None or start + batch.size > receipt.active.size:
@@ -64,9 +66,10 @@ def write_active(path: Path, data: Any, receipt: Receipt) -> None:
 
 
 def write_composition(ledger: Ledger) -> str:
-    """Return what a ledger promises as a file for ``pdp account``: one event with its largest budget, whatever was charged of it."""
-    ledger.journal.catch_up()
-    kind, number = ("pure", "epsilon") if ledger.settings.notion.value == "pure" else ("zcdp", "rho")
-    most = write_exact(to_nats(ledger.budget.most))
-    name = f"all releases of the ledger {ledger.settings.ledger}"
-    return f'name = {json.dumps(name)}\nunit = "user"\n\n[[event]]\nmechanism = {json.dumps(kind)}\n{number} = {json.dumps(most)}\n'
+    """Return what a ledger promises as a file for ``pdp account``: one event with its largest budget, whatever was charged of it, and what
+    its guarantee rests on. Raises :class:`InvalidArgument` where that is more than such a file holds.
+    """
+    try:
+        return declare(curve_of(ledger.guarantee()).declared)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{error} (--guarantee writes all of it, for pdp compose)") from None

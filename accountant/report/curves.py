@@ -21,9 +21,10 @@ from accountant.weights.fast import prepare_solver
 from accountant.weights.fast.size import measure_size
 from accountant.weights.premise import prove_premise
 from profiles import Profile, Statistic
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.terms import Term, number, substitute, symbol
 from profiles.variables import WEIGHT
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.terms import sampled_term
 
 POINTS = 128
@@ -39,11 +40,11 @@ class Plotted(Protocol):
     """What curves are drawn of: a profile, a target ε*, and what was derived for them, if anything."""
 
     @property
-    def profile(self) -> Profile: ...  # noqa: D102
+    def profile(self) -> Profile: ...
     @property
-    def target(self) -> Fraction: ...  # noqa: D102
+    def target(self) -> Fraction: ...
     @property
-    def derived(self) -> DerivedEpsilon | None: ...  # noqa: D102
+    def derived(self) -> DerivedEpsilon | None: ...
 
 
 @dataclass(frozen=True, slots=True)

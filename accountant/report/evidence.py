@@ -80,7 +80,6 @@ class Evidence:
 
     @property
     def profile(self) -> Profile:
-        """The profile that the report is about."""
         return self.declaration.profile
 
     def accepts(self, name: str) -> bool:

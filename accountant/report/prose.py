@@ -143,6 +143,3 @@ def _width(term: Term) -> int:
         return widths[0] + (2 * widths[1] + 2) // 3
     extra = {"add": 3 * len(widths), "mul": 2 * len(widths), "neg": 1}.get(head, 5)
     return sum(widths) + extra
-
-
-__all__ = ["capitalised", "equation", "formula_math", "say", "statement", "steps"]

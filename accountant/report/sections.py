@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Iterable, Sequence
 
-from accountant.guarantees import AnyGuarantee, Derivation
+from accountant.guarantees import Derivation, Guarantee
 from accountant.guarantees.bounds import PROVED
 from accountant.guarantees.render import mark_step, under_heads
 from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, Evidence
@@ -141,11 +141,11 @@ def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
         return []
     bound = derived.bound
     found: list[tuple[Child, Child]] = []
-    if bound.lower > 0:
+    if bound.evidence.lower > 0:
         found.append(
             (
                 "The worst loss after sampling is at least (rounded down)",
-                [f"{down(bound.lower)} nats, reached at ", point(bound.evidence.at)],
+                [f"{down(bound.evidence.lower)} nats, reached at ", point(bound.evidence.at)],
             )
         )
     else:
@@ -167,7 +167,7 @@ def hypotheses(evidence: Evidence) -> Element:
     return list_hypotheses(derived.guarantee)
 
 
-def list_hypotheses(guarantee: AnyGuarantee) -> Element:
+def list_hypotheses(guarantee: Guarantee) -> Element:
     """Return the open hypotheses of a guarantee in plain words, and those that were discharged."""
     lead = "Nobody has proved these. If one of them is false, the bound is void." if guarantee.hypotheses else "None."
     closed = [
@@ -288,7 +288,7 @@ def derivation(evidence: Evidence) -> Element:
     return draw_derivation(evidence.derived.guarantee)
 
 
-def draw_derivation(guarantee: AnyGuarantee) -> Element:
+def draw_derivation(guarantee: Guarantee) -> Element:
     """Return the derivation tree of a guarantee."""
     return section(
         "derivation",
@@ -298,7 +298,7 @@ def draw_derivation(guarantee: AnyGuarantee) -> Element:
     )
 
 
-def _node(guarantee: AnyGuarantee, found: Derivation) -> Element:
+def _node(guarantee: Guarantee, found: Derivation) -> Element:
     basis = found.basis
     facts_: list[tuple[Child, Child]] = [("Concludes", make("code", found.conclusion)), ("By", found.statement)]
     if found.claims:

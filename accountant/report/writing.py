@@ -86,6 +86,3 @@ def check_title(given: str | None, what: str) -> str | None:
     if given is not None and (not isinstance(given, str) or not given.strip() or len(given) > _MOST_TITLE or not given.isprintable()):
         raise InvalidArgument(f"{what} must be printable text of 1 to {_MOST_TITLE} characters; give another one")
     return given
-
-
-__all__ = ["check_title", "report", "today"]

@@ -8,10 +8,11 @@ from fractions import Fraction
 from flint import arb
 
 from profiles import InvalidSampling, Profile, Statistic, decimal_text
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import exact_value
 from profiles.suggestions import suggest
 from profiles.terms import Term, number, symbol
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.feasibility import shown
 
 MOST_EXPONENT = 1_000

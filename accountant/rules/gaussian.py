@@ -31,6 +31,3 @@ def read_gaussian_rule(rule: SamplingRule) -> tuple[Fraction, Fraction, int, Fra
         if rule == make_gaussian_rule(rule.target_epsilon, delta, int(steps), scale):
             return rule.target_epsilon, delta, int(steps), scale
     raise InvalidSampling(f"the sampling rule {rule.name[:60]!r} is not one of a table of weights; make it with make_gaussian_rule")
-
-
-__all__ = ["NAME", "make_gaussian_rule", "read_gaussian_rule"]

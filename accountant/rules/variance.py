@@ -38,7 +38,6 @@ class VarianceOptimal:
 
     @property
     def expected_size(self) -> float:
-        """Σ q_i."""
         return math.fsum(self.probabilities.tolist())
 
     @property

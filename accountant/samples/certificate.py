@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from accountant.guarantees import AnyGuarantee, to_json
+from accountant.guarantees import Guarantee, to_json
 from accountant.samples.plan import SamplingPlan
 from accountant.selection.select import METHODS
 from profiles import Profile, exact_text
@@ -39,7 +39,6 @@ class PrivateFigures:
     seed: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as JSON."""
         return {
             "records": self.records,
             "sample_size": self.sample_size,
@@ -56,7 +55,7 @@ def describe_parts(profile: Profile) -> dict[str, Any]:
 
 
 def to_certificate(
-    plan: SamplingPlan, guarantee: AnyGuarantee, source: str, *, private: PrivateFigures | None = None, publishable: bool = True
+    plan: SamplingPlan, guarantee: Guarantee, source: str, *, private: PrivateFigures | None = None, publishable: bool = True
 ) -> dict[str, Any]:
     """Return the certificate of one analysis of a sample, as a JSON object."""
     rule, stated = plan.rule, to_json(guarantee)

@@ -9,7 +9,6 @@ from typing import Any
 
 from accountant.guarantees.bounds import find_loss_record
 from accountant.guarantees.statements import RULES as GUARANTEE_RULES
-from accountant.guarantees.theorem import Unit
 from accountant.rules.gaussian import make_gaussian_rule
 from accountant.rules.named import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
 from accountant.samples.certificate import DRAWS, FORMAT, SECRET, USES, VERSION, WEIGHTED
@@ -41,15 +40,15 @@ from profiles.hypotheses import (
     Hypothesis,
     as_hypothesis,
     attribute,
-    name_statistics,
     restore,
 )
+from profiles.protection import Unit
 from profiles.randomness.bits import GeneratorBits, SecureBits
 from profiles.strict_json import find_document
 from profiles.terms import to_text
 from profiles.variables import MAX_NAME
-from proofs_check.certificates import Fault, judge_file, require
-from proofs_check.kernel import Report, check
+from proofs_check.certificates import Fault, check_text, judge_file, require
+from proofs_check.kernel import Report
 
 _FIRST_KEYS = frozenset(
     {
@@ -102,6 +101,7 @@ def check_certificate(certificate: Mapping[str, Any]) -> Report:
 
 
 def _check(found: Mapping[str, Any]) -> Report:
+    require(found["format"] == FORMAT, "format", f"the format {FORMAT} was expected")
     require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
     weighted = isinstance(found.get("profile"), dict) and "notion" in found["profile"]
     require((found["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of Gaussian noise, and no other is")
@@ -139,14 +139,14 @@ def _check(found: Mapping[str, Any]) -> Report:
     _check_statements(found, needed, stated)
     if found["version"] > 1:
         told = {*stated, *(as_hypothesis(item["hypothesis"]) for item in found["discharged"])}
-        lost = [item.sentence for item in _list_premises(found, made, declared) if item in _closable(declared) and item not in told]
+        lost = [item.sentence for item in _list_premises(found, made, declared) if item in _CLOSED and item not in told]
         require(not lost, "discharged", f"the premise {''.join(lost[:1])[:60]} is neither open nor discharged")
     return report
 
 
 def _check_proof(proof: Mapping[str, Any], *, weighted: bool, tabulated: bool) -> Report:
     if not weighted:
-        return check(json.dumps(proof))
+        return check_text(json.dumps(proof))
     return check_table(proof) if tabulated else check_cover(proof)
 
 
@@ -240,12 +240,7 @@ def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str
 
 def _open(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
     """Return the premises that nobody can have discharged."""
-    return [item for item in _list_premises(found, rule, declared) if item not in _closable(declared)]
-
-
-def _closable(declared: Profile) -> frozenset[Hypothesis]:
-    """Return the premises that may be discharged; for the statistics, there is one about the columns of each (:func:`_name_columns`)."""
-    return _CLOSED | {name_statistics(declared)}
+    return [item for item in _list_premises(found, rule, declared) if item not in _CLOSED]
 
 
 def _list_premises(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
@@ -258,8 +253,7 @@ def _list_premises(found: Mapping[str, Any], rule: SamplingRule, declared: Profi
     if "parts" in found:
         every.pop(DECLARED_PROFILE)  # each of them, by its name
         every.update(dict.fromkeys(_name_parts(found)))
-        every.pop(RECORD_STATISTICS)
-        every[name_statistics(declared)] = None
+        every.pop(RECORD_STATISTICS)  # there is one about the columns of each statistic (_name_columns)
     randomness = found["sampler"]["randomness"]
     require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")
     every.update(dict.fromkeys((*Unit.RECORD.hypotheses, EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])))
@@ -323,12 +317,17 @@ def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], dec
     require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {found['epsilon']['lower']} is not proved")
 
 
+#: What certificates of earlier releases call the directions.
+_EARLIER_DIRECTIONS = {"plus": "remove", "minus": "add"}
+
+
 def _check_losses(found: Mapping[str, Any]) -> None:
     target = found["proof"]["target"] if found["rule"]["q"] is None else found["proof"]
-    proved = {**dict.fromkeys(("upper", "plus", "minus"), to_exact(target["epsilon"])), "delta": to_exact(target["delta"])}
-    require(set(found["epsilon"]) == set(proved), "epsilon", "it has other fields than upper, plus, minus and delta")
+    proved = {**dict.fromkeys(("upper", "remove", "add"), to_exact(target["epsilon"])), "delta": to_exact(target["delta"])}
+    stated = {_EARLIER_DIRECTIONS.get(name, name): value for name, value in found["epsilon"].items()}
+    require(set(stated) == set(proved), "epsilon", "it has other fields than upper, remove, add and delta")
     for name, value in proved.items():
-        require(to_exact(_text(found["epsilon"][name])) >= value, "epsilon", f"{name} is stated below what is proved")
+        require(to_exact(_text(stated[name])) >= value, "epsilon", f"{name} is stated below what is proved")
 
 
 def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated: list[Hypothesis]) -> None:

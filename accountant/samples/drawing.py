@@ -18,8 +18,8 @@ from accountant.data.opening import BATCH_ROWS
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.svmlight import SvmlightSource
 from accountant.data.writers import output_format
-from accountant.files import check_distinct, check_not_input, check_writable, replace_files
-from accountant.guarantees import AnyGuarantee
+from accountant.files import check_outputs, replace_files
+from accountant.guarantees import Guarantee
 from accountant.guarantees.gaussian_samples import table_of
 from accountant.samples.certificate import PrivateFigures, to_certificate_text
 from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
@@ -42,7 +42,7 @@ class SampleSummary:
     """A sample that was written: its plan, guarantee and files, and figures of this data set that no guarantee covers (``private``)."""
 
     plan: SamplingPlan
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
     source: str
     out: Path
     certificate: Path
@@ -125,14 +125,12 @@ def sample_file(
     path = Path(out)
     kind = output_format(path)
     proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
-    _require_distinct(path, proof_path, data, profiles)
-    for target in (path, proof_path):
-        check_writable(target)
+    check_outputs({"input": data, "profile": profiles}, path, proof_path)
     opened = _open(data, format, batch_rows)
     plan = _name_statistics(_plan(profiles, opened, specs, target_size, options), specs)
     sampler, figures = PoissonSampler(source), Figures(progress)
     guarantee = plan.drawn_guarantee(sampler.source)
-    with replace_files(path, proof_path) as (stream, proof_stream):
+    with replace_files(path, proof_path, private=(proof_path,) if include_private else ()) as (stream, proof_stream):
         with open_sample_writer(stream, kind) as write:
             for part in draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures, active):
                 write(part.table, part.weights, part.q)
@@ -200,7 +198,6 @@ class Figures:
         self._progress = progress
 
     def add(self, rows: int, selected: int, expected: float) -> None:
-        """Add one batch."""
         self.rows += rows
         self._size += selected
         self._sums.append(expected)
@@ -263,10 +260,3 @@ def _name_statistics(plan: SamplingPlan, specs: Sequence[StatisticSpec]) -> Samp
     """Return the plan with the columns that its statistics are read from in its hypotheses: a rank or a centred column is no statistic."""
     read = [describe_spec(spec) for spec in complete_specs(plan.profile, specs)]
     return replace(plan, assumed=tuple(dict.fromkeys((*plan.assumed, *(RECORD_STATISTICS.about(names=item) for item in read)))))
-
-
-def _require_distinct(out: Path, certificate: Path, data: Any, profiles: object) -> None:
-    check_distinct(out, certificate)
-    for path in (out, certificate):
-        check_not_input(path, data, "input")
-        check_not_input(path, profiles, "profile")

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees import AnyGuarantee, Hypothesis, assume, realise_pairs, realise_sampling, settle
+from accountant.guarantees import Guarantee, Hypothesis, assume, realise_pairs, realise_sampling
 from accountant.guarantees.derive import CONSTRAINED, DerivedEpsilon, derive_epsilon
-from accountant.guarantees.derive_gaussian import DerivedDelta, DerivedWeights, derive_delta, derive_weights
+from accountant.guarantees.derive_gaussian import DerivedDelta, derive_delta, derive_weights
+from accountant.guarantees.rules import name_readings
 from accountant.rules import SamplingRule
 from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
 from accountant.selection.select import METHODS, Selector, prepare_dominated, prepare_selection, prepare_tabulated
 from accountant.weights.fast import ConvexityPremise
 from accountant.weights.premise import prove_premise
 from profiles import Declaration, InvalidArgument, OtherNotion, Profile, load
-from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis, name_statistics
+from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis
 from profiles.notions import ProfileNotion
 from profiles.randomness.bits import BitSource
 from proofs_check.kernel import check
@@ -34,7 +35,7 @@ class SamplingPlan:
 
     profiles: tuple[Profile, ...]
     profile: Profile
-    derived: DerivedEpsilon | DerivedWeights | DerivedDelta
+    derived: DerivedEpsilon | DerivedDelta
     selector: Selector
     proof: Mapping[str, Any] | None
     checked: bool
@@ -42,7 +43,6 @@ class SamplingPlan:
 
     @property
     def rule(self) -> SamplingRule:
-        """The sampling rule."""
         return self.derived.rule
 
     @property
@@ -65,7 +65,7 @@ class SamplingPlan:
         """How many steps, each on a fresh sample, the bound is for in all; one for pure profiles."""
         return 1 if isinstance(self.derived, DerivedEpsilon) else self.derived.target.steps
 
-    def guarantee(self, source: BitSource | None = None) -> AnyGuarantee:
+    def guarantee(self, source: BitSource | None = None) -> Guarantee:
         """Return the guarantee of one run of the mechanisms on a sample that somebody draws with these (q, w), such as an engine.
 
         That the draws are independent, have exactly the probabilities q and are made once (a lazy plan that is evaluated twice draws
@@ -73,11 +73,11 @@ class SamplingPlan:
         """
         return assume(self._realise(None), () if source is None else (as_hypothesis(source.hypothesis),))
 
-    def drawn_guarantee(self, source: BitSource) -> AnyGuarantee:
+    def drawn_guarantee(self, source: BitSource) -> Guarantee:
         """Return the guarantee of one run of the mechanisms on a sample that our own sampler draws with the bits of ``source``."""
         return self._realise(source)
 
-    def _realise(self, source: BitSource | None) -> AnyGuarantee:
+    def _realise(self, source: BitSource | None) -> Guarantee:
         known = () if self.proof is None or not isinstance(self.derived, DerivedEpsilon) else self.proof["claims"]
         claims = tuple(str(claim["claim"]) for claim in known)
         stated: dict[str, Any] = {
@@ -86,11 +86,9 @@ class SamplingPlan:
             "defined": "claim well-defined, checked by the kernel" if self.checked else None,
         }
         base = self.derived.guarantee
-        named = any(item.id == RECORD_STATISTICS.id for item in self.assumed)
-        if named:
-            base = settle(base, {name_statistics(self.profile): "how each statistic is read is a hypothesis of its own"})
         realised = realise_pairs(base, **stated) if source is None else realise_sampling(base, bits=source.hypothesis, **stated)
-        return assume(realised, self.assumed)
+        read = tuple(item for item in self.assumed if item.id == RECORD_STATISTICS.id)
+        return name_readings(assume(realised, self.assumed), read)
 
 
 def plan_sample(

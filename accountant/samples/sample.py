@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from accountant.data.frames import missing_column
-from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run
+from accountant.guarantees import Guarantee, Run, assume, conclude_run, prove_run
 from accountant.samples.once import to_hypotheses
 from accountant.samples.plan import SamplingPlan
 from accountant.samples.writing import to_matrix
@@ -50,7 +50,7 @@ class Release:
     """What one analysis gave (a tuple, where several mechanisms were planned together), and its guarantee."""
 
     output: Any
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
 
 
 class Sample(Uncopied):

@@ -15,10 +15,11 @@ from accountant.weights.fast.columns import Columns
 from accountant.weights.fast.compiled import CompiledTerm
 from profiles import InvalidProfile, Profile
 from profiles.arrays import Booleans, Floats
+from profiles.balls import ball, lower_fraction, working_precision
 from profiles.numbers import round_down
 from profiles.terms import Term
 from profiles.variables import WEIGHT
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 
 _FIRST_BITS, _MOST_BITS = 256, 4_096
 

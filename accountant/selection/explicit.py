@@ -15,9 +15,10 @@ from accountant.weights.fast.domain import as_columns
 from accountant.weights.fast.rounding import U
 from profiles import InvalidSampling
 from profiles.arrays import Booleans, Floats
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import exact_value
 from profiles.terms import Term, free_symbols
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.feasibility import show_record, shown
 
 _FIRST_BITS, _MOST_BITS = 128, 4_096

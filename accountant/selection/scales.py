@@ -86,6 +86,3 @@ def find_scale(weights: TabulatedWeights, size: object, batches: Batches) -> Sca
         else:
             top, found = middle, Scale(middle, measured, rows)
     return found
-
-
-__all__ = ["Scale", "find_scale"]

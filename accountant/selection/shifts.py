@@ -21,11 +21,12 @@ from accountant.weights.fast.solver import Coefficient, make_coefficient
 from accountant.weights.gaussian.premise import GaussianPremise
 from accountant.weights.gaussian.table import WeightTable
 from profiles.arrays import Booleans, Floats, Positions
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.errors import InvalidProfile, Undecided
 from profiles.evaluation import exact_value
 from profiles.numbers import nearest
 from profiles.terms import Term
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 
 #: Significant bits to which ζ is rounded up where a row is looked for.
 PLACES = 9
@@ -170,6 +171,3 @@ def serve(table: WeightTable, scale: Fraction | None) -> list[tuple[Fraction, Fr
 
 def _pattern(zeta: Fraction) -> int:
     return int(np.float64(max(floor_exact(zeta, PLACES), ldexp(1.0, -900))).view(np.int64)) >> _SHIFT
-
-
-__all__ = ["ShiftReader", "prepare_shifts", "serve"]

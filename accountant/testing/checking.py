@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+import mmap
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,6 +32,7 @@ from profiles.errors import InvalidArgument, InvalidProfile, NotNeighbors, PDPEr
 from profiles.numbers import ExactLike, decimal_text, to_integer
 from profiles.private import reveal
 from profiles.profile import Profile
+from profiles.randomness.forks import mark_process
 from proofs_check.admission import admit
 from proofs_check.audit.api import audit
 from proofs_check.audit.claims import Claim
@@ -53,6 +55,11 @@ from proofs_check.verify import verify
 
 #: What Theorem 10 (Fay et al. 2024) needs: what is verified where a target is given and nothing is named.
 CONDITIONS = NEEDS[THEOREM_10]
+#: Why nothing is asserted in a process that the test forked.
+ELSEWHERE = (
+    "it was asserted in a process that the test had forked, where nobody sees what is refuted, and whose outputs are those of another "
+    "assertion; assert in the process of the test"
+)
 _LEAST = Fraction(1, 10**200)
 _UNUSABLE = (MechanismRaised, MechanismHangs, UnusableOutputs, SharedGenerator, StatefulMechanism, ConstantOutputs)
 
@@ -85,6 +92,9 @@ class ClaimChecker:
 
     ``show`` gets the evidence of a failure; without it, the evidence is a note of the exception (PEP 678). ``refuted`` is told of every
     refuted claim when it is found, so that a test which swallows the assertion can fail as well.
+
+    In a forked process every assertion is refused: it would spend the share of one of the process that made this object, which does not
+    see what becomes of it there. ``used_elsewhere`` says in that process that this was tried.
     """
 
     def __init__(
@@ -99,7 +109,14 @@ class ClaimChecker:
         self._budget, self._settings = budget, settings or Settings()
         self._note, self._show, self._refuted = note or (lambda _: None), show, refuted or (lambda _: None)
         self._expected: int | None = None  # inside of expects_refutation, the number of refutations so far
+        self._process = mark_process()
+        self._elsewhere = mmap.mmap(-1, 1)  # shared with forked processes
         self._numbers = itertools.count(1)  # next() is atomic: two threads never get the share of the same assertion
+
+    @property
+    def used_elsewhere(self) -> bool:
+        """Whether an assertion was tried in a process that was forked from the one that made this object."""
+        return self._elsewhere[0] != 0
 
     def assert_satisfies(
         self,
@@ -217,6 +234,10 @@ class ClaimChecker:
 
     def _begin(self, label: str, pairs: int, samples: int | None, options: dict[str, Any]) -> _Assertion:
         """Return the next assertion with its share of the error; it is spent whatever comes of it."""
+        __tracebackhide__ = True
+        if mark_process() != self._process:
+            self._elsewhere[0] = 1
+            self._fail(NotAudited, f"nothing can be said about the claim {label}: {ELSEWHERE}")
         checked = self._settings.of_audit(options)
         number = next(self._numbers)
         count = self._settings.samples if samples is None else samples

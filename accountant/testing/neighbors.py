@@ -69,7 +69,6 @@ class NeighboringPair:
 
     @property
     def weight(self) -> float:
-        """Its weight."""
         return float(self.larger[1][self.row])
 
     def claim(self, mechanism: Any, profile: Profile | None = None) -> Claim:

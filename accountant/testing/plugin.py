@@ -34,9 +34,12 @@ _KEYWORDS = (*_DEFAULTS, "effort", "time_limit")
 
 
 class _State:
-    """What the session knows: its seed, how many tests use the fixture, the claims that were tested, and refutations without a failure."""
+    """What the session knows: its seed, how many tests use the fixture, the claims that were tested, and refutations without a failure.
 
-    __slots__ = ("claims", "counted", "overlooked", "seed", "tests")
+    ``checkers``: those of this process, by test.
+    """
+
+    __slots__ = ("checkers", "claims", "counted", "overlooked", "seed", "tests")
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -44,6 +47,7 @@ class _State:
         self.counted: set[str] = set()
         self.claims: dict[tuple[str, str], list[str]] = {}
         self.overlooked: set[str] = set()
+        self.checkers: dict[str, ClaimChecker] = {}
 
 
 _STATE = pytest.StashKey[_State]()
@@ -159,12 +163,14 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
         node.add_report_section("call", "pdp", evidence)
 
     refuted = node.stash.setdefault(_REFUTED, [])
-    return ClaimChecker(Budget(error, state.seed, _name_for_seed(node), tests), settings, note=note, show=show, refuted=refuted.append)
+    made = ClaimChecker(Budget(error, state.seed, _name_for_seed(node), tests), settings, note=note, show=show, refuted=refuted.append)
+    state.checkers[node.nodeid] = made
+    return made
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Fail a test in which a claim was refuted, whatever became of the assertion: caught, or followed by a skip."""
+    """Fail a test in which a claim was refuted, or asserted in a forked process, whatever became of that: caught, or followed by a skip."""
     return (yield from _watch(item))
 
 
@@ -196,6 +202,13 @@ def _require_no_refutation(item: pytest.Item) -> None:
 
         first, texts[:] = texts[0], []
         raise ClaimRefuted(f"a refuted claim was caught in the test (use pdp.expects_refutation where it is expected): {first}") from None
+    checker = item.config.stash[_STATE].checkers.get(item.nodeid)
+    if checker is not None and checker.used_elsewhere:
+        from accountant.testing.checking import ELSEWHERE  # noqa: PLC0415
+        from accountant.testing.errors import NotAudited  # noqa: PLC0415
+
+        del item.config.stash[_STATE].checkers[item.nodeid]  # once is enough
+        raise NotAudited(f"nothing can be said about a claim of this test: {ELSEWHERE}") from None
 
 
 def _setting(config: pytest.Config, name: str) -> Any:
@@ -263,21 +276,26 @@ class _Collector:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Let the run fail where a claim was refuted, although no test failed for it: a plugin may have run it again until it passed."""
+        """Let the run fail where a claim was refuted, although no test failed for it: a plugin may have run it again until it passed.
+
+        Or where one was asserted in a forked process, after the test was over.
+        """
+        self._state.overlooked |= {test for test, checker in self._state.checkers.items() if checker.used_elsewhere}
         if self._state.overlooked and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print the table of the claims that were tested, if any was."""
+    """Print the table of the claims that were tested, if any was, and the tests for which the session fails."""
     state = config.stash[_STATE]
-    if not state.claims:
+    if not state.claims and not state.overlooked:
         return
     from accountant.testing.entries import Entry, lay_out  # noqa: PLC0415
 
     terminalreporter.section("privacy claims")
     found = [(test, Entry.from_text(text)) for (test, _), texts in state.claims.items() for text in texts]
-    for line in lay_out(found, str(_setting(config, "confidence")), state.seed):
+    for line in lay_out(found, str(_setting(config, "confidence")), state.seed) if found else ():
         terminalreporter.write_line(line)
     for test in sorted(state.overlooked):
-        terminalreporter.write_line(f"REFUTED in a run of {test} that did not fail: the session fails")
+        why = "asserted in a forked process" if test in state.checkers and state.checkers[test].used_elsewhere else "REFUTED"
+        terminalreporter.write_line(f"{why} in a run of {test} that did not fail: the session fails")

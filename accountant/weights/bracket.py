@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from proofs_check.enclosures import ball, upper_fraction, working_precision
+from profiles.balls import ball, upper_fraction, working_precision
 
 
 def upper_bracket(epsilon_at_1: arb, slope_at_1: arb, mu: Fraction, target: Fraction, *, bits: int = 192) -> Fraction | None:

@@ -16,10 +16,11 @@ import sympy
 from flint import arb
 
 from accountant.weights.fast.exact import may_jump
+from profiles.balls import ball, interval, working_precision
 from profiles.symbolic import from_sympy
 from profiles.terms import Term
 from proofs_check.conditions.context import Context
-from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.algebra import put_in, vanishes
 from proofs_check.prover.pointwise import as_ball, value_at
 
@@ -34,7 +35,6 @@ class Constraint:
 
     @cached_property
     def expression(self) -> sympy.Expr:
-        """F(w)."""
         return self.context.epsilon - sympy.log(1 + self.context.growth * self.context.weight)
 
     @cached_property

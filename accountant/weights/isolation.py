@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accountant.weights.equation import Constraint
-from proofs_check.enclosures import working_precision
+from profiles.balls import working_precision
 
 RESOLUTION = Fraction(1, 2**60)
 BUDGET = 20_000

@@ -10,11 +10,12 @@ from accountant.amplification import BITS, round_outward
 from accountant.calibration.one_sided import to_target
 from accountant.weights.precise import optimal_weight, specialise
 from profiles import Infeasible, Profile, Undecided, decimal_text, exact_text
+from profiles.balls import ball, working_precision
 from profiles.numbers import bisect, shorten
 from profiles.terms import Term, number, substitute, to_text
 from profiles.variables import WEIGHT
 from proofs_check.admission import admit
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.statements.judge import decide
 from proofs_check.statements.sentences import Goals, PaperClaim, Status
 
@@ -43,12 +44,12 @@ class FeasibleWeights:
 
 
 def feasible_weights(
-    plus: Profile, minus: Profile | None, target_epsilon: object, record: Mapping[str, object], *, digits: int = 30
+    remove: Profile, add: Profile | None, target_epsilon: object, record: Mapping[str, object], *, digits: int = 30
 ) -> FeasibleWeights:
     """Return the weights w ≥ 1 with log(1 + (e^ε⁺(w) − 1)/w) ≤ ε* and −log(1 − (1 − e^−ε⁻(w))/w) ≤ ε* for one record.
 
     The first constraint bounds w from above (Fay et al. 2024, Problem 7), the second from below: w ≥ 1/(1 − e^−ε*) where ε⁻ = ∞
-    (``minus`` None), and in general (1 − e^−ε⁻(w))/w ≤ 1 − e^−ε*. Side conditions, proved here for the record: exp∘ε⁺ is strongly convex
+    (``add`` None), and in general (1 − e^−ε⁻(w))/w ≤ 1 − e^−ε*. Side conditions, proved here for the record: exp∘ε⁺ is strongly convex
     in w, and (1 − e^−ε⁻(w))/w does not increase in w; then each feasible set is an interval.
 
     Source: docs/one-sided.md, Theorem 4. Raises :class:`profiles.Infeasible` where no weight serves both, :class:`profiles.Undecided` where
@@ -61,13 +62,13 @@ def feasible_weights(
     ('1.0523956965', '4.45455066055')
     """
     target = to_target(target_epsilon)
-    least = _least_weight(minus, target, record)
-    best = optimal_weight(plus, target, record, digits)
+    least = _least_weight(add, target, record)
+    best = optimal_weight(remove, target, record, digits)
     if best.infinite:
-        _require_all(plus, _at_record(plus, record), target)
+        _require_all(remove, _at_record(remove, record), target)
     elif best.mu is None:
         raise Undecided(
-            f"the feasible weights of {plus.name!r} are an interval where exp(epsilon) is strongly convex in w, not proved at this "
+            f"the feasible weights of {remove.name!r} are an interval where exp(epsilon) is strongly convex in w, not proved at this "
             "record; use 'pdp weight' for its largest weight"
         )
     most = None if best.infinite else best.lower
@@ -79,24 +80,24 @@ def feasible_weights(
     return FeasibleWeights(target, least, most)
 
 
-def _least_weight(minus: Profile | None, target: Fraction, record: Mapping[str, object]) -> Fraction:
+def _least_weight(add: Profile | None, target: Fraction, record: Mapping[str, object]) -> Fraction:
     with working_precision(BITS):
         lost = -(-ball(target)).expm1()
         bound = round_outward(lost, up=False)
-        if minus is None:
+        if add is None:
             return max(Fraction(1), round_outward(1 / lost))
-    epsilon = _at_record(minus, record)
+    epsilon = _at_record(add, record)
     if _is_feasible(epsilon, Fraction(1), bound):
         low = high = Fraction(1)
     else:
         low, high = Fraction(1), 1 / bound  # feasible whatever ε⁻ is, because 1 − e^−ε⁻ ≤ 1
-    _require_falling(minus, epsilon)
+    _require_falling(add, epsilon)
     return bisect(lambda weight: _is_feasible(epsilon, weight, bound), low, high, lambda lo, hi: hi - lo <= _TOLERANCE * lo)[1]
 
 
-def _at_record(minus: Profile, record: Mapping[str, object]) -> Term:
-    given = {statistic.name: record[statistic.name] for statistic in minus.record if statistic.name in record}
-    return admit(specialise(minus, given)).numeric_epsilon()
+def _at_record(add: Profile, record: Mapping[str, object]) -> Term:
+    given = {statistic.name: record[statistic.name] for statistic in add.record if statistic.name in record}
+    return admit(specialise(add, given)).numeric_epsilon()
 
 
 def _is_feasible(epsilon: Term, weight: Fraction, bound: Fraction) -> bool:
@@ -106,25 +107,25 @@ def _is_feasible(epsilon: Term, weight: Fraction, bound: Fraction) -> bool:
         return bool(-(-value).expm1() <= ball(weight * bound))
 
 
-def _require_falling(minus: Profile, epsilon: Term) -> None:
+def _require_falling(add: Profile, epsilon: Term) -> None:
     """Prove d/dw (1 − e^−ε⁻(w))/w ≤ 0 for all w ≥ 1, so that what is feasible at one weight is feasible above it."""
     status = _decide(Goals(f"(1 - exp(-({to_text(epsilon)})))/w <= 0", "w in [1, oo)", derive=("w",)))
     if status is not Status.PROVED:
         raise Undecided(
-            f"the least weight needs (1 - exp(-epsilon_minus))/w not to increase in w, which is {status.value} for {minus.name!r} at this "
-            "record; check single weights with amplify_minus"
+            f"the least weight needs (1 - exp(-epsilon_add))/w not to increase in w, which is {status.value} for {add.name!r} at this "
+            "record; check single weights with amplify_add"
         )
 
 
-def _require_all(plus: Profile, epsilon: Term, target: Fraction) -> None:
+def _require_all(remove: Profile, epsilon: Term, target: Fraction) -> None:
     """Prove e^ε⁺(w) − 1 ≤ w (e^ε* − 1) for all w ≥ 1, where no largest feasible weight exists."""
     with working_precision(64):
         odds = round_outward(ball(target).expm1(), up=False)
     status = _decide(Goals(f"exp({to_text(epsilon)}) - 1 <= {exact_text(odds)}*w", "w in [1, oo)"))
     if status is not Status.PROVED:
         raise Undecided(
-            f"every weight from some point on is feasible for {plus.name!r} at this record, but that all weights are is {status.value}; "
-            "check single weights with amplify_plus"
+            f"every weight from some point on is feasible for {remove.name!r} at this record, but that all weights are is {status.value}; "
+            "check single weights with amplify_remove"
         )
 
 

@@ -18,6 +18,7 @@ import mpmath
 from accountant.weights.bracket import evaluation_bound, upper_bracket
 from accountant.weights.equation import Constraint, to_mpf
 from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_largest
+from profiles.balls import upper_fraction, working_precision
 from profiles.errors import Infeasible, InvalidData, InvalidProfile, Undecided
 from profiles.grammar import parse_expression
 from profiles.numbers import decimal_text, exact_text, to_exact, to_integer
@@ -29,7 +30,7 @@ from proofs_check.admission import admit
 from proofs_check.conditions import assumption_9, assumption_11
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.conditions.strong_convexity import bound_constant
-from proofs_check.enclosures import Enclosure, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
 from proofs_check.verify import decide_in_time
@@ -285,6 +286,3 @@ def _certify(constraint: Constraint, root: RootInterval, near: Fraction, digits:
 
 def _exponent(value: Fraction) -> int:
     return len(str(value.numerator // value.denominator)) - 1
-
-
-__all__ = ["INFINITY", "MAX_DIGITS", "OptimalWeight", "bisect", "optimal_weight", "specialise"]

@@ -57,7 +57,6 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """The number of candidates."""
         return math.prod(self.cells)
 
     @property

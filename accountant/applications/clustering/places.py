@@ -161,6 +161,3 @@ def _to_text(column: Any) -> Any:
 def _require_few(count: int, what: str) -> None:
     if count > _MOST:
         raise InvalidArgument(f"{count} {what} were found, but distances of at most {_MOST} are kept; choose fewer public {what}")
-
-
-__all__ = ["Places", "parse_grid", "read_graph", "read_matrix", "read_points"]

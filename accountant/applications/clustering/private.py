@@ -19,8 +19,8 @@ from accountant.applications.clustering.stating import state_cost, suppose
 from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw
 from accountant.calibration.one_sided import to_target
-from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
+from accountant.guarantees import ARITHMETIC, Guarantee, discharge, post_processing
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample
 from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, OWN_ENTRY, PUBLIC_CONSTANTS, WELL_FORMED
@@ -196,7 +196,7 @@ class PrivateMetricClustering:
         return None if self.n_bound is None else rounds_for(int(self.n_bound), int(self.k), self.space.size)
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """The guarantee of :meth:`run` before it is known where the random bits come from."""
         return derive_guarantee(self.budget, self, rounds=self.public_rounds)
 
@@ -305,33 +305,33 @@ def divide_budget(
     return BudgetSplit(plan, size, split * rest, (1 - split) * rest, full)
 
 
-def derive_guarantee(budget: BudgetSplit, algorithm: object, *, rounds: int | None = None) -> AnyGuarantee:
+def derive_guarantee(budget: BudgetSplit, algorithm: object, *, rounds: int | None = None) -> Guarantee:
     """Return the guarantee of selected candidates, weights and centres together, before it is known where the random numbers come from.
 
     ``algorithm`` is what runs, ``rounds`` how many candidates it selects, where that is public.
     Source: docs/metric-clustering.md, Theorems 1 to 4.
     """
-    parts: list[AnyGuarantee] = []
+    parts: list[Guarantee] = []
     if budget.size:
         parts.append(_prove(algorithm, "number of records with geometric noise", budget.size, f"{PAGE}, Theorem 3"))
     if budget.selection:
         theorem = f"Ghazi et al. 2024, Theorem 4.3; {PAGE}, Theorem 1"
         coming = rounds * budget.selection if budget.full and rounds is not None else None
-        minus = coming if coming is None or coming <= MOST_EPSILON else None
-        parts.append(_prove(algorithm, "repeated exponential mechanism on cost reductions", budget.selection, theorem, minus=minus))
+        add = coming if coming is None or coming <= MOST_EPSILON else None
+        parts.append(_prove(algorithm, "repeated exponential mechanism on cost reductions", budget.selection, theorem, add=add))
     if not budget.full:
         parts.append(_prove(algorithm, "histogram with geometric noise", budget.histogram, f"{PAGE}, Theorem 2"))
-    found: list[AnyGuarantee] = []
+    found: list[Guarantee] = []
     if parts and budget.plan is not None:
-        found.append(subsample(compose_directions("one-sided parts", parts), budget.plan.p))
+        found.append(subsample(compose(*parts, subject="one-sided parts"), budget.plan.p))
     if budget.full:
         name = "histogram with two-sided geometric noise"
-        found.append(_prove(algorithm, name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", minus=budget.histogram))
-    whole = found[0] if len(found) == 1 else compose_directions("selection on a sample, histogram of all records", found)
+        found.append(_prove(algorithm, name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", add=budget.histogram))
+    whole = found[0] if len(found) == 1 else compose(*found, subject="selection on a sample, histogram of all records")
     evidence = "the solver is given candidates and noisy weights only, and its random starts have a fixed seed"
     return discharge(post_processing(whole, _SOLVER), ONLY_THROUGH_OUTPUT.about(what=_SOLVER), evidence)
 
 
-def _prove(algorithm: object, subject: str, epsilon: Fraction, theorem: str, *, minus: Fraction | None = None) -> AnyGuarantee:
+def _prove(algorithm: object, subject: str, epsilon: Fraction, theorem: str, *, add: Fraction | None = None) -> Guarantee:
     supposed = (PUBLIC, FORM, OWN_ENTRY, FEW, ARITHMETIC)
-    return prove_losses(subject, epsilon, minus, theorem=theorem, algorithm=algorithm, hypotheses=supposed)
+    return prove_losses(subject, epsilon, add, theorem=theorem, algorithm=algorithm, hypotheses=supposed)

@@ -124,6 +124,3 @@ def bound_noise(count: int, rate: float, each: float) -> float:
 
 def _count_sets(candidates: int, chosen: int) -> float:
     return math.lgamma(candidates + 1) - math.lgamma(chosen + 1) - math.lgamma(candidates - chosen + 1)
-
-
-__all__ = ["bound_noise", "state_cost", "suppose"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run
+from accountant.guarantees import Guarantee, Run, assume, conclude_run
 from accountant.guarantees.theorem import settle
 from profiles.hypotheses import DECLARED_EVENTS, EXACT_REALS, PUBLIC_CONSTANTS, RECORD_STATISTICS, SENSITIVITY_ONE, Hypothesis
 from profiles.mechanisms.interface import EXACT_MODE, Arithmetic
@@ -14,7 +14,7 @@ _CLIPPED = "each weighted gradient is moved into the ball of this radius by itse
 _ROUNDED = "sums of truncated gradients and normal noise are released as correctly rounded values (docs/exact-noise.md, Theorems 1 to 3)"
 
 
-def certify_training(made: AnyGuarantee, run: Run, arithmetic: Arithmetic, supposes: tuple[Hypothesis, ...] = ()) -> AnyGuarantee:
+def certify_training(made: Guarantee, run: Run, arithmetic: Arithmetic, supposes: tuple[Hypothesis, ...] = ()) -> Guarantee:
     """Return the guarantee of a run of a plan by :class:`~accountant.applications.dpsgd.training.Trainer`: ``made`` is that of the plan, or
     the curve that it is a point of.
 
@@ -31,6 +31,3 @@ def certify_training(made: AnyGuarantee, run: Run, arithmetic: Arithmetic, suppo
         if arithmetic is Arithmetic.EXACT:
             made = settle(made, {EXACT_REALS: _ROUNDED}, EXACT_MODE)
     return assume(conclude_run(made, run), (GIVEN_ROW, *supposes))
-
-
-__all__ = ["GIVEN_ROW", "PUBLIC_CLASSES", "certify_training"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan, plan_for_
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.applications.dpsgd.training import MOST_ENTRIES, Schedule, Trainer, open_noise
 from accountant.applications.kmeans.estimator import make_generator
-from accountant.applications.kmeans.withheld import describe_parameters, refuse_search, release_of, without_quotes
+from accountant.applications.sklearn_guards import describe_parameters, refuse_search, release_of, without_quotes
+from accountant.deltas import DeltaWarning, warn_of_delta
 from accountant.guarantees import Run, ships
 from accountant.progress import show_progress
 from profiles import InvalidArgument, InvalidData, to_exact
@@ -87,7 +89,7 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The private result, of shapes (1, d) and (1,) for two classes, else (K, d) and (K,).
     classes_ : array
         The classes, sorted.
-    guarantee_ : ConditionalGuarantee
+    guarantee_ : Guarantee
         (ε, δ)-DP of all steps together, with its hypotheses.
     plan_ : DPSGDPlan
         Noise, probabilities and weights; public.
@@ -247,6 +249,8 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Refuse, before the data are looked at, what would be refused for all of them."""
         if (self.epsilon is None) == (self.noise is None):
             raise InvalidArgument("either epsilon or noise is needed, and not both; give one of the two")
+        for text in warn_of_delta(self.delta, self.size):
+            warnings.warn(text, DeltaWarning, stacklevel=3)
         to_rule(self.sampling), to_rate(self.rate), to_steps(self.steps), to_clip(self.clip)
         if self.noise is not None:
             to_noise(self.noise)
@@ -291,6 +295,3 @@ def _encode(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     if not np.all(same):
         raise InvalidData("every label must be one of the declared classes, but another one was found; drop such records, each by itself")
     return np.asarray(found, dtype=np.intp)
-
-
-__all__ = ["DPSGDClassifier"]

@@ -118,6 +118,3 @@ def lengths(found: Floats) -> Floats:
 def steepness(classes: int) -> float:
     """Return an upper bound of ‖r‖₂: 1 for two classes, √2 for more."""
     return 1.0 if classes <= 2 else math.nextafter(math.sqrt(2), 2)
-
-
-__all__ = ["Records", "exponential", "lengths", "residuals", "steepness"]

@@ -168,6 +168,3 @@ def find_rate(noise_of_sum: object, epsilon: object, delta: object, steps: objec
     found = find_weight(OneStep(aim.epsilon, aim.delta), (zeta, zeta), aim.steps, _DIGITS, "DP-SGD")
     target = Target(aim.epsilon, aim.delta, aim.steps, 1 / found.weight)
     return FoundNoise(1 / (found.weight * zeta), target, _claim(found.bounds, target), found.evaluations)
-
-
-__all__ = ["FoundNoise", "Target", "compose_steps", "find_noise", "find_rate", "to_rate", "to_steps", "to_target"]

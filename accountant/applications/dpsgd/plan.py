@@ -17,7 +17,7 @@ import numpy as np
 
 from accountant.applications.dpsgd.noise import Claims, compose_steps, find_noise, to_rate, to_steps, to_target
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
-from accountant.guarantees import AnyGuarantee, TwoSidedDP
+from accountant.guarantees import Guarantee, Losses
 from accountant.guarantees.curves import declare_events, point_of_curve
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.arrays import Floats, ignore_flags
@@ -45,13 +45,13 @@ class DPSGDPlan:
     rule: GradientRule
     rate: Fraction
     clip: Fraction
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
 
     @property
-    def bound(self) -> TwoSidedDP:
+    def bound(self) -> Losses:
         """The certified losses, in both directions."""
         found = self.guarantee.bound
-        if not isinstance(found, TwoSidedDP) or found.epsilon is None:
+        if not isinstance(found, Losses) or found.epsilon is None:
             raise InvalidArgument("a plan has lost its certified losses; make it with dp_sgd_plan")
         return found
 
@@ -59,7 +59,7 @@ class DPSGDPlan:
     def epsilon(self) -> Fraction:
         """The certified ε, an upper bound in nats, at :attr:`delta`."""
         found = self.bound
-        return found.plus if found.minus is None else max(found.plus, found.minus)
+        return found.remove if found.add is None else max(found.remove, found.add)
 
     @property
     def delta(self) -> Fraction:
@@ -67,7 +67,7 @@ class DPSGDPlan:
         return self.bound.delta
 
     @property
-    def curve(self) -> AnyGuarantee:
+    def curve(self) -> Guarantee:
         """The privacy curve that :attr:`guarantee` is a point of, under hypotheses that the loop has to make true."""
         return declare_events(compose_steps(self.noise, self.rate, self.steps))
 
@@ -205,6 +205,3 @@ def to_clip(value: object) -> Fraction:
     if not Fraction(1, 10**12) <= exact <= 10**12:
         raise InvalidArgument(f"the clipping norm must lie from 1e-12 to 1e12, but {shorten(exact)} was found; give for example 1")
     return exact
-
-
-__all__ = ["DPSGDPlan", "dp_sgd_plan", "plan_for_target", "plan_with", "to_clip", "to_noise"]

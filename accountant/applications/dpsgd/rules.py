@@ -110,6 +110,3 @@ def to_rule(value: object) -> GradientRule:
     found = repr(value[:40]) if isinstance(value, str) else f"an object of type {type(value).__name__}"
     hint = suggest(value, RULES) if isinstance(value, str) else ""
     raise InvalidArgument(f"a rule of {', '.join(RULES)}, or capped(k), was expected, but {found} was found; name one{hint}")
-
-
-__all__ = ["LEAST_SHARE", "RULES", "GradientRule", "capped", "to_rule"]

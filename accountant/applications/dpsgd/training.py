@@ -41,7 +41,7 @@ Report = Callable[[int, int | None], None]
 class Noise(Protocol):
     """What releases the sum of rows, shape (m, p), plus normal noise, shape (p,)."""
 
-    def __call__(self, rows: Iterator[Floats], size: int) -> Floats: ...  # noqa: D102
+    def __call__(self, rows: Iterator[Floats], size: int) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,6 @@ class ExactNoise:
         return cls(open_release(plan.noise * plan.sensitivity, "the noise of the sum", NORMAL, source, 1))
 
     def __call__(self, rows: Iterator[Floats], size: int) -> Floats:
-        """Return one release."""
         total = np.zeros(size, dtype=object)
         for block in rows:
             total = total + total_units(block, None, self.release.unit)
@@ -71,7 +70,6 @@ class BinaryNoise:
     generator: np.random.Generator
 
     def __call__(self, rows: Iterator[Floats], size: int) -> Floats:
-        """Return one release."""
         total = self.generator.normal(0.0, self.scale, size)
         for block in rows:
             total += block.sum(axis=0)
@@ -173,6 +171,3 @@ class Trainer:
             scaled = found[:, rows] * factor[rows]
             block = scaled[:, np.newaxis, :] * part.units[np.newaxis, :, rows]
             yield project_records(np.ascontiguousarray(block.reshape(width, -1).T), 2, limit)
-
-
-__all__ = ["MOST_ENTRIES", "BinaryNoise", "ExactNoise", "Noise", "Report", "Schedule", "Trainer", "open_noise"]

@@ -17,9 +17,9 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 
 from accountant.applications.heavyhitters.domain import to_integers
-from accountant.applications.heavyhitters.streams import StreamBatch, cut_records
+from accountant.applications.heavyhitters.streams import StreamBatch, choose_rows, cut_records
 from accountant.applications.heavyhitters.watching import StepReport, Watch
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import Guarantee
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Integers
 from profiles.numbers import to_integer
@@ -76,7 +76,6 @@ class PublicClock:
         return over, over + self.work
 
     def close(self, time: int) -> None:
-        """Wait until the time step is over."""
         self._wait(self.moments(time)[0])
 
     def release(self, time: int) -> None:
@@ -99,7 +98,7 @@ class ClockedWatch(Uncopied):
 
     __slots__ = ("_held", "_lock", "_over", "_turn", "_watch", "guarantee")
 
-    def __init__(self, watch: Watch, guarantee: AnyGuarantee) -> None:
+    def __init__(self, watch: Watch, guarantee: Guarantee) -> None:
         self.guarantee = guarantee
         self._watch = watch
         self._held: list[StreamBatch] = []
@@ -142,8 +141,8 @@ class ClockedWatch(Uncopied):
             rows = batch.times <= time
             if self._over is not None:
                 rows &= batch.times > self._over
-            parts.append(_pick(batch, rows))
-            rest = _pick(batch, batch.times > time)
+            parts.append(batch.pick(np.flatnonzero(rows)))
+            rest = batch.pick(np.flatnonzero(batch.times > time))
             if len(rest.times):
                 later.append(rest)
         self._held = later
@@ -200,20 +199,7 @@ class _Reader:
             self._error = error
 
 
-def _pick(batch: StreamBatch, rows: np.ndarray[Any, Any]) -> StreamBatch:
-    if rows.all():
-        return batch
-    return StreamBatch(*(_choose(column, np.flatnonzero(rows)) for column in (batch.users, batch.times, batch.items)))
-
-
-def _choose(column: Any, rows: Integers) -> Any:
-    return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows]
-
-
 def _join(columns: list[Any], order: Integers) -> Any:
     if columns and all(isinstance(column, np.ndarray) for column in columns):
         return np.concatenate(columns)[order]
-    return _choose([value for column in columns for value in column], order)
-
-
-__all__ = ["Clock", "ClockedWatch", "PublicClock", "follow_clock"]
+    return choose_rows([value for column in columns for value in column], order)

@@ -14,10 +14,10 @@ from flint import arb, fmpz
 
 from profiles import InvalidArgument
 from profiles.arrays import Booleans, Integers
+from profiles.balls import ball, working_precision
 from profiles.randomness import enclose_exp
 from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits, read_block
 from profiles.randomness.forks import mark_process
-from proofs_check.enclosures import ball, working_precision
 
 _UNKNOWN = -1
 _GUARD = 40

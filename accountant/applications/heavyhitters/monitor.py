@@ -21,10 +21,11 @@ from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
 from accountant.applications.quality import ReportBound
 from accountant.applications.running import Answer, Choice
-from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
+from accountant.guarantees import Guarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument
 from profiles.arrays import Booleans
+from profiles.balls import ball, upper_fraction, working_precision
 from profiles.hypotheses import (
     ARRIVAL,
     BALLS_ENCLOSE,
@@ -39,7 +40,6 @@ from profiles.hypotheses import (
 )
 from profiles.numbers import to_integer
 from profiles.randomness.bits import open_bits
-from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 if TYPE_CHECKING:
     from accountant.ledger import Analysis
@@ -150,7 +150,7 @@ class HeavyHitterMonitor:
         return share_budget(self.plan.epsilon0, self.k, len(self._domain) * len(self._times))
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """The guarantee of one pass with the secure source of random bits, which gives reports as records come. It does not depend on the
         data; :meth:`run` and passes with a clock discharge what is supposed about the moments of reports.
         """
@@ -233,7 +233,7 @@ class HeavyHitterMonitor:
         reports = tuple(StepReport(time, tuple(items)) for time, items in released)
         return HeavyHitterAnswer(reports, guarantee, utility=self.utility, choice=self.choice, charged=charged)
 
-    def _derive(self, bits: Hypothesis | str) -> AnyGuarantee:
+    def _derive(self, bits: Hypothesis | str) -> Guarantee:
         refused = (REFUSED,) if self.outside == "refuse" else ()
         keyed = (PSEUDORANDOM,) if self.membership == "keyed" else ()
         one_sided = prove_losses(
@@ -261,6 +261,3 @@ def to_times(times: object) -> PublicDomain:
     if found.span is None and not (found.integers and (np.diff(np.array(found.items, dtype=np.int64)) > 0).all()):
         raise InvalidArgument("time steps must be increasing integers, but others were found; number the time steps in their order")
     return found
-
-
-__all__ = ["PUBLIC", "SORTED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "to_times"]

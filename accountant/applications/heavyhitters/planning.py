@@ -13,9 +13,9 @@ from scipy.stats import binom
 from accountant.applications.quality import ReportBound
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles.balls import ball, upper_fraction, working_precision
 from profiles.hypotheses import FEW_FREQUENT
 from profiles.numbers import bisect, to_integer
-from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 _BITS, _MOST_BITS = 192, 1536
 _TINY, _TIGHT = Fraction(1, 10**30), Fraction(1, 2**40)

@@ -24,12 +24,16 @@ import numpy as np
 from accountant.applications.heavyhitters.domain import OUTSIDE, PublicDomain, to_integers
 from accountant.applications.heavyhitters.watching import PassState, StepReport, Watch
 from accountant.files import check_writable, replace_file
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import Guarantee
 from profiles import InvalidArgument, InvalidData, UnreadableFile
+from proofs_check.documents.entries import Document
 
 _KIND = "pdp pass state 1"
 _ARRAYS = ("slots", "left", "pending_slots", "pending_places")
 _BROKEN = "{name} is no state of a pass, or is damaged; a pass cannot go on without it: start another one, which spends epsilon again"
+
+
+PASS_STATE: Document[PassState] = Document("pass state", "lets pdp monitor --state go on and claims nothing; check what --guarantee wrote")
 
 
 class KeptPass:
@@ -40,7 +44,7 @@ class KeptPass:
 
     __slots__ = ("_belongs", "_generation", "_ids", "_lock", "_path", "_run", "_skipping", "_spent", "_times", "_watch", "guarantee")
 
-    def __init__(self, path: Path, watch: Watch, guarantee: AnyGuarantee, belongs: str, times: PublicDomain) -> None:
+    def __init__(self, path: Path, watch: Watch, guarantee: Guarantee, belongs: str, times: PublicDomain) -> None:
         self.guarantee = guarantee
         self._path, self._watch, self._belongs, self._times = Path(path), watch, belongs, times
         self._run, self._generation, self._skipping = secrets.token_hex(16), 0, False
@@ -63,7 +67,6 @@ class KeptPass:
 
     @property
     def over(self) -> int:
-        """How many time steps are over."""
         return self._watch.step
 
     @property
@@ -138,12 +141,8 @@ class KeptPass:
         buffer = io.BytesIO()
         arrays: dict[str, Any] = {name: getattr(state, name) for name in _ARRAYS}
         np.savez(buffer, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), users=ids, **arrays)
-        mask = os.umask(0o077)  # nobody else may read it
-        try:
-            with replace_file(self._path) as stream:
-                stream.write(buffer.getbuffer())
-        finally:
-            os.umask(mask)
+        with replace_file(self._path, private=True) as stream:
+            stream.write(buffer.getbuffer())
         self._spent = time.monotonic() - began
 
 
@@ -156,7 +155,6 @@ class _TextIds:
         self._count, self._text = 0, bytearray(b"[")
 
     def write(self, users: list[str]) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """Return the bytes of the list."""
         new = json.dumps(users[self._count :])[1:-1].encode()
         if new:
             self._text += b"," + new if self._count else new
@@ -213,6 +211,3 @@ def _lock(path: Path) -> int | None:
             os.close(handle)
         raise InvalidArgument(f"another process goes on from {path.name}; wait until it has ended") from None
     return handle
-
-
-__all__ = ["KeptPass"]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from accountant.data import Source, open_dataset
 from accountant.data.frames import missing_column
+from accountant.data.ids import require_one_spelling
 from accountant.data.tables import name_kind
 from profiles import InvalidArgument, InvalidData
 from profiles.private import TEXT, list_values, quote
@@ -31,6 +32,16 @@ class StreamBatch:
     users: Any = field(repr=False)
     times: Any = field(repr=False)
     items: Any = field(repr=False)
+
+    def pick(self, rows: NDArray[np.int64]) -> StreamBatch:
+        """Return the records of these rows."""
+        times = self.times if np.ndim(self.times) == 0 else np.asarray(self.times)[rows]
+        return StreamBatch(choose_rows(self.users, rows), times, choose_rows(self.items, rows))
+
+
+def choose_rows(column: Any, rows: NDArray[np.int64]) -> Any:
+    """Return the rows of a column, which is an array or a sequence."""
+    return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows.tolist()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ class StreamFile:
             kinds: tuple[Kind | None, ...] = (self.user_kind, "integer", self.item_kind)
             names = (self.user, self.time, self.item)
             read = [_read(*item, label, batch.first_row) for item in zip(columns, names, kinds, strict=True)]
+            if read[0].dtype.kind == "O":
+                require_one_spelling(pa.array(read[0], pa.string()), self.user, label, batch.first_row)
             yield StreamBatch(*read)
 
 
@@ -69,7 +82,7 @@ def open_stream(
     """Return the stream of a Parquet or CSV file (also compressed) or an Arrow table, sorted by time, read in batches.
 
     ``user``, ``time``, ``item`` name its columns. Times are integers. Users and items are integers or texts as the column says; in a
-    CSV file they are texts as written ("07" and "7" are two users) unless ``users`` or ``items`` says integer.
+    CSV file they are texts as written unless ``users`` or ``items`` says integer; a user "07" or "7.0", who may be "7", is refused.
     A table without rows is a stream of nobody: that it is one is private.
     Raises :class:`UnreadableFile`; when it is iterated, :class:`InvalidData` for a missing column or value, NaN, fractions.
     """
@@ -140,12 +153,7 @@ class WholeStream:
     def keep(self, active: NDArray[np.bool_]) -> Iterator[StreamBatch]:
         """Yield the batches with the records of the users that are ``active``, shape (users,)."""
         for batch, places in zip(self._batches, self._places, strict=True):
-            rows = np.flatnonzero(active[places])
-            users, items = (
-                part[rows] if isinstance(part, np.ndarray) else [part[row] for row in rows.tolist()] for part in (batch.users, batch.items)
-            )
-            times = batch.times if np.ndim(batch.times) == 0 else np.asarray(batch.times)[rows]
-            yield StreamBatch(users, times, items)
+            yield batch.pick(np.flatnonzero(active[places]))
 
 
 def _column(table: Any, name: str, label: str) -> Any:

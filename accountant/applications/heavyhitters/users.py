@@ -111,7 +111,6 @@ class IntegerIndex:
         return different, places.astype(np.int64, copy=False), slots
 
     def add(self, users: Integers, slots: Integers) -> None:
-        """Add users in ascending order that are not known."""
         self._recent, self._recent_slots = _merge(self._recent, self._recent_slots, users, slots)
         if self._recent.size > max(_RECENT, 8 * math.isqrt(self._keys.size)):
             self._keys, self._slots = _merge(self._keys, self._slots, self._recent, self._recent_slots)
@@ -156,7 +155,6 @@ class TextIndex:
         return [*users, *new], places, np.concatenate([slots, np.full(len(new), NOBODY)])
 
     def add(self, users: list[str], slots: Integers) -> None:
-        """Add users that are not known."""
         self._slots.update(zip(users, slots.tolist(), strict=True))
 
     def export(self) -> tuple[list[str], Integers]:

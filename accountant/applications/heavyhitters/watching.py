@@ -14,8 +14,9 @@ import numpy as np
 
 from accountant.applications.heavyhitters.domain import OUTSIDE, Item, PublicDomain, to_integers
 from accountant.applications.heavyhitters.draws import LONGEST_RUN, TailDraws
+from accountant.applications.heavyhitters.streams import choose_rows
 from accountant.applications.heavyhitters.users import NOBODY, Membership, UserTable, open_decision
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import Guarantee
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Integers
 from profiles.private import list_values
@@ -83,7 +84,7 @@ class Watch(Uncopied):
         "guarantee",
     )
 
-    def __init__(self, setting: PassConstants, source: BitSource, guarantee: AnyGuarantee) -> None:
+    def __init__(self, setting: PassConstants, source: BitSource, guarantee: Guarantee) -> None:
         self.guarantee = guarantee
         self._setting = setting
         self._users = UserTable(setting.k, open_decision(setting.membership, setting.p, source))
@@ -149,8 +150,7 @@ class Watch(Uncopied):
             inside = (places != OUTSIDE) & (steps != OUTSIDE)
             if not inside.all():
                 rows = np.flatnonzero(inside)
-                users = users[rows] if isinstance(users, np.ndarray) else [users[row] for row in rows]
-                places, steps = places[rows], steps[rows]
+                users, places, steps = choose_rows(users, rows), places[rows], steps[rows]
             self._forget()
             slots = self._users.slots(users)
             starts = np.flatnonzero(np.diff(steps, prepend=OUTSIDE))

@@ -43,7 +43,6 @@ class Statistics:
 
     @property
     def dimension(self) -> int:
-        """D."""
         return len(self.mean)
 
 

@@ -16,23 +16,24 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from accountant.applications.budget.certificates import check_worst_case, read_open, read_release, write_open, write_release
+from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise
 from accountant.applications.kmeans.fitting import Fit, Settings, name_fit, to_plain
 from accountant.applications.kmeans.path import describe_path
 from accountant.applications.kmeans.sample_certificate import check_sample, write_choice
 from accountant.applications.kmeans.sample_certificate import to_json as sample_json
-from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, round_down
 from accountant.applications.kmeans.stated import check_released, check_statistics, read_arguments, read_clip, read_settings
-from accountant.guarantees import premises_json
+from accountant.guarantees.rules import GIVEN_ROW
 from accountant.guarantees.stored import read_hypotheses
-from accountant.guarantees.theorem import Unit
 from profiles import InvalidArgument, Profile, exact_text, to_exact
-from profiles.hypotheses import ARITHMETIC, ONLY_OUTPUT, ONLY_RELEASE, PUBLIC_CONSTANTS
-from profiles.mechanisms.interface import EXACT_MODE
-from profiles.strict_json import find_document, read_exact, read_fields, read_list, write_exact
+from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, ONE_RECORD_EACH, PUBLIC_CONSTANTS, Hypothesis
+from profiles.strict_json import read_exact, read_fields, read_list, write_exact
 from proofs_check.certificates import check_text, judge_file, profile_json, require, to_file_text
 from proofs_check.kernel import Report
 
-FORMAT, VERSION = "pdp-kmeans-certificate", 1
+#: What is true of the data or not, and no run sees: certificates of version 1 said nothing of it, and what reads them adds it.
+ABOUT_DATA = (FIXED_IN_ADVANCE, ONE_RECORD_EACH, GIVEN_ROW)
+FORMAT, VERSION = "pdp-kmeans-certificate", 2
 _STEP = "kmeans-certificate"
 _KEYS = {
     "format",
@@ -48,8 +49,6 @@ _KEYS = {
     "hypotheses",
     "premises",
 }
-#: What every such guarantee leaves open, beside the source of its random bits.
-_OPEN = frozenset(item.id for item in (ONLY_RELEASE, ONLY_OUTPUT, *EXACT_MODE))
 _STATISTICS = frozenset({Part.RECORDS, Part.SUM, Part.SQUARES})
 _BITS = frozenset({"secure-bits", "seeded-bits", "randomness"})
 
@@ -86,17 +85,15 @@ def to_certificate(fit: Fit, settings: Settings, *, columns: Sequence[str], meth
             "counts": [_number(value) for value in fit.clustering.counts],
             "choices": {name: str(value) for name, value in to_plain(fit.clustering.choices).items()},
         },
-        "releases": [_release(charge, law) for charge in fit.charges],
+        "releases": [write_release(charge, law) for charge in fit.charges],
         "epsilon": {"upper": exact_text(settings.epsilon), "delta": None if settings.delta is None else exact_text(settings.delta)},
         "budget": write_exact(law.budget),
         "profile": profile_json(fit.certified.profile),
         "proof": json.loads(json.dumps(proof)),
-        "unit": guarantee.unit.value,
-        "hypotheses": [item.sentence for item in guarantee.hypotheses],
-        "premises": premises_json(guarantee.hypotheses),
+        **write_open(guarantee),
     }
     if fit.sample is not None:
-        made["sample"] = sample_json(fit.sample, lambda charge: _release(charge, law))
+        made["sample"] = sample_json(fit.sample, lambda charge: write_release(charge, law))
     if isinstance(law, NormalNoise):
         made["curve"] = {"mu": write_exact(law.mu), "proof": _curve_proof(law.mu, settings.epsilon, to_exact(settings.delta or 0))}
     return made
@@ -111,15 +108,6 @@ def _number(value: float) -> str:
     return repr(float(value))
 
 
-def _release(charge: Charge, law: NoiseLaw) -> dict[str, Any]:
-    return {
-        "what": charge.part.value,
-        "cost": write_exact(charge.cost),
-        "reach": write_exact(charge.reach),
-        "scale": write_exact(law.scale(charge)),
-    }
-
-
 def _curve_proof(mu: Fraction, epsilon: Fraction, delta: Fraction) -> dict[str, Any]:
     """Return a certificate that one Gaussian release of noise multiplier 1/μ has at most δ at ε, in both directions."""
     from accountant.curves.engine import make_certificate  # noqa: PLC0415 - pure noise does not need it
@@ -130,11 +118,6 @@ def _curve_proof(mu: Fraction, epsilon: Fraction, delta: Fraction) -> dict[str, 
     return make_certificate(Composition("all releases together", (event,)), state_claims(epsilon, dict.fromkeys(Direction, delta)))
 
 
-def read_certificate(text: str) -> Mapping[str, Any] | None:
-    """Return the object of such a certificate, None where the text is something else."""
-    return find_document(text, FORMAT)
-
-
 def check_certificate(found: Mapping[str, Any]) -> Report:
     """Return the report on a certificate; see the page above for what accepted means."""
     return judge_file(_STEP, lambda: _check(found))
@@ -142,7 +125,7 @@ def check_certificate(found: Mapping[str, Any]) -> Report:
 
 def _check(given: Mapping[str, Any]) -> Report:
     found = read_fields(given, "a certificate of private k-means", _KEYS, frozenset({"curve", "sample"}))
-    require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
+    require(type(found["version"]) is int and found["version"] in (1, VERSION), "version", f"version {VERSION} was expected")
     arguments = read_arguments(found["arguments"])
     bound = read_fields(found["epsilon"], "the bound", {"upper", "delta"})
     epsilon = read_exact(bound["upper"], "epsilon")
@@ -158,7 +141,7 @@ def _check(given: Mapping[str, Any]) -> Report:
     if delta is not None:
         law = NormalNoise(_check_curve(found["curve"], epsilon, delta))
     listed = enumerate(read_list(found["releases"], "the releases"))
-    charges = [_read_release(item, f"releases[{place}]", law) for place, item in listed]
+    charges = [read_release(item, f"releases[{place}]", law) for place, item in listed]
     settings, dimension = read_settings(arguments, epsilon, delta, law)
     check_statistics(charges, settings)
     released = check_released(found["released"], settings, dimension, charges)
@@ -190,26 +173,10 @@ def _check_sample(
     require(isinstance(law, PureNoise), "sample", "one is drawn under pure epsilon alone")
     statistics = all(charge.part in _STATISTICS for charge in charges)
     require(statistics, "releases", "cells are released of the sample alone")
-    made = check_sample(found["sample"], choice, released, lambda item, step: _read_release(item, step, law))
+    made = check_sample(found["sample"], choice, released, lambda item, step: read_release(item, step, law))
     clipped = Fraction(float(found["sample"]["radius"])) == read_clip(released["choices"])
     require(clipped, "sample.radius", "records are clipped to another one")
     return made
-
-
-def _read_release(value: object, step: str, law: NoiseLaw) -> Charge:
-    found = read_fields(value, "a release", {"what", "cost", "reach", "scale"})
-    cost, reach, scale = (read_exact(found[name], name) for name in ("cost", "reach", "scale"))
-    parts = {item.value: item for item in Part}
-    require(found["what"] in parts, step, "what is released is not known")
-    require(cost > 0 and reach > 0, step, "a cost and a reach are positive")
-    require(round_down(cost) == cost, step, "a cost has at most 24 decimal places")
-    part = parts[found["what"]]
-    if part in (Part.RECORDS, Part.CELL_COUNTS):
-        require(reach == 1, step, "a record adds 1 to a count")
-    charge = Charge(part, cost, reach)
-    enough = scale * cost >= reach if isinstance(law, PureNoise) else scale > 0 and scale**2 * cost >= reach**2
-    require(enough, step, "its noise is smaller than its cost buys")
-    return charge
 
 
 def _check_curve(value: object, epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -225,26 +192,17 @@ def _check_curve(value: object, epsilon: Fraction, delta: Fraction) -> Fraction:
 def _check_proof(found: Mapping[str, Any], profile: Profile, law: NoiseLaw, epsilon: Fraction) -> Report:
     """Put the proof of the worst case to the kernel, and compare what it is about with ``profile``, which was made of the releases."""
     require(found["profile"] == profile_json(profile), "profile", "it is not that of the releases")
-    proof = found["proof"]
-    require(isinstance(proof, dict), "proof", "it is no object")
     about = profile_json(profile.stand_in() if isinstance(law, NormalNoise) else profile)
-    require(proof.get("profile") == about and proof.get("sampling") == {"q": "1"}, "proof", "it is about another profile or sample")
-    report = check_text(json.dumps(proof))
-    if not report.accepted:
-        return Report(accepted=False, step=f"{_STEP}.proof.{report.step}", reason=report.reason)
-    proved = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
-    require("well-defined" in proved and proved.get("epsilon-upper") is not None, "proof", "it has no bound of the worst case")
     largest = epsilon if isinstance(law, PureNoise) else law.mu if isinstance(law, NormalNoise) else Fraction(0)
-    require(to_exact(str(proved["epsilon-upper"])) <= largest, "proof", "the worst case is larger than what is stated")
-    return report
+    report = check_worst_case(found["proof"], about, largest, "proof")
+    return report if report.accepted else Report(accepted=False, step=f"{_STEP}.proof.{report.step}", reason=report.reason)
 
 
 def _check_hypotheses(found: Mapping[str, Any], settings: Settings) -> None:
-    require(found["unit"] == Unit.RECORD.value, "unit", "the bound is about one row")
-    premises = read_hypotheses(found["premises"], "the premises")
-    require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
+    premises = read_open(found)
+    told_of_data = found["version"] == 1 or set(ABOUT_DATA) <= set(premises)
+    require(told_of_data, "hypotheses", "one about the data is left out that every such guarantee has")
     known = {item.id for item in premises}
-    require(known >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
     require(settings.sample is None or ARITHMETIC.id in known, "hypotheses", "one is left out that every sample has")
     require(known & _BITS, "hypotheses", "they do not say where the random bits come from")
     names = settings.public.sentence
@@ -253,4 +211,6 @@ def _check_hypotheses(found: Mapping[str, Any], settings: Settings) -> None:
     require(told == taken, "hypotheses", "they do not say what is taken to be public")
 
 
-__all__ = ["FORMAT", "check_certificate", "read_certificate", "to_certificate", "to_text"]
+def read_premises(found: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
+    """Return the open hypotheses of a certificate that was accepted, with those that the first version left out."""
+    return tuple(dict.fromkeys((*(ABOUT_DATA if found["version"] == 1 else ()), *read_hypotheses(found["premises"], "the premises"))))

@@ -22,9 +22,9 @@ from functools import lru_cache
 import numpy as np
 
 from accountant.guarantees import (
-    AnyGuarantee,
+    Guarantee,
+    Losses,
     Run,
-    TwoSidedDP,
     assume,
     conclude_run,
     curve_of_profile,
@@ -35,6 +35,7 @@ from accountant.guarantees import (
 )
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.guarantees.proved import prove_promises
+from accountant.guarantees.rules import name_readings
 from accountant.rules import SamplingRule
 from accountant.rules.named import PUBLIC_RATE
 from accountant.selection.select import METHODS
@@ -50,7 +51,6 @@ from profiles.hypotheses import (
     RECORD_STATISTICS,
     STATISTICS,
     Hypothesis,
-    name_statistics,
 )
 from profiles.mechanisms import GaussianLloyd, WeightedLloyd
 from profiles.mechanisms.catalogue import describe_proof
@@ -65,7 +65,6 @@ from profiles.variables import WEIGHT
 Evidence = Mapping[Hypothesis, str]
 #: What the run computes itself is a function of the row; that the row is one of the record is not its to say.
 GIVEN_ROW = RECORD_STATISTICS.about(names="each row that is given to fit")
-_COMPUTED = "the run computes the norm of each row by itself"
 OWN_WEIGHT = "s"
 
 
@@ -78,7 +77,7 @@ def _derive(profile: Profile, hypotheses: tuple[Hypothesis, ...], rule: Sampling
     return derive_epsilon(declared, rule=rule)
 
 
-def certify_all_records(mechanism: WeightedLloyd, profile: Profile, run: Run, epsilon: Fraction) -> AnyGuarantee:
+def certify_all_records(mechanism: WeightedLloyd, profile: Profile, run: Run, epsilon: Fraction) -> Guarantee:
     """Return the ε-DP guarantee for all records, used as they are, with a certified worst case of at most ``epsilon``.
 
     ``profile``: that of ``mechanism``, or what :func:`let_records_weigh` makes of it where records have weights of their own.
@@ -87,17 +86,11 @@ def certify_all_records(mechanism: WeightedLloyd, profile: Profile, run: Run, ep
     derived = _derive(profile, mechanism.hypotheses, None)
     if derived.bound.upper > epsilon:
         raise InvalidTarget(f"epsilon = {exact_text(epsilon)} was asked for, but the certified bound is larger; ask for another number")
-    proved = {PUBLIC_RATE: "the rate is the constant 1"}
-    if all(statistic.name != OWN_WEIGHT for statistic in profile.record):
-        return _conclude(derived.guarantee, mechanism, run, proved)
-    proved[name_statistics(profile)] = f"{_COMPUTED}; the weight has a hypothesis of its own"
-    whole = (item for item in derived.guarantee.hypotheses if item.id in (DECLARED_PROFILE.id, PARTS_RUN.id))
-    proof = describe_proof(mechanism)
-    weighed = {} if proof is None else dict.fromkeys(whole, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3")
-    return _conclude(derived.guarantee, mechanism, run, proved, weighed, (OWN_WEIGHTS,))
+    taken = replace(run, proved={**run.proved, PUBLIC_RATE: "the rate is the constant 1"})
+    return _conclude_all(derived.guarantee, mechanism, profile, taken)
 
 
-def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, method: str) -> AnyGuarantee:
+def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, method: str) -> Guarantee:
     """Return the ε-DP guarantee of one run on a sample of its own by ``rule``, drawn with exact draws or by the user's selector.
 
     ``method``, of the selection, is why the bound holds for the numbers used. Raises :class:`Infeasible` where a target is too small, and
@@ -112,23 +105,14 @@ def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, metho
 
 def certify_curve(
     mechanism: GaussianLloyd, profile: Profile, run: Run, epsilon: Fraction | None, delta: Fraction
-) -> tuple[AnyGuarantee, AnyGuarantee]:
+) -> tuple[Guarantee, Guarantee]:
     """Return the privacy curve of all records, used as they are, and its point at ``epsilon``, or at ``delta`` where that is None.
 
     ``profile``: as for :func:`certify_all_records`. Raises :class:`InvalidTarget` where the certified δ at ε is larger than ``delta``.
     """
-    whole = curve_of_profile(profile, _suppose(mechanism))
-    own: tuple[Hypothesis, ...] = ()
-    proved: Evidence = {}
-    weighed: Evidence = {}
-    if any(statistic.name == OWN_WEIGHT for statistic in profile.record):
-        proved = {name_statistics(profile): f"{_COMPUTED}; the weight has a hypothesis of its own"}
-        proof, own = describe_proof(mechanism), (OWN_WEIGHTS,)
-        named = [item for item in whole.hypotheses if item.id == DECLARED_PROFILE.id]
-        weighed = {} if proof is None else dict.fromkeys(named, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3")
-    curve = _conclude(whole, mechanism, run, proved, weighed, own)
+    curve = _conclude_all(curve_of_profile(profile, _suppose(mechanism)), mechanism, profile, run)
     point = point_of_curve(curve, at_delta=delta) if epsilon is None else point_of_curve(curve, at_epsilon=epsilon)
-    if isinstance(point.bound, TwoSidedDP) and point.bound.delta > delta:
+    if isinstance(point.bound, Losses) and point.bound.delta > delta:
         raise InvalidTarget(
             f"delta = {decimal_text(delta, 6, round_up=False)} was asked for at this epsilon, but the certified bound is larger; ask for "
             "another number"
@@ -138,7 +122,7 @@ def certify_curve(
 
 def certify_weights(
     mechanism: GaussianLloyd, run: Run, epsilon: Fraction, delta: Fraction, pairs: Sequence[tuple[Fraction, Fraction]]
-) -> AnyGuarantee:
+) -> Guarantee:
     """Return the (ε, δ) guarantee of one run on a sample whose records have the weights of ``pairs`` (ζ, w), which the kernel checks.
 
     Raises what :func:`point_of_weights` raises.
@@ -172,23 +156,21 @@ def _require_light(mechanism: WeightedLloyd, bound: Fraction) -> None:
         )
 
 
-def _conclude(
-    guarantee: AnyGuarantee,
-    mechanism: WeightedLloyd | GaussianLloyd,
-    run: Run,
-    proved: Evidence | None = None,
-    weighed: Evidence | None = None,
-    supposes: tuple[Hypothesis, ...] = (),
-) -> AnyGuarantee:
-    """Return what the run makes of a derived guarantee; ``weighed`` is why it has the profile for records with weights, ``supposes`` it has
-    beside the premise about each row.
-    """
-    if run.known:
-        computed = {item: _COMPUTED for item in guarantee.hypotheses if item.id == RECORD_STATISTICS.id}
-        guarantee = prove_promises(guarantee, (mechanism,), weighed or {})
-        run = replace(run, proved={**run.proved, **computed, **(proved or {})})
-    # else a class of one's own may run something else: what the mechanism would have is nothing that is known of it
-    return assume(conclude_run(guarantee, run), (GIVEN_ROW, *supposes))
+def _conclude_all(guarantee: Guarantee, mechanism: WeightedLloyd | GaussianLloyd, profile: Profile, run: Run) -> Guarantee:
+    """Return what the run on all records makes of a derived guarantee of ``profile``, which records with weights may have."""
+    if all(statistic.name != OWN_WEIGHT for statistic in profile.record):
+        return _conclude(guarantee, mechanism, run)
+    whole = (item for item in guarantee.hypotheses if item.id in (DECLARED_PROFILE.id, PARTS_RUN.id))
+    proof = describe_proof(mechanism)
+    weighed = {} if proof is None else dict.fromkeys(whole, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3")
+    return assume(_conclude(guarantee, mechanism, run, weighed), (OWN_WEIGHTS,))
+
+
+def _conclude(guarantee: Guarantee, mechanism: WeightedLloyd | GaussianLloyd, run: Run, weighed: Evidence | None = None) -> Guarantee:
+    """Return what the run makes of a derived guarantee; ``weighed`` is why it has the profile for records with weights."""
+    if not run.known:  # a class of one's own may run something else: what the mechanism would have is nothing that is known of it
+        return assume(conclude_run(guarantee, run), (GIVEN_ROW,))
+    return name_readings(conclude_run(prove_promises(guarantee, (mechanism,), weighed or {}), run), (GIVEN_ROW,))
 
 
 def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:

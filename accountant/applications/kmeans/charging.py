@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from accountant.applications.budget.spending import Charge, Part
 from accountant.applications.charging import require_analysis
 from accountant.applications.kmeans.access import Statistics
 from accountant.applications.kmeans.fitting import Fit, Settings, certify_fit, fit_rows, to_plain
-from accountant.applications.kmeans.spending import Charge, Part
-from accountant.guarantees import AnyGuarantee, Run
+from accountant.guarantees import Guarantee, Run
 from profiles import InvalidArgument, InvalidTarget, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import ARITHMETIC
@@ -100,7 +100,7 @@ def _restore(stored: list[str]) -> Charge:
     return Charge(Part(stored[0]), to_exact(stored[1]), to_exact(stored[2]))
 
 
-def promise_fit(settings: Settings, run: Run) -> tuple[AnyGuarantee, AnyGuarantee | None]:
+def promise_fit(settings: Settings, run: Run) -> tuple[Guarantee, Guarantee | None]:
     """Return the guarantee of every fit with these arguments, whatever it releases, and under normal noise the curve that it is a point of.
 
     It is that of a fit which spends its whole budget in one release: the bound is the budget, and what it rests on is the same on all
@@ -147,6 +147,3 @@ def charge_fit(
         return {"fit": Released.of(fit).store(), "texts": {} if certify is None else certify(fit)}
 
     return analysis.release(guarantee, size, compute, arguments=arguments, curve=curve, known=known)
-
-
-__all__ = ["Released", "charge_fit", "promise_fit"]

@@ -18,7 +18,7 @@ from accountant.applications.kmeans.gaussian import GaussianNoise
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, LaplaceNoise, NoiseKind
 from accountant.applications.kmeans.planning import pack_centres
 from accountant.applications.kmeans.predicting import PrivateCentres
-from accountant.applications.kmeans.withheld import describe_parameters, release_of, without_quotes
+from accountant.applications.sklearn_guards import describe_parameters, release_of, without_quotes
 from accountant.guarantees import Run, ships
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.arrays import Booleans, Floats
@@ -100,10 +100,10 @@ class DPLloyd(PrivateCentres):
     ----------
     cluster_centers_ : array of shape (k, d)
         The private result.
-    guarantee_ : Guarantee or ConditionalGuarantee
+    guarantee_ : Guarantee or Guarantee
         ε-DP, or (ε, δ)-DP: for all records of weight 1, or up to ``largest_weight`` after ``fit``, and for all records of ``X`` after
         ``fit_sampled``.
-    privacy_curve_ : Guarantee or ConditionalGuarantee
+    privacy_curve_ : Guarantee or Guarantee
         After ``fit`` with normal noise alone: the curve that ``guarantee_`` is a point of. ``accountant.curves.curve_of(...)`` of it
         reads ε at any other δ, from both sides.
     profile_ : Profile

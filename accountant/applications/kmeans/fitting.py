@@ -11,15 +11,16 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.budget.spending import Charge, NoiseLaw, Spending, open_law
 from accountant.applications.kmeans.access import Clustering, Method, Statistics
 from accountant.applications.kmeans.method import find_centres
 from accountant.applications.kmeans.path import CertifiedPath, certify_path
 from accountant.applications.kmeans.records import Domain, PrivateRecords, as_vector
 from accountant.applications.kmeans.rows import Rows
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, certify_sample
-from accountant.applications.kmeans.spending import Charge, NoiseLaw, Spending, open_law
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
-from accountant.guarantees import AnyGuarantee, Run
+from accountant.deltas import warn_of_delta
+from accountant.guarantees import Guarantee, Run
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
 from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
@@ -142,13 +143,14 @@ def fit_rows(
     found = method(records if sampled is None else sampled, settings.clusters, rng)
     if sampled is not None:
         part = certify_sample(sampled.plan, Run(noise=source, draws=source, known=known))
+    doubt = () if settings.delta is None else warn_of_delta(settings.delta, statistics.count)
     inside = project_records(found.centres + (statistics.mean - center), 2, radius) + center
     certified = certify_fit(records.charges, settings, dimension=rows.dimension, run=run, sample=part)
-    return Fit(inside, statistics, found, records.charges, certified, sampled, (*_warn(found), *found.warnings))
+    return Fit(inside, statistics, found, records.charges, certified, sampled, (*_warn(found), *found.warnings, *doubt))
 
 
 def certify_fit(
-    charges: tuple[Charge, ...], settings: Settings, *, dimension: int, run: Run, sample: AnyGuarantee | None = None
+    charges: tuple[Charge, ...], settings: Settings, *, dimension: int, run: Run, sample: Guarantee | None = None
 ) -> CertifiedPath:
     """Return the guarantee of a fit with these arguments that released at these costs (:func:`certify_path`)."""
     return certify_path(

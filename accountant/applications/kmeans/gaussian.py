@@ -9,20 +9,20 @@ a = 1/σ_count², b = r²/σ_sum² and ‖c‖₂ = ρ r is r² (d/b + ρ²/a)/N
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt
 
 import numpy as np
 
+from accountant.applications.budget.normal import largest_mu, root_above
+from accountant.applications.budget.shares import normal_count_share
 from accountant.applications.kmeans.certifying import certify_curve, certify_weights
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, SamplePlan
-from accountant.applications.kmeans.planning import TYPICAL_NORM
-from accountant.calibration.events import find_least_noise
-from accountant.curves.events import Composition, MechanismKind, make_event
 from accountant.curves.points import to_epsilon
+from accountant.deltas import DeltaWarning, warn_of_delta
 from accountant.guarantees import Run
 from accountant.guarantees.gaussian import bound_mu
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
@@ -33,7 +33,6 @@ from profiles.mechanisms import GaussianLloyd, Mechanism
 
 #: The part of 1/σ* that is left: for the proof of the largest μ, for rounding ζ up to the first row of a table.
 MARGIN = Fraction(1, 10**5)
-_TOLERANCE = Fraction(1, 10**5)
 #: Rows of a table of weights; how far above the largest μ it begins; what ζ, as computed in binary64, is multiplied with.
 _ROWS, _ABOVE, _ROUNDED = 48, 1 + Fraction(1, 2**18), 1 + 2.0**-20
 #: The largest w ζ: no record of a sample is larger than exact noise takes (docs/gaussian-mechanisms.md, section 4).
@@ -61,31 +60,8 @@ def choose_deviations(epsilon: Fraction, delta: Fraction, *, radius: Fraction, i
     (45.153, 55.944)
     """
     budget = (largest_mu(epsilon, delta) * (1 - MARGIN)) ** 2 / iterations
-    share = count_share(dimension)
+    share = normal_count_share(dimension)
     return NoiseDeviations(root_above(1 / (share * budget)), root_above(radius**2 / ((1 - share) * budget)))
-
-
-def count_share(dimension: int) -> Fraction:
-    """Return a/(a + b) = ρ/(ρ + √d), the share of the counts, as a fraction with denominator 10⁶.
-
-    >>> float(count_share(2))
-    0.241389
-    """
-    return Fraction(round(TYPICAL_NORM / (TYPICAL_NORM + math.sqrt(dimension)) * 10**6), 10**6)
-
-
-@lru_cache(maxsize=64)
-def largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return a μ, within a relative 1e-5 of the largest one, for which the Gaussian pair has δ(ε) ≤ δ; certified in both directions."""
-    once = Composition("one Gaussian release", (make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": 1}),))
-    return 1 / find_least_noise(once, epsilon, delta, tolerance=_TOLERANCE).value
-
-
-def root_above(square: Fraction) -> Fraction:
-    """Return a decimal at or above √``square``, with about 15 digits."""
-    unit = 10 ** max(0, 15 - len(str(int(square))) // 2) if square >= 1 else 10 ** (15 + len(str(int(1 / square))) // 2)
-    scaled = square * unit * unit
-    return Fraction(isqrt(-(-scaled.numerator // scaled.denominator)) + 1, unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +80,6 @@ class WeightSteps:
 
     @property
     def pairs(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """The exact pairs (ζ, w)."""
         return tuple((Fraction(float(zeta)), Fraction(float(w))) for zeta, w in zip(self.zetas, self.weights, strict=True))
 
     def select(self, norms: Floats) -> tuple[Floats, Floats]:
@@ -176,6 +151,8 @@ class GaussianNoise:
         if delta is None:
             raise InvalidArgument('noise="gaussian" keeps epsilon together with a delta, but none was given; give one, such as "1e-6"')
         to_target_delta(delta)
+        for text in warn_of_delta(delta):
+            warnings.warn(text, DeltaWarning, stacklevel=4)
 
     def make(self, constants: Constants, centres: Floats) -> tuple[Mechanism, Fraction]:
         """Return :class:`GaussianLloyd` with the deviations that are given, or those of :func:`choose_deviations`."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
+from accountant.applications.budget.shares import MARGIN
 from accountant.applications.kmeans.certifying import certify_all_records, certify_sample
-from accountant.applications.kmeans.planning import MARGIN, NoiseScales, choose_scales
-from accountant.guarantees import AnyGuarantee, Run
+from accountant.applications.kmeans.planning import NoiseScales, choose_scales
+from accountant.guarantees import Guarantee, Run
 from accountant.rules import make_rule
 from accountant.rules.named import SamplingRule
 from accountant.selection.select import prepare_selection
@@ -67,8 +68,8 @@ class Constants:
 class Certified:
     """The guarantee of a run, and where there is one the privacy curve that it is a point of."""
 
-    guarantee: AnyGuarantee
-    curve: AnyGuarantee | None = None
+    guarantee: Guarantee
+    curve: Guarantee | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class SamplePlan:
     """``select``: from norms, shape (n,), to probabilities and weights; ``certify``: the guarantee of a run on the sample."""
 
     select: Callable[[Floats], tuple[Floats, Floats]]
-    certify: Callable[[Run], AnyGuarantee]
+    certify: Callable[[Run], Guarantee]
 
 
 class NoiseKind(Protocol):

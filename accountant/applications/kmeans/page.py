@@ -32,7 +32,6 @@ def render_fit(fit: Fit, certificate: Mapping[str, Any]) -> str:
 def _result(fit: Fit, certificate: Mapping[str, Any]) -> Element:
     guarantee, bound = fit.certified.guarantee, certificate["epsilon"]
     delta = "" if bound["delta"] is None else f", δ ≤ {bound['delta']}"
-    rests = "physics alone, and on this being the only release about the records" if guarantee.is_unconditional else "the hypotheses below"
     accepted = "accepted" if check_certificate(certificate).accepted else "rejected"
     return section(
         "result",
@@ -42,7 +41,7 @@ def _result(fit: Fit, certificate: Mapping[str, Any]) -> Element:
             [
                 ("About", guarantee.subject),
                 ("Protects", guarantee.unit.value),
-                ("Rests on", rests),
+                ("Rests on", "the hypotheses below"),
                 ("The certificate below", f"{accepted} while this page was written"),
             ]
         ),

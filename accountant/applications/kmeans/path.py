@@ -19,34 +19,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part
+from accountant.applications.budget.concluding import bound_costs, prove_released
+from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part
 from accountant.guarantees import (
-    AnyGuarantee,
-    EpsilonDP,
+    Guarantee,
+    Losses,
     Run,
-    TwoSidedDP,
     assume,
-    both_directions,
-    compose_directions,
+    compose,
     conclude_run,
     curve_of_profile,
     keep_within_budget,
     point_of_curve,
     settle,
 )
-from accountant.guarantees.derive import derive_epsilon
 from accountant.guarantees.gaussian import bound_mu
-from accountant.guarantees.proved import prove_promises
+from accountant.guarantees.rules import GIVEN_ROW, name_readings
 from accountant.rules.named import PUBLIC_RATE
-from profiles import Declaration, InvalidTarget, Profile, Undecided, declare
+from profiles import InvalidTarget, Profile, Undecided, declare
 from profiles.hypotheses import (
-    DECLARED_PROFILE,
     EXACT_REALS,
-    FIXED_IN_ADVANCE,
     IN_RANGE,
-    ONE_RECORD_EACH,
     PUBLIC_CONSTANTS,
-    RECORD_STATISTICS,
     WITHIN_BUDGET,
     Hypothesis,
 )
@@ -61,17 +55,17 @@ _POWERS = {Part.RECORDS: None, Part.SUM: ("z", 1), Part.SQUARES: ("z", 2), Part.
 class CertifiedPath:
     """The ``guarantee`` of a fit; the ``profile`` of what it cost, with its worst case; under normal noise the privacy ``curve``, too."""
 
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
     profile: Profile
     worst: EpsilonBound
-    curve: AnyGuarantee | None = None
+    curve: Guarantee | None = None
 
 
 def describe_path(charges: Sequence[Charge], law: NoiseLaw, name: str, *, sampled: bool = False) -> Profile:
     """Return the profile of what was charged, with a parameter c1, c2, ... for the cost of each release, and, where a sample was drawn
     besides, s for what its releases may cost together: all that the charges leave.
 
-    >>> from accountant.applications.kmeans.spending import PureNoise
+    >>> from accountant.applications.budget.spending import PureNoise
     >>> one = Fraction(1)
     >>> describe_path([Charge(Part.RECORDS, one, one), Charge(Part.SQUARES, one, one)], PureNoise(Fraction(3)), "two releases").text
     'w*(c1 + c2*z**2)'
@@ -111,7 +105,7 @@ def certify_path(
     name: str,
     run: Run,
     public: str = "",
-    sample: AnyGuarantee | None = None,
+    sample: Guarantee | None = None,
 ) -> CertifiedPath:
     """Return the guarantee of what was released at these costs under ``law``, by a run that keeps its budget.
 
@@ -120,52 +114,42 @@ def certify_path(
     proved to be within the budget, :class:`profiles.Undecided` where the kernel does not accept the proof.
     """
     profile = describe_path(charges, law, name)
-    curve: AnyGuarantee | None = None
+    curve: Guarantee | None = None
     if isinstance(law, NormalNoise):
         worst = bound_mu(profile)
         found = curve_of_profile(profile, (EXACT_REALS,))
         proxy: GaussianSum | KNormSum = GaussianSum(sigma=1, dimension=dimension)
         budget = law.mu
     else:
-        derived = derive_epsilon(Declaration(profile, hypotheses=(EXACT_REALS,)), rule="uniform", constants={"rate": 1})
+        derived = bound_costs(profile)
         found, worst = derived.guarantee, derived.bound.evidence
         proxy, budget = KNormSum(beta_sum=1, dimension=dimension), epsilon
         if not worst.checked_by_kernel:
             raise Undecided("the costs of a private fit were to be proved, but the kernel does not accept the proof; please report it")
-    promised = {item: f"{_PAGE}, Theorem 2, of the run of {name}" for item in found.hypotheses if item.id == DECLARED_PROFILE.id}
-    # what is released are sums with the exact noise of these two mechanisms of the catalogue, and of nothing else
-    found = prove_promises(found, (proxy,), promised)
+    found = prove_released(found, f"{_PAGE}, Theorem 2, of the run of {name}", proxy)
     if sample is not None:
         profile = describe_path(charges, law, name, sampled=True)
-        worst = derive_epsilon(profile, rule="uniform", constants={"rate": 1}).bound.evidence
-        found = compose_directions(name, [both_directions(found), both_directions(sample)])
+        worst = bound_costs(profile).bound.evidence
+        found = compose(found, sample, subject=name)
     found = keep_within_budget(found, budget)
-    found = settle(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"})
+    # norms are computed of the row, of arguments and of released numbers; what a row was made of before is not seen
+    found = name_readings(settle(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))
     if public:
         found = assume(found, (PUBLIC_CONSTANTS.about(names=public),))
     found = conclude_run(found, run)
     if isinstance(law, NormalNoise):
         curve, found = found, point_of_curve(found, at_epsilon=epsilon)
-        if not isinstance(found.bound, TwoSidedDP) or delta is None or found.bound.delta > delta:
+        if not isinstance(found.bound, Losses) or delta is None or found.bound.delta > delta:
             raise InvalidTarget("a delta was asked for at this epsilon, but the certified bound is larger; ask for another number")
-    elif not isinstance(found.bound, (EpsilonDP, TwoSidedDP)):
+    elif not isinstance(found.bound, Losses):
         raise InvalidTarget("an epsilon was asked for, but the costs are not proved to be within it; ask for another number")
     return CertifiedPath(found, profile, worst, curve)
 
 
-def _reasons(guarantee: AnyGuarantee) -> dict[Hypothesis, str]:
+def _reasons(guarantee: Guarantee) -> dict[Hypothesis, str]:
     """Return what discharges the hypotheses of a fit that hold by construction, with reasons (docs/private-kmeans.md, section 5)."""
     said = {
         WITHIN_BUDGET.id: f"the account of the run refuses a release that its budget does not have ({_PAGE}, Theorem 1)",
-        FIXED_IN_ADVANCE.id: (
-            "all that is not released and paid for is an argument of the run, and the bound holds for each value of the arguments; had one "
-            "of them been computed from these records, that would be another release about them"
-        ),
-        ONE_RECORD_EACH.id: "the bound is about one row of the table that is given, and says so; m rows of a person cost m times as much",
         IN_RANGE.id: f"each row is moved into the ball by itself ({_PAGE}, Lemma 1)",
-        RECORD_STATISTICS.id: "the run computes them from the row, from its arguments and from released numbers alone",
     }
     return {item: said[item.id] for item in guarantee.hypotheses if item.id in said}
-
-
-__all__ = ["CertifiedPath", "certify_path", "describe_path"]

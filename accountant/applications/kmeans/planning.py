@@ -27,15 +27,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.calibration.lloyd import noise_energy
+from accountant.applications.budget.shares import MARGIN, count_share
 from profiles.arrays import Floats
 from profiles.mechanisms.datasets import compute_norms
 from profiles.mechanisms.k_norm_sum import draw_directions
 
-#: ‖c‖₂/r of a typical centre.
-TYPICAL_NORM = 0.45
-#: The part of ε that is left for the proof of the worst case, whose bound lies above the supremum by a relative 1e-9 at most.
-MARGIN = Fraction(2, 10**9)
 _CANDIDATES = 32
 _MOST = 2**14
 
@@ -60,16 +56,6 @@ def choose_scales(epsilon: Fraction, *, radius: Fraction, iterations: int, dimen
     share = count_share(dimension, p)
     budget = epsilon * (1 - MARGIN) / iterations
     return NoiseScales(1 / (share * budget), radius / ((1 - share) * budget))
-
-
-def count_share(dimension: int, p: float) -> Fraction:
-    """Return a/(a + b), the share of the budget that the counts get, as a fraction with denominator 10⁶, strictly between 0 and 1.
-
-    >>> float(count_share(2, 2))
-    0.28935
-    """
-    ratio = (2 * TYPICAL_NORM**2 / noise_energy(dimension, p)) ** (1 / 3)
-    return Fraction(min(max(round(ratio / (1 + ratio) * 10**6), 1), 10**6 - 1), 10**6)
 
 
 def pack_centres(clusters: int, dimension: int, p: float, radius: float, rng: np.random.Generator) -> Floats:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from accountant.applications.kmeans.withheld import WithheldOutputs, without_quotes
+from accountant.applications.sklearn_guards import WithheldOutputs, without_quotes
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.nearest import find_nearest
 

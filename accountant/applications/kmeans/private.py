@@ -1,4 +1,4 @@
-"""Private k-means from records to centres as a scikit-learn estimator, without an open hypothesis about the data or the code."""
+"""Private k-means from records to centres as a scikit-learn estimator, without an open hypothesis about the code or about statistics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accountant.applications.kmeans.methods import ROUNDS, find_method
 from accountant.applications.kmeans.path import describe_path
 from accountant.applications.kmeans.predicting import PrivateCentres
 from accountant.applications.kmeans.rows import ArrayRows
-from accountant.applications.kmeans.withheld import describe_parameters, release_of
+from accountant.applications.sklearn_guards import describe_parameters, release_of
 from accountant.guarantees import ships
 from profiles import InvalidArgument
 from profiles.numbers import ExactLike
@@ -33,7 +33,9 @@ class DPKMeans(PrivateCentres):
     """Claim: all that a fit releases is ε-differentially private (add/remove of one record), or (ε, δ)-differentially private.
 
     Nothing about the records has to be public but a ball that they are moved into: their number, mean and spread are estimated with noise
-    that is paid for out of the same ε. ``guarantee_.is_unconditional`` is True: no hypothesis about the data or about this code is open.
+    that is paid for out of the same ε. No hypothesis about this code is open in ``guarantee_``; three about the data are, which no run
+    sees: ``radius``, ``center`` and all other arguments are not made of these records; each row is made of one record alone (nobody scaled
+    or centred the rows by one another); and nobody has several. So ``guarantee_.is_unconditional`` is False.
     Statement and proof: docs/private-kmeans.md. Where the constants are public, :class:`DPLloyd` runs plain DP-Lloyd.
     ``predict`` and ``transform`` give labels of records and their distances from the centres; these answers are not released.
 
@@ -70,9 +72,9 @@ class DPKMeans(PrivateCentres):
     ----------
     cluster_centers_ : array of shape (k, d)
         The private result.
-    guarantee_ : Guarantee or ConditionalGuarantee
+    guarantee_ : Guarantee or Guarantee
         ε-DP or (ε, δ)-DP of all that was released; with a ledger what that promises a unit, for all that is in it.
-    privacy_curve_ : Guarantee or ConditionalGuarantee
+    privacy_curve_ : Guarantee or Guarantee
         With a δ alone: the curve that ``guarantee_`` is a point of.
     profile_ : Profile
         What the releases of this run cost a record, with z = ‖y‖/radius and t the share of its ball that it has in cells; s is what all
@@ -101,7 +103,7 @@ class DPKMeans(PrivateCentres):
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(5000, 2))
     >>> model = DPKMeans(3, epsilon=2, radius=4).fit(X)
     >>> model.cluster_centers_.shape, float(model.guarantee_.bound.upper), model.guarantee_.is_unconditional
-    ((3, 2), 2.0, True)
+    ((3, 2), 2.0, False)
 
     """
 

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.applications.budget.spending import Charge, NoiseLaw, Part, Spending, to_share
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
 from accountant.applications.kmeans.rows import Blocks, KeptBlocks
-from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part, Spending, to_share
 from profiles import InvalidArgument
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.ball import project_records, widen
@@ -78,7 +78,6 @@ class PrivateRecords:
 
     @property
     def left(self) -> Fraction:
-        """The part of the whole budget that is left."""
         return self._spending.left / self._spending.law.budget
 
     @property
@@ -88,12 +87,10 @@ class PrivateRecords:
 
     @property
     def normal(self) -> bool:
-        """Whether the noise is normal."""
         return self._spending.law.normal
 
     @property
     def law(self) -> NoiseLaw:
-        """The law of the noise."""
         return self._spending.law
 
     @property
@@ -103,12 +100,10 @@ class PrivateRecords:
 
     @property
     def unspent(self) -> Fraction:
-        """What is left of it."""
         return self._spending.left
 
     @property
     def dimension(self) -> int:
-        """Return d."""
         return self._rows.dimension
 
     @property
@@ -170,7 +165,6 @@ class PrivateRecords:
         )
 
     def count(self, cost: Fraction) -> float:
-        """Return the noisy number of rows."""
         release = self._spending.law.open(self._charge(Part.RECORDS, cost, Fraction(1)), self._bits)
         rows = self.measure_rows()
         return float(release.draw(np.array([[rows * int(quantise(np.ones((1, 1)), None, release.unit)[0, 0])]], dtype=object))[0, 0])
@@ -269,6 +263,3 @@ def as_vector(values: object, dimension: int, what: str) -> Floats:
     if not usable or np.abs(found).max(initial=0.0) > _LARGEST_RADIUS:
         raise InvalidArgument(f"{what} must have {dimension} finite numbers, one a column; correct it")
     return found
-
-
-__all__ = ["Domain", "PrivateRecords", "as_vector", "check_labels", "square_norms"]

@@ -47,7 +47,6 @@ class ArrayRows:
 
     @property
     def dimension(self) -> int:
-        """D."""
         return int(self.points.shape[1])
 
     def blocks(self) -> Iterator[Floats]:
@@ -56,7 +55,6 @@ class ArrayRows:
             yield self.points[start : start + BLOCK_ROWS]
 
     def keep(self, active: Booleans) -> ArrayRows:
-        """Return a copy of these rows."""
         return ArrayRows(self.points[active])
 
 
@@ -103,7 +101,6 @@ class FileRows:
 
     @property
     def dimension(self) -> int:
-        """D."""
         return len(self.names)
 
     def blocks(self) -> Iterator[Floats]:
@@ -136,7 +133,6 @@ class FileRows:
             raise InvalidData(_CHANGED)
 
     def keep(self, active: Booleans) -> FileRows:
-        """Return these rows of the same file."""
         return replace(self, active=active)
 
     def _choose(self, rows: Floats, done: int) -> Floats:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from accountant.applications.budget.certificates import check_claims, check_worst_case
+from accountant.applications.budget.spending import Charge, Part, round_down
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, describe_sample, make_constants, make_sample_rule
-from accountant.applications.kmeans.spending import Charge, Part, round_down
 from accountant.rules import SamplingRule
 from accountant.samples.plan import find_proof
 from accountant.selection.select import CERTIFIED, METHODS, ROUNDED
@@ -114,22 +115,9 @@ def _check_releases(
 
 def _check_proof(proof: Any, profile: Profile, rule: SamplingRule, budget: Fraction) -> Report:
     """Put the proof to the kernel: the loss of every record of the sample by ``rule`` is at most ``budget``."""
-    require(isinstance(proof, dict), "sample.proof", "it is no object")
-    require(proof.get("profile") == profile_json(profile), "sample.proof", "it is about another profile")
-    if rule.q is None:
-        require(to_exact(str(proof.get("target_epsilon"))) == budget, "sample.proof", "it is about another target")
-        needed = {"well-defined", "assumption-8"}
-    else:
-        require(proof.get("sampling") == {"q": to_text(rule.q)}, "sample.proof", "it is about another sampling rule")
-        needed = {"well-defined", "epsilon-upper", "proposition-17"}
-    report = check_text(json.dumps(proof))
-    if not report.accepted:
-        return report
-    proved = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
-    require(needed <= set(proved), "sample.proof", f"the claim {min(needed - set(proved), default='')} is missing")
+    about = profile_json(profile)
     if rule.q is not None:
-        require(to_exact(str(proved["epsilon-upper"])) <= budget, "sample.proof", "the worst case is larger than what is left for it")
-    return report
-
-
-__all__ = ["check_sample", "read_choice", "to_json", "write_choice"]
+        return check_worst_case(proof, about, budget, "sample.proof", q=to_text(rule.q), besides=("proposition-17",))
+    require(isinstance(proof, dict) and proof.get("profile") == about, "sample.proof", "it is about another profile")
+    require(to_exact(str(proof.get("target_epsilon"))) == budget, "sample.proof", "it is about another target")
+    return check_claims(proof, ("well-defined", "assumption-8"), "sample.proof")

@@ -24,18 +24,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.applications.budget.concluding import prove_released
+from accountant.applications.budget.spending import Charge, Part, round_down, to_cost, to_share
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
 from accountant.applications.kmeans.records import PrivateRecords, check_labels
-from accountant.applications.kmeans.spending import Charge, Part, round_down, to_cost, to_share
-from accountant.guarantees import AnyGuarantee, Run, conclude_run, realise_pairs, settle
+from accountant.guarantees import Guarantee, Run, conclude_run, realise_pairs, settle
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
-from accountant.guarantees.proved import prove_promises
 from accountant.rules import SamplingRule, make_rule
 from accountant.selection.select import METHODS, Selector, prepare_selection
 from profiles import Declaration, InvalidArgument, Profile, Undecided, declare
 from profiles.arrays import Floats, ignore_flags
-from profiles.hypotheses import DECLARED_PROFILE, EXACT_REALS, PUBLIC_CONSTANTS, STATISTICS, TARGET_FIXED, Hypothesis
-from profiles.mechanisms import KNormSum
+from profiles.hypotheses import EXACT_REALS, PUBLIC_CONSTANTS, STATISTICS, TARGET_FIXED, Hypothesis
 from profiles.mechanisms.ball import SLACK, record_norms, widen
 from profiles.mechanisms.exact import Release
 from profiles.mechanisms.lloyd_runs import total_labelled
@@ -176,14 +175,9 @@ def make_sample_rule(rule: str, profile: Profile, constants: Mapping[str, Fracti
     return rule_from_expression("Min(1, base + slope*t**2)" if clipped else "base + slope*t**2", profile, constants)
 
 
-def certify_sample(plan: SamplePlan, run: Run) -> AnyGuarantee:
+def certify_sample(plan: SamplePlan, run: Run) -> Guarantee:
     """Return the guarantee of all releases about the one sample of ``run``, a worst case over rows."""
-    promised = {
-        item: f"{_PAGE}, Theorem 3, of the run on the sample"
-        for item in plan.derived.guarantee.hypotheses
-        if item.id == DECLARED_PROFILE.id
-    }
-    found = prove_promises(plan.derived.guarantee, (KNormSum(beta_sum=1),), promised)
+    found = prove_released(plan.derived.guarantee, f"{_PAGE}, Theorem 3, of the run on the sample")
     found = realise_pairs(found, pairs=METHODS[plan.selector.method], claims=())
     said = {
         STATISTICS.id: "t is the number that is computed, and at least the share of the ball that the row takes",
@@ -207,12 +201,10 @@ class SampledRecords:
 
     @property
     def statistics(self) -> Statistics:
-        """What was released before."""
         return self._records.statistics
 
     @property
     def radius(self) -> float:
-        """The radius to which rows are clipped."""
         return self._records.radius
 
     @property
@@ -236,7 +228,6 @@ class SampledRecords:
 
     @property
     def left(self) -> Fraction:
-        """The part of the whole budget that is left."""
         before = self._budget / self._records.budget
         if self._plan is None:
             return before
@@ -253,7 +244,6 @@ class SampledRecords:
 
     @property
     def normal(self) -> bool:
-        """Whether the noise is normal."""
         return self._records.normal
 
     def clip(self, radius: float) -> None:

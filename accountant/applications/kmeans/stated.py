@@ -12,10 +12,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from accountant.applications.budget.spending import Charge, NoiseLaw, Part
 from accountant.applications.kmeans.fitting import Settings
 from accountant.applications.kmeans.methods import find_method
 from accountant.applications.kmeans.sample_certificate import read_choice
-from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part
 from profiles import exact_text
 from profiles.mechanisms.ball import widen
 from profiles.strict_json import read_exact, read_fields, read_list, read_string, read_strings
@@ -102,6 +102,3 @@ def _read_numbers(value: object, count: int, what: str) -> list[float]:
     found = read_list(value, what)
     require(len(found) == count, what, f"{count} numbers were expected")
     return [read_float(item, what) for item in found]
-
-
-__all__ = ["check_released", "check_statistics", "read_arguments", "read_clip", "read_settings"]

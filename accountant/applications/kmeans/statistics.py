@@ -23,10 +23,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.budget.spending import Charge, NoiseLaw, Part
 from accountant.applications.kmeans.access import Statistics
 from accountant.applications.kmeans.records import PrivateRecords, square_norms
 from accountant.applications.kmeans.rows import Rows
-from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part
 from profiles import InvalidArgument
 from profiles.arrays import Floats
 from profiles.mechanisms.ball import project_records
@@ -80,7 +80,7 @@ class Public:
 def share_of_mean(law: NoiseLaw, dimension: int, count: float) -> Fraction:
     """Return the share of the mean: what makes its noise .05 r long, but not above .1; or what makes it .2 r long, where that is more.
 
-    >>> from accountant.applications.kmeans.spending import PureNoise
+    >>> from accountant.applications.budget.spending import PureNoise
     >>> law = PureNoise(Fraction(1))
     >>> [float(share_of_mean(law, dimension, 1797)) for dimension in (1, 8, 64)]
     [0.01113, 0.089037, 0.178075]
@@ -95,7 +95,7 @@ def share_of_mean(law: NoiseLaw, dimension: int, count: float) -> Fraction:
 def share_of_spread(law: NoiseLaw, count: float) -> Fraction:
     """Return the share of Σ ‖y‖²: what makes the deviation of the noise of the mean square about .02 r², within bounds.
 
-    >>> from accountant.applications.kmeans.spending import PureNoise
+    >>> from accountant.applications.budget.spending import PureNoise
     >>> float(share_of_spread(PureNoise(Fraction(1)), 1e4)), float(share_of_spread(PureNoise(Fraction(1)), 1e6))
     (0.007071, 0.005)
     """

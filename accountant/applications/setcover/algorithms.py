@@ -199,13 +199,3 @@ def _calibrate(epsilon: Fraction, calibration: str) -> tuple[float, Fraction]:
 
 def _single(name: str, epsilon: Fraction, calibration: str, stages: tuple[Stage, ...]) -> CoverProgram:
     return CoverProgram(name, (make_group(*_calibrate(epsilon, calibration), stages),))
-
-
-__all__ = [
-    "CALIBRATIONS",
-    "Algorithm",
-    "FreshSampleScaling",
-    "NoisyGreedy",
-    "OneSampleScaling",
-    "to_calibration",
-]

@@ -83,6 +83,3 @@ def gupta_cover(system: CoverageInstance, epsilon: float, delta: float, rng: np.
         raise InvalidArgument("epsilon above 0 and delta in (0, 1/e) are needed, but others were found; give others")
     spent = epsilon / (2 * (1 - math.log(delta)))
     return np.array(OneSidedGreedy(system.candidates, spent).run(system, rng).selected, dtype=np.int64)
-
-
-__all__ = ["bound_optimum", "cover_cost", "greedy_cover", "gupta_cover"]

@@ -11,12 +11,12 @@ import numpy as np
 from accountant.applications.quality import void_cost
 from accountant.applications.running import Answer, Choice, Draw
 from accountant.applications.setcover.algorithms import to_beta
-from accountant.applications.setcover.program import PAGE, PUBLIC
+from accountant.applications.setcover.program import PAGE, PUBLIC, require_sets
 from accountant.applications.submodular.choosing import choose_with_kept_noise
 from accountant.applications.submodular.coverage import MOST, CoverageInstance
-from accountant.guarantees import AnyGuarantee
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
-from profiles import InvalidArgument, InvalidData, to_exact
+from accountant.guarantees import Guarantee
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample
+from profiles import InvalidArgument, to_exact
 from profiles.hypotheses import OWN_ENTRY
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness import draw_geometric, draw_geometrics
@@ -81,21 +81,18 @@ class PrivatePartialCover:
         return math.ceil(math.log(self.sets / float(to_beta(self.beta))) / float(self.budgets[2]) * (1 + 1e-9))
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """What a run guarantees, before the sources of its random numbers are known."""
         names = ("number of elements with geometric noise", "order of sets by noisy greedy", "first prefix that covers enough")
         parts = [
             prove_losses(name, spent, None, theorem=f"{PAGE}, Theorem 5", algorithm=self, hypotheses=(PUBLIC, OWN_ENTRY))
             for name, spent in zip(names, self.budgets, strict=True)
         ]
-        return subsample(compose_directions("partial set cover", parts), self.plan.p)
+        return subsample(compose(*parts, subject="partial set cover"), self.plan.p)
 
     def run(self, system: CoverageInstance, rng: object = None, *, bits: object = None) -> PartialAnswer:
         """Return the chosen sets. ``rng`` makes the noise, ``bits`` the sample; as for ``PrivateSetCover.run``."""
-        if type(system) is not CoverageInstance or system.candidates != self.sets:
-            raise InvalidData(
-                f"a CoverageInstance with {self.sets} sets is needed, but another object or number was found; make one with from_sets"
-            )
+        require_sets(system, self.sets)
         draw = Draw.open(rng, bits)
         chosen = self.choose(system.restrict(draw.sample(system.users, self.plan.p)), draw.noise)
         reason = f"stops at a noisy share of {float(to_exact(self.share)):g} of the sample, with a margin of {self.margin} elements"
@@ -116,6 +113,3 @@ class PrivatePartialCover:
             if everyone - again.left + added >= enough:
                 return tuple(ranked[:place])
         return tuple(ranked)
-
-
-__all__ = ["PartialAnswer", "PrivatePartialCover"]

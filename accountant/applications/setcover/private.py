@@ -12,11 +12,11 @@ from accountant.applications.charging import release_once
 from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, to_calibration
-from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
+from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass, require_sets
 from accountant.applications.submodular.choosing import choose_with_kept_noise
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
-from accountant.guarantees import AnyGuarantee
-from profiles import InvalidArgument, InvalidData, InvalidTarget, to_exact
+from accountant.guarantees import Guarantee
+from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.arrays import Booleans, Integers
 from profiles.numbers import shorten, to_integer
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
@@ -74,14 +74,13 @@ class PrivateSetCover:
 
     @property
     def target(self) -> Fraction:
-        """The target ε."""
         value = to_exact(self.epsilon, "epsilon")
         if not 0 < value <= 100:
             raise InvalidTarget(f"epsilon must lie in (0, 100] nats, but {shorten(value)} was found; give a number above 0 and at most 100")
         return value
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """What a run guarantees, before the sources of its random numbers are known."""
         return self.program.guarantee
 
@@ -98,10 +97,7 @@ class PrivateSetCover:
         source), a seed, or a :class:`numpy.random.Generator`. ``ledger``: an analysis with the id of each element,
         ``ledger.analysis(name, ids)``. Raises :class:`InvalidData`, :class:`InvalidArgument`, and what charging raises.
         """
-        if type(system) is not CoverageInstance or system.candidates != self.sets:
-            raise InvalidData(
-                f"a CoverageInstance with {self.sets} sets is needed, but another object or number was found; make one with from_sets"
-            )
+        require_sets(system, self.sets)
         public, sampler = open_sources(rng, bits)
         draw = Draw(sampler.source, sampler)  # noise and samples come from the same bits
         order = seed_public(public).permutation(system.candidates).astype(np.int64)
@@ -167,6 +163,3 @@ def pass_once(state: CoverageGains, remaining: Integers, noise: Integers, thresh
             taken.append(chosen)
             state.add(chosen)
     return taken
-
-
-__all__ = ["CoverAnswer", "PrivateSetCover", "draw_noise", "pass_once", "track_uncovered"]

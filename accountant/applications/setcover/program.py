@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.guarantees import AnyGuarantee, Hypothesis, TwoSidedDP
+from accountant.applications.submodular.coverage import CoverageInstance
+from accountant.guarantees import Guarantee, Hypothesis, Losses
 from accountant.guarantees.theorem import conclude
-from accountant.onesided import amplify_minus, amplify_plus, compose_directions, prove_losses, subsample
-from profiles import InvalidArgument, Undecided, decimal_text
+from accountant.onesided import amplify_add, amplify_remove, compose, prove_losses, subsample
+from profiles import InvalidArgument, InvalidData, Undecided, decimal_text
+from profiles.balls import ball, upper_fraction, working_precision
 from profiles.hypotheses import FRESH_SAMPLES, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import round_up_finite
-from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 PAGE = "docs/set-cover.md"
 PUBLIC = PUBLIC_CONSTANTS.about(names="the number of sets, their names and order, epsilon and the options of the algorithm are")
@@ -50,6 +51,12 @@ class Group:
             raise InvalidArgument("the decay of a group must lie in [e^-epsilon0, 1), but another was found; make it with make_group")
 
 
+def require_sets(system: object, sets: int) -> None:
+    """Refuse what is no instance with this public number of sets. Raises :class:`InvalidData`."""
+    if type(system) is not CoverageInstance or system.candidates != sets:
+        raise InvalidData(f"a CoverageInstance with {sets} sets is needed, but another object or number was found; make one with from_sets")
+
+
 def make_group(p: float, epsilon0: Fraction, stages: tuple[Stage, ...]) -> Group:
     """Return a group whose noise costs at most ``epsilon0`` (nats) where a record goes. Raises :class:`InvalidArgument`."""
     with working_precision(256):
@@ -74,7 +81,7 @@ class CoverProgram:
     adds_up: bool = False
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """What a run guarantees, before the sources of its random numbers are known."""
         return add_groups(self) if self.adds_up else cover_once(self)
 
@@ -84,21 +91,21 @@ class CoverProgram:
         return (PUBLIC, OWN_ENTRY)
 
 
-def cover_once(program: CoverProgram) -> AnyGuarantee:
-    """If a record is charged in one group only, the plus losses do not add up: the whole has the losses
+def cover_once(program: CoverProgram) -> Guarantee:
+    """If a record is charged in one group only, the losses of its going do not add up: the whole has the losses
 
-        plus = max_g log(1 + p_g (e^epsilon0_g − 1)),    minus = Σ_g −log(1 − p_g).
+        remove = max_g log(1 + p_g (e^epsilon0_g − 1)),    add = Σ_g −log(1 − p_g).
 
     Every output covers an element for the first time in at most one group g*: before g* a larger sample makes the group's output less
     likely, after g* the element does not matter. Source: docs/set-cover.md, Theorem 2.
     """
     parts = [_sample_group(group, program, index) for index, group in enumerate(program.groups)]
-    plus = max(amplify_plus(group.epsilon0, group.p) for group in program.groups)
-    minus = [amplify_minus(None, group.p) for group in program.groups]
-    bound = TwoSidedDP(plus, sum((value for value in minus if value is not None), Fraction(0)))
-    if None in minus or bound.minus is None:
+    remove = max(amplify_remove(group.epsilon0, group.p) for group in program.groups)
+    add = [amplify_add(None, group.p) for group in program.groups]
+    bound = Losses(remove, sum((value for value in add if value is not None), Fraction(0)))
+    if None in add or bound.add is None:
         raise Undecided("a sample that keeps every element has no finite loss; use a smaller probability")
-    shown = f"epsilon_plus <= {decimal_text(plus, 12, round_up=True)}, epsilon_minus <= {decimal_text(bound.minus, 12, round_up=True)}"
+    shown = f"epsilon_remove <= {decimal_text(remove, 12, round_up=True)}, epsilon_add <= {decimal_text(bound.add, 12, round_up=True)}"
     return conclude(
         "an element is covered once",
         program.name,
@@ -110,12 +117,12 @@ def cover_once(program: CoverProgram) -> AnyGuarantee:
     )
 
 
-def add_groups(program: CoverProgram) -> AnyGuarantee:
+def add_groups(program: CoverProgram) -> Guarantee:
     """The losses of the groups, each a mechanism on a sample, add up in each direction (basic composition)."""
-    return compose_directions(program.name, [_sample_group(group, program, index) for index, group in enumerate(program.groups)])
+    return compose(*(_sample_group(group, program, index) for index, group in enumerate(program.groups)), subject=program.name)
 
 
-def _sample_group(group: Group, program: CoverProgram, index: int) -> AnyGuarantee:
+def _sample_group(group: Group, program: CoverProgram, index: int) -> Guarantee:
     names = {
         ThresholdPass: "threshold pass",
         GreedyStage: "greedy with noise drawn once",
@@ -124,17 +131,3 @@ def _sample_group(group: Group, program: CoverProgram, index: int) -> AnyGuarant
     subject = f"{program.name}, group {index + 1} of {len(program.groups)} ({', then '.join(kinds)})"
     alone = prove_losses(subject, group.epsilon0, None, theorem=f"{PAGE}, Theorem 1", algorithm=program, hypotheses=program.hypotheses)
     return subsample(alone, group.p)
-
-
-__all__ = [
-    "PAGE",
-    "PUBLIC",
-    "CoverProgram",
-    "GreedyStage",
-    "Group",
-    "Stage",
-    "ThresholdPass",
-    "add_groups",
-    "cover_once",
-    "make_group",
-]

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from accountant.applications.kmeans.spending import Charge, PureNoise
-from accountant.applications.kmeans.spending import Part as Kind
+from accountant.applications.budget.certificates import check_worst_case, read_open, read_release, write_open, write_release
+from accountant.applications.budget.spending import Charge, PureNoise
+from accountant.applications.budget.spending import Part as Kind
 from accountant.applications.statistics.planning import (
     BudgetedPlan,
     describe_whole,
@@ -24,9 +25,7 @@ from accountant.applications.statistics.planning import (
     write_rule,
 )
 from accountant.applications.statistics.requests import CONSTRAINED, SampleRequest
-from accountant.guarantees import AnyGuarantee, premises_json
-from accountant.guarantees.stored import read_hypotheses
-from accountant.guarantees.theorem import Unit
+from accountant.guarantees import Guarantee
 from accountant.rules import make_rule, rule_from_expression
 from accountant.rules.named import PUBLIC_RATE, constants_are_public
 from accountant.samples import checking
@@ -35,13 +34,12 @@ from accountant.samples.certificate import to_certificate as to_sample_certifica
 from accountant.selection.select import METHODS, ROUNDED
 from profiles import Profile, exact_text, to_exact
 from profiles.grammar import parse_expression
-from profiles.hypotheses import IN_RANGE, ONLY_OUTPUT, ONLY_RELEASE, RECORD_STATISTICS, Hypothesis
+from profiles.hypotheses import IN_RANGE, RECORD_STATISTICS, Hypothesis
 from profiles.mechanisms.ball import widen
-from profiles.mechanisms.interface import EXACT_MODE
 from profiles.randomness.bits import BitSource
-from profiles.strict_json import find_document, read_exact, read_fields, read_list, write_exact
+from profiles.strict_json import read_exact, read_fields, read_list, write_exact
 from profiles.terms import to_text
-from proofs_check.certificates import check_text, judge_file, profile_json, require, to_file_text
+from proofs_check.certificates import judge_file, profile_json, require, to_file_text
 from proofs_check.kernel import Report
 
 FORMAT, VERSION = "pdp-statistics-certificate", 1
@@ -52,11 +50,9 @@ _KEYS = {
 }
 _ARGUMENTS = {"epsilon", "statistics", "rule", "size", "mixing", "statistic", "exponent"}
 _NAMES = {Kind.RECORDS: "number of records", Kind.SUM: "total of the statistic to its power"}
-#: What every such guarantee leaves open, beside the source of its random bits.
-_OPEN = frozenset(item.id for item in (ONLY_RELEASE, ONLY_OUTPUT, *EXACT_MODE))
 
 
-def to_certificate(plan: BudgetedPlan, guarantee: AnyGuarantee, bits: BitSource, *, clipped: bool) -> dict[str, Any]:
+def to_certificate(plan: BudgetedPlan, guarantee: Guarantee, bits: BitSource, *, clipped: bool) -> dict[str, Any]:
     """Return the certificate as JSON types. ``guarantee``: that of everything together."""
     request, released = plan.request, plan.released
     moment = request.moment
@@ -77,7 +73,7 @@ def to_certificate(plan: BudgetedPlan, guarantee: AnyGuarantee, bits: BitSource,
             "records": write_exact(released.count),
             "total": None if released.total is None else write_exact(released.total),
         },
-        "releases": [_release(charge) for charge in released.charges],
+        "releases": [write_release(charge, PureNoise(request.statistics), _NAMES) for charge in released.charges],
         "raised": write_exact(plan.raised),
         "expected_sample_size": None if plan.expected is None else repr(plan.expected),
         "clipped": clipped,
@@ -85,30 +81,13 @@ def to_certificate(plan: BudgetedPlan, guarantee: AnyGuarantee, bits: BitSource,
         "profile": None if plan.whole is None else profile_json(plan.whole.profile),
         "proof": None if proof is None else json.loads(json.dumps(proof)),
         "sample": json.loads(json.dumps(to_sample_certificate(plan.plan, plan.plan.drawn_guarantee(bits), bits.name))),
-        "unit": guarantee.unit.value,
-        "hypotheses": [item.sentence for item in guarantee.hypotheses],
-        "premises": premises_json(guarantee.hypotheses),
+        **write_open(guarantee),
     }
 
 
-def to_certificate_text(plan: BudgetedPlan, guarantee: AnyGuarantee, bits: BitSource, *, clipped: bool) -> str:
+def to_certificate_text(plan: BudgetedPlan, guarantee: Guarantee, bits: BitSource, *, clipped: bool) -> str:
     """Return the text of a certificate file."""
     return to_file_text(to_certificate(plan, guarantee, bits, clipped=clipped))
-
-
-def _release(charge: Charge) -> dict[str, str]:
-    law = PureNoise(Fraction(1))  # the scale is reach/cost, whatever the budget is
-    return {
-        "what": _NAMES[charge.part],
-        "cost": write_exact(charge.cost),
-        "reach": write_exact(charge.reach),
-        "scale": write_exact(law.scale(charge)),
-    }
-
-
-def read_certificate(text: str) -> Mapping[str, Any] | None:
-    """Return the object of such a certificate, None where the text is something else."""
-    return find_document(text, FORMAT, floats=True)
 
 
 def check_certificate(found: Mapping[str, Any]) -> Report:
@@ -167,18 +146,15 @@ def _read_request(value: object, base: Profile) -> SampleRequest:
 
 def _check_releases(value: object, request: SampleRequest) -> None:
     """Each statistic has the cost that the arguments give, and noise that this cost buys."""
-    wanted = [(Kind.RECORDS, request.costs.records, Fraction(1))]
+    wanted = [Charge(Kind.RECORDS, request.costs.records, Fraction(1))]
     if request.moment is not None:
-        wanted.insert(0, (Kind.SUM, request.costs.total, widen(request.moment.reach)))
+        wanted.insert(0, Charge(Kind.SUM, request.costs.total, widen(request.moment.reach)))
     listed = read_list(value, "the releases")
     require(len(listed) == len(wanted), "releases", "they are not those of the rule")
-    for place, (item, (part, cost, reach)) in enumerate(zip(listed, wanted, strict=True)):
-        found = read_fields(item, "a release", {"what", "cost", "reach", "scale"})
+    law = PureNoise(request.statistics)
+    for place, (item, charge) in enumerate(zip(listed, wanted, strict=True)):
         step = f"releases[{place}]"
-        require(found["what"] == _NAMES[part], step, "another statistic was expected")
-        require(read_exact(found["cost"], "a cost") == cost, step, "its cost is not the one that the arguments give")
-        require(read_exact(found["reach"], "a reach") == reach, step, "a record adds another number at most")
-        require(read_exact(found["scale"], "a scale") * cost >= reach, step, "its noise is smaller than its cost buys")
+        require(read_release(item, step, law, _NAMES) == charge, step, "its cost, or what a record adds, is not what the arguments give")
 
 
 def _check_rule(rule: Mapping[str, Any], base: Profile, request: SampleRequest, constants: Mapping[str, Fraction]) -> None:
@@ -204,25 +180,12 @@ def _check_whole(found: Mapping[str, Any], base: Profile, request: SampleRequest
     require(sample["sampler"]["pairs"] == METHODS[ROUNDED], "sample", "epsilon may fall in w")  # its check asks for the claim
     stated = profile_json(describe_whole(base, request, parse_expression(sample["rule"]["q"], "q")))
     require(found["profile"] == stated, "profile", "it is not that of the statistics and the sample")
-    proof = found["proof"]
-    require(isinstance(proof, dict) and proof.get("profile") == stated, "proof", "it is about another profile")
-    require(proof.get("sampling") == {"q": "1"}, "proof", "it is about a sample")
-    report = check_text(json.dumps(proof))
-    if not report.accepted:
-        return report
-    proved = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
-    require("well-defined" in proved and proved.get("epsilon-upper") is not None, "proof", "it has no bound of the worst case")
-    require(to_exact(str(proved["epsilon-upper"])) <= request.epsilon, "proof", "the worst case is larger than what is stated")
-    return report
+    return check_worst_case(found["proof"], stated, request.epsilon, "proof")
 
 
 def _check_hypotheses(found: Mapping[str, Any], sample: Mapping[str, Any], base: Profile) -> None:
-    premises = read_hypotheses(found["premises"], "the premises")
-    require(found["hypotheses"] == [item.sentence for item in premises], "hypotheses", "they differ from the premises")
-    require(found["unit"] == Unit.RECORD.value, "unit", "a sample protects one record")
+    stated = set(read_open(found))
     require(type(found["clipped"]) is bool, "clipped", "true or false was expected")
-    stated = set(premises)
-    require({item.id for item in premises} >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
     released = {PUBLIC_RATE, *constants_are_public(sorted(sample["rule"]["constants"]))}
     open_before = [item for item in checking.read_premises(sample) if item not in released and not _is_moved(item, found)]
     forgotten = [item for item in open_before if item not in stated]

@@ -61,7 +61,6 @@ class ClippedSource:
 
     @property
     def label(self) -> str:
-        """How errors name the data set."""
         return self.source.label
 
     def batches(self, specs: Sequence[StatisticSpec]) -> Iterator[Batch]:

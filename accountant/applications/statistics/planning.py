@@ -23,14 +23,14 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.amplification import amplify_array
+from accountant.applications.budget.concluding import bound_costs
 from accountant.applications.statistics.releasing import LEAST_MEAN, Released
 from accountant.applications.statistics.requests import CONSTRAINED, UNIFORM, SampleRequest
-from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
+from accountant.guarantees.derive import DerivedEpsilon
 from accountant.samples.plan import SamplingPlan, plan_sample
 from accountant.selection.select import ROUNDED
 from accountant.weights.fast.compiled import CompiledTerm
 from profiles import (
-    Declaration,
     Infeasible,
     InvalidSampling,
     PDPError,
@@ -42,7 +42,6 @@ from profiles import (
     to_exact,
 )
 from profiles.arrays import Floats
-from profiles.hypotheses import EXACT_REALS
 from profiles.terms import Term, number, substitute, to_text
 from profiles.variables import MAX_NAME, WEIGHT
 
@@ -213,9 +212,7 @@ def _search(prepared: Prepared, released: Released) -> Iterator[tuple[Fraction, 
 def _certify(plan: SamplingPlan, request: SampleRequest) -> Certified | None:
     """Return a plan with its one supremum where that is within the budget, or without where the sum of two is; None where neither is."""
     if plan.rule.q is not None and plan.method == ROUNDED:
-        whole = derive_epsilon(
-            Declaration(describe_whole(plan.profile, request, plan.rule.q), hypotheses=(EXACT_REALS,)), rule=UNIFORM, constants={"rate": 1}
-        )
+        whole = bound_costs(describe_whole(plan.profile, request, plan.rule.q))
         return Certified(plan, whole) if whole.bound.upper <= request.epsilon and whole.bound.evidence.checked_by_kernel else None
     return Certified(plan, None) if plan.checked and plan.epsilon + request.statistics <= request.epsilon else None
 
@@ -298,15 +295,3 @@ def _expect(plan: SamplingPlan, released: Released, typical: float | None) -> fl
     except PDPError:
         return None
     return count * float(q[0])
-
-
-__all__ = [
-    "BudgetedPlan",
-    "Prepared",
-    "describe_costs",
-    "describe_whole",
-    "make_constants",
-    "plan_within",
-    "prepare",
-    "write_rule",
-]

@@ -15,8 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.budget.spending import Charge, PureNoise, Spending, round_down
 from accountant.applications.kmeans.records import Domain, PrivateRecords
-from accountant.applications.kmeans.spending import Charge, PureNoise, Spending, round_down
 from accountant.applications.statistics.clipping import ClippedSource
 from accountant.samples.drawing import take_part
 from accountant.weights.fast.columns import Column
@@ -96,7 +96,6 @@ class _Powers:
         return 1
 
     def blocks(self) -> Iterator[Floats]:
-        """Yield the blocks of one pass over the data."""
         found = 0
         for batch in self.source.batches(self.source.specs):
             kept = slice(None) if self.active is None else take_part(self.active, batch.first_row, batch.size)

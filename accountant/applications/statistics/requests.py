@@ -35,7 +35,6 @@ class SampleRequest:
 
     @property
     def costs(self) -> Costs:
-        """What the statistics cost."""
         return Costs.of(self.statistics, self.moment)
 
     @classmethod
@@ -118,6 +117,3 @@ def _read_moment(profile: Profile, given: Mapping[str, object], exponent: int, *
     found = Moment(chosen, exponent)
     check_radius(found.reach)
     return found
-
-
-__all__ = ["CONSTRAINED", "UNIFORM", "SampleRequest"]

@@ -23,8 +23,8 @@ from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.tables import TableSource
 from accountant.data.weighing import Progress as WeightsProgress
 from accountant.data.writers import output_format
-from accountant.files import check_distinct, check_not_input, check_writable, replace_files
-from accountant.guarantees import AnyGuarantee
+from accountant.files import check_not_input, check_outputs, replace_files
+from accountant.guarantees import Guarantee
 from accountant.samples.certificate import PrivateFigures
 from accountant.samples.drawing import Figures, Progress, draw_batches, draw_sample
 from accountant.samples.once import compose_on_one_sample, to_profiles
@@ -58,7 +58,7 @@ class WithinSummary:
     """A sample that was written: its ``plan``, the ``guarantee`` of everything together, and the files; ``private`` is not for others."""
 
     plan: BudgetedPlan
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
     source: str
     out: Path
     certificate: Path
@@ -71,7 +71,7 @@ class WeighedWithin:
     """Weights that were written: their ``plan``, the ``guarantee`` of the statistics and of one analysis of a sample that they draw."""
 
     plan: BudgetedPlan
-    guarantee: AnyGuarantee
+    guarantee: Guarantee
     clipped: bool
     private: WeightsSummary = field(repr=False)
 
@@ -154,11 +154,7 @@ def sample_file_within(
     path = Path(out)
     kind = output_format(path)
     proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
-    check_distinct(path, proof_path)
-    for target in (path, proof_path):
-        check_writable(target)
-        check_not_input(target, data, "input")
-        check_not_input(target, profiles, "profile")
+    check_outputs({"input": data, "profile": profiles}, path, proof_path)
     opened = _open(profiles, data, epsilon, private_statistics, rule, constants, specs, source, ledger, name)
     sampler, figures = PoissonSampler(opened.bits), Figures(progress)
     guarantee = conclude_within(opened.plan, opened.plan.plan.drawn_guarantee(opened.bits), clipped=opened.clipped)
@@ -254,7 +250,7 @@ def _open(
     return _Opened(found, rows, complete, clipped, bits, receipt)
 
 
-def _promise(prepared: Prepared, read: Sequence[Hypothesis], bits: BitSource, *, clipped: bool) -> AnyGuarantee:
+def _promise(prepared: Prepared, read: Sequence[Hypothesis], bits: BitSource, *, clipped: bool) -> Guarantee:
     """Return the guarantee of every sample by this request, whatever is released: that of the one that uses the last plan.
 
     It is known before a row is read, and a row costs no more than its bound on any path (docs/private-statistics.md, Theorem 2).
@@ -267,6 +263,3 @@ def _promise(prepared: Prepared, read: Sequence[Hypothesis], bits: BitSource, *,
 def _assume(found: BudgetedPlan, read: Sequence[Hypothesis]) -> BudgetedPlan:
     """Return the plan with the premises of how statistics are read."""
     return replace(found, plan=replace(found.plan, assumed=tuple(dict.fromkeys((*found.plan.assumed, *read)))))
-
-
-__all__ = ["BudgetedSample", "WeighedWithin", "WithinSummary", "draw_within", "sample_file_within", "weigh_file_within"]

@@ -14,9 +14,9 @@ from accountant.amplification import round_outward
 from accountant.applications.quality import UtilityBound
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, to_exact
+from profiles.balls import ball, working_precision
 from profiles.hypotheses import MONOTONE_BOUNDED, SUBMODULAR
 from profiles.numbers import ExactLike, round_down_finite, round_up_finite, to_integer
-from proofs_check.enclosures import ball, working_precision
 
 #: ``fresh``: an exponential mechanism in every round; ``kept``: each candidate draws noise once and keeps it.
 Noise = Literal["fresh", "kept"]

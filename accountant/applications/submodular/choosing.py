@@ -78,12 +78,10 @@ class PlainScores:
         self._tracker, self._size, self.unit = tracker, size, unit
 
     def gains(self, candidates: Integers) -> Gains:
-        """Return the gains of the set."""
         found: Gains = read_gains(self._tracker, self._size)[candidates]
         return found
 
     def advance(self, element: int) -> None:
-        """Add the element to the set."""
         self._tracker.add(element)
 
 
@@ -100,7 +98,6 @@ class DrawnScores:
         self._steps = np.zeros(bins.shape[1], dtype=np.int64)
 
     def gains(self, candidates: Integers) -> Integers:
-        """Return the sums over the draws."""
         found = np.zeros(candidates.size, dtype=np.int64)
         for tracker, bins in zip(self._trackers, self._bins, strict=True):
             joins = bins[candidates] == self._steps[candidates]

@@ -6,7 +6,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,38 +24,11 @@ Pointers = Integers
 MOST = 2**31 - 1
 
 
-class Rows(Protocol):
-    """Compressed sparse rows: the candidates of each user."""
-
-    @property
-    def candidates(self) -> int:
-        """The number m of candidates."""
-
-    @property
-    def users(self) -> int:
-        """The number n of users."""
-
-    @property
-    def starts(self) -> Pointers:
-        """Where the candidates of each user start."""
-
-    @property
-    def items(self) -> Indices:
-        """The candidates, user after user."""
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CoverageInstance:
-    """Claim: f_x(S) = 1 if S contains a candidate of user x, else 0, is monotone submodular with values in {0, 1} for every user.
+class Rows:
+    """The candidates of each user, as compressed sparse rows: those of user x are ``items[starts[x]:starts[x + 1]]``, strictly increasing.
 
-    The candidates of user x are ``items[starts[x]:starts[x + 1]]``, strictly increasing (compressed sparse rows). ``candidates`` is the
-    public number m of candidates, 0, ..., m − 1; users, and how many there are, are private. Make one with :meth:`from_sets`,
-    :meth:`from_pairs` or :func:`read_coverage`. Cost of a private run: O(number of pairs), docs/submodular.md, section 5.
-
-    Raises :class:`InvalidData`, :class:`InvalidArgument`.
-
-    >>> CoverageInstance.from_sets([[0, 1], [1], []], candidates=3).track().gains.tolist()
-    [1, 2, 0]
+    ``candidates`` is the public number m of candidates, 0, ..., m − 1; users, and how many there are, are private.
     """
 
     candidates: int
@@ -69,6 +42,25 @@ class CoverageInstance:
         object.__setattr__(self, "candidates", count)
         object.__setattr__(self, "starts", freeze(starts, np.int64))
         object.__setattr__(self, "items", freeze(items, np.int32))
+
+    @property
+    def users(self) -> int:
+        """n, the number of users: private."""
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CoverageInstance(Rows):
+    """Claim: f_x(S) = 1 if S contains a candidate of user x, else 0, is monotone submodular with values in {0, 1} for every user.
+
+    Make one with :meth:`from_sets`, :meth:`from_pairs` or :func:`read_coverage`. Cost of a private run: O(number of pairs),
+    docs/submodular.md, section 5.
+
+    Raises :class:`InvalidData`, :class:`InvalidArgument`.
+
+    >>> CoverageInstance.from_sets([[0, 1], [1], []], candidates=3).track().gains.tolist()
+    [1, 2, 0]
+    """
 
     def __repr__(self) -> str:
         return f"<coverage of an undisclosed number of users by {self.candidates} candidates>"
@@ -99,17 +91,11 @@ class CoverageInstance:
         return cls(count, *_compress(rows, columns, (int(rows.max(initial=-1)) + 1, count)))
 
     @property
-    def users(self) -> int:
-        """n, the number of users: private."""
-        return len(self.starts) - 1
-
-    @property
     def resolution(self) -> int:
         """Gains are counts of users."""
         return 1
 
     def restrict(self, kept: Booleans) -> CoverageInstance:
-        """Return the instance of the users with ``kept[x]``."""
         starts, places = keep_rows(self.starts, check_kept(kept, self.users))
         return CoverageInstance(self.candidates, starts, self.items[places])
 
@@ -162,7 +148,6 @@ class CoverageGains:
         self.left = int(self._open.sum())
 
     def add(self, candidate: int) -> None:
-        """Cover the users of a candidate."""
         lost = self._cover(candidate)
         if len(lost):
             np.subtract.at(self.gains, lost, 1)

@@ -18,7 +18,7 @@ from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import TABLE, DecomposableFunction
 from accountant.applications.submodular.weighted import WeightedCoverage
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
-from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Unit, conclude_run, ships
+from accountant.guarantees import ARITHMETIC, Guarantee, Hypothesis, Run, Unit, conclude_run, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument, to_exact
 from profiles.arrays import Booleans
@@ -84,7 +84,7 @@ class OneSidedGreedy:
         object.__setattr__(self, "epsilon0", exact)
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
         return declare_selection(self.k, self.epsilon0, self.noise, self)
 
@@ -189,7 +189,7 @@ class PrivateGreedy:
         return OneSidedGreedy(self.k, self.plan.epsilon0, self._noise(known=True))
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
         return self._derive(self._noise(known=True))
 
@@ -252,7 +252,7 @@ class PrivateGreedy:
             return "kept" if known else "fresh"
         return self.method
 
-    def _derive(self, noise: Noise) -> AnyGuarantee:
+    def _derive(self, noise: Noise) -> Guarantee:
         found = declare_selection(self.k, self.plan.epsilon0, noise, self)
         return found if self.plan.p == 1 else subsample(found, self.plan.p)
 
@@ -282,15 +282,15 @@ def balance_sampling(best: RoundsCalibration, users: int, candidates: int) -> Ro
     return calibrate_rounds(best.target, rounds, p=float(rates[least]))
 
 
-def declare_selection(k: int, epsilon0: ExactLike, noise: Noise, algorithm: object) -> AnyGuarantee:
+def declare_selection(k: int, epsilon0: ExactLike, noise: Noise, algorithm: object) -> Guarantee:
     """Return the losses of k choices, ε₀ and k·ε₀, for any function; proved where ``algorithm`` is of a class of this project."""
     supposed = (MONOTONE_BOUNDED, *((SUBMODULAR,) if noise == "kept" else ()), EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
     subject = f"greedy selection of {k} candidates"
-    minus = max(1, k) * to_exact(epsilon0)
+    add = max(1, k) * to_exact(epsilon0)
     return prove_losses(
         subject,
         epsilon0,
-        minus if minus <= MOST_EPSILON else None,
+        add if add <= MOST_EPSILON else None,
         theorem=_SOURCES[noise],
         algorithm=algorithm,
         hypotheses=supposed,

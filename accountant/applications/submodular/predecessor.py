@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from accountant.applications.submodular.bounds import end_above, end_below, to_positive, to_probability
 from accountant.applications.submodular.greedy import OneSidedGreedy
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import Guarantee
 from accountant.onesided import prove_losses
 from profiles import InvalidArgument, Undecided
+from profiles.balls import ball, working_precision
 from profiles.hypotheses import TWO_VALUES
 from profiles.numbers import ExactLike, bisect
-from proofs_check.enclosures import ball, working_precision
 
 _BITS = 128
 
@@ -36,20 +36,20 @@ def approximate_dp(epsilon0: ExactLike, delta: ExactLike, *, coverage: bool = Fa
         return end_above((growth * ball(_root(risk)) - ball(spent)).max(ball(spent)))
 
 
-def approximate_guarantee(mechanism: OneSidedGreedy, delta: ExactLike, *, coverage: bool = False) -> AnyGuarantee:
+def approximate_guarantee(mechanism: OneSidedGreedy, delta: ExactLike, *, coverage: bool = False) -> Guarantee:
     """Return the guarantee of ``mechanism`` in both directions, with δ when a user comes. Source: docs/submodular.md, Theorem 7."""
     if mechanism.noise != "fresh":
         raise InvalidArgument("the analysis with delta is proved for fresh noise, but kept noise was found; use noise='fresh'")
     before = mechanism.guarantee
-    minus = Fraction(approximate_dp(mechanism.epsilon0, delta, coverage=coverage))
+    add = Fraction(approximate_dp(mechanism.epsilon0, delta, coverage=coverage))
     return prove_losses(
         before.subject,
         mechanism.epsilon0,
-        minus,
+        add,
         theorem="docs/submodular.md, Theorems 1 and 7, after Gupta et al. 2010",
         algorithm=mechanism,
         hypotheses=(*before.hypotheses, *((TWO_VALUES,) if coverage else ())),
-        delta_minus=delta,
+        delta_add=delta,
         unit=before.unit,
     )
 

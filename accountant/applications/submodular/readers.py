@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.weighted import Combine, WeightedCoverage
+from accountant.data.ids import require_one_spelling
 from accountant.data.opening import find_format
 from accountant.data.tables import name_kind
 from profiles import InvalidArgument, InvalidData, UnreadableFile
@@ -168,6 +169,8 @@ def _encode_users(column: Any, name: str, label: str) -> Any:
     encoded = column.combine_chunks().dictionary_encode()
     if _is_text(column.type) and pc.any(pc.equal(encoded.dictionary, "")).as_py():  # all whose id is missing would be one user
         raise InvalidData(f"the column {name!r} of {label} has an empty text, which tells no user apart; fill or drop these rows")
+    if _is_text(column.type):
+        require_one_spelling(pc.cast(encoded.dictionary, pa.string()), name, label)
     return encoded
 
 

@@ -13,7 +13,7 @@ from accountant.applications.submodular.coverage import (
     Indices,
     Links,
     Pointers,
-    check_rows,
+    Rows,
     compress_sorted,
     freeze,
     gather,
@@ -34,7 +34,7 @@ _BLOCK = 2**15
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WeightedCoverage:
+class WeightedCoverage(Rows):
     """Claim: with values v_xc in [0, 1], f_x(S) = max of v_xc over c in S (``max``) or min(1, sum of them) (``sum``) is monotone submodular
     with values in [0, 1] and f_x(∅) = 0, for every user x.
 
@@ -49,29 +49,23 @@ class WeightedCoverage:
     array([0.75, 1.  ])
     """
 
-    candidates: int
-    starts: Pointers
-    items: Indices
     units: Integers
     combine: Combine = "max"
 
     def __post_init__(self) -> None:
-        count = to_integer(self.candidates, "the number of candidates", 1)
-        starts, items, units = np.asarray(self.starts), np.asarray(self.items), np.asarray(self.units)
-        check_rows(count, starts, items)
+        Rows.__post_init__(self)
+        units = np.asarray(self.units)
         if self.combine not in COMBINES:
             raise InvalidArgument(
                 f"values are combined by one of {', '.join(COMBINES)}, but {str(self.combine)[:40]!r} was found; choose one"
             )
         if (
             units.dtype.kind not in "iu"
-            or units.shape != items.shape
+            or units.shape != self.items.shape
             or (units.size and not 1 <= int(units.min()) <= int(units.max()) <= UNIT)
         ):
             raise InvalidData(f"the units must be one integer from 1 to {UNIT} a pair; use from_pairs or from_matrix for values in [0, 1]")
-        for name, given, kind in (("starts", starts, np.int64), ("items", items, np.int32), ("units", units, np.int64)):
-            object.__setattr__(self, name, freeze(given, kind))
-        object.__setattr__(self, "candidates", count)
+        object.__setattr__(self, "units", freeze(units, np.int64))
 
     def __repr__(self) -> str:
         return f"<weighted coverage of an undisclosed number of users by {self.candidates} candidates>"
@@ -133,22 +127,15 @@ class WeightedCoverage:
         return cls(candidates, starts, items, units, combine)
 
     @property
-    def users(self) -> int:
-        """n, the number of users: private."""
-        return len(self.starts) - 1
-
-    @property
     def resolution(self) -> int:
         """Gains are counted in whole units."""
         return UNIT
 
     def restrict(self, kept: Booleans) -> WeightedCoverage:
-        """Return the instance of the users with ``kept[x]``."""
         starts, places = keep_rows(self.starts, check_kept(kept, self.users))
         return self._own(self.candidates, starts, self.items[places], self.units[places], self.combine)
 
     def track(self) -> WeightedGains | DenseGains:
-        """Return the gains at the empty set."""
         dense = self.users * self.candidates <= 2 * len(self.items)
         return DenseGains(self) if dense else WeightedGains(self)
 
@@ -166,7 +153,6 @@ class WeightedGains:
         np.add.at(self.gains, instance.items, instance.units)
 
     def add(self, candidate: int) -> None:
-        """Give every user the value of a candidate."""
         users = self._links.users_of(candidate)
         risen = self._gain(self._links.values[self._links.column(candidate)], self._held[users])
         users, risen = users[risen > 0], risen[risen > 0]
@@ -199,7 +185,6 @@ class DenseGains:
         self.gains = self._total(None, self._held)
 
     def add(self, candidate: int) -> None:
-        """Give every user the value of a candidate."""
         before = self._held
         risen = self._gain(self._values[:, candidate], before)
         self._held = before + risen

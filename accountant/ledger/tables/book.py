@@ -47,11 +47,9 @@ class TableBook:
         self._last: Entry | None = None
 
     def refresh(self, last: Entry | None = None) -> None:
-        """Forget what was read. ``last``: the last entry that changed accounts."""
         self._last = self._last if last is None else last
 
     def enroll(self, entry: int, asked: Asked, digest: Digest) -> None:
-        """Open an account for each unit that has none."""
         self._write(entry, asked, digest, keep)
 
     def spend(self, entry: int, asked: Asked, cost: Cost, digest: Digest) -> Spent:
@@ -142,7 +140,6 @@ class TableBook:
         return active
 
     def look_up(self, hashed: bytes) -> tuple[int, int] | None:
-        """Return what the unit with this hash of its id spent, and its budget."""
         if self._last is None:
             return None
         with self._folder.locked():

@@ -34,15 +34,12 @@ class DuckEngine:
         self.memory = memory
 
     def join(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        """Yield the units, with what they have."""
         return self._query(_JOIN, {"rows": str(rows), "accounts": list(map(str, accounts))}, scratch)
 
     def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        """Yield the rows of active units."""
         return self._query(_MATCH, {"rows": str(rows), "accounts": list(map(str, accounts))}, scratch)
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
-        """Return how many units have several accounts."""
         with _reporting(), duckdb.connect() as connection:
             row = connection.execute(_REPEATED, {"accounts": list(map(str, accounts))}).fetchone()
             return int(row[0]) if row else 0

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import pyarrow.parquet as pq
 
 from profiles import InvalidArgument, MissingExtra, UnwritableOutput
-from profiles.suggestions import suggest
+from profiles.suggestions import describe_unknown
 
 #: Rows a batch that comes back.
 BATCH = 1 << 16
@@ -62,8 +62,7 @@ def to_engine(value: object = None) -> Engine:
         return SparkEngine(value)
     if all(callable(getattr(value, name, None)) for name in ("join", "match", "count_repeated")):
         return value  # type: ignore[return-value]
-    shown = repr(value[:40]) if isinstance(value, str) else f"a value of type {type(value).__name__}"
-    hint = suggest(value, _ENGINES) if isinstance(value, str) else ""
+    shown, hint = describe_unknown(value, _ENGINES)
     raise InvalidArgument(f"the engine of a ledger's table is {', '.join(_ENGINES)}, but {shown} was found; name one{hint}")
 
 

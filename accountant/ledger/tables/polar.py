@@ -20,7 +20,6 @@ class PolarsEngine:
     __slots__ = ()
 
     def join(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        """Yield the units, with what they have."""
         grouped = (
             pl.scan_parquet(rows, glob=False)
             .group_by(_KEY)
@@ -30,14 +29,12 @@ class PolarsEngine:
         return _stream(known.join(grouped, on=_KEY, how="full", coalesce=True), scratch / "joined.parquet")
 
     def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        """Yield the rows of active units."""
         active = pl.scan_parquet(list(accounts), glob=False).filter(pl.col("active")).select(_KEY)
         return _stream(
             pl.scan_parquet(rows, glob=False).select("row", *_KEY).join(active, on=_KEY, how="semi"), scratch / "matched.parquet"
         )
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
-        """Return how many units have several accounts."""
         with _reporting():
             several = pl.scan_parquet(list(accounts), glob=False).group_by(_KEY).len().filter(pl.col("len") > 1)
             return int(several.select(pl.len()).collect(engine="streaming").item())

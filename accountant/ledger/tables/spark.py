@@ -26,7 +26,6 @@ class SparkEngine:
         self._session = SparkSession.builder.getOrCreate() if session is None else session
 
     def join(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        """Yield the units, with what they have."""
         grouped = (
             self._read([rows])
             .groupBy(*_KEY)
@@ -38,12 +37,10 @@ class SparkEngine:
         return self._stream(known.join(grouped, _KEY, "full"), scratch / "joined")
 
     def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        """Yield the rows of active units."""
         active = self._read(accounts).where("active").select(*_KEY)
         return self._stream(self._read([rows]).select("row", *_KEY).join(active, _KEY, "left_semi"), scratch / "matched")
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
-        """Return how many units have several accounts."""
         with _reporting():
             return int(self._read(accounts).groupBy(*_KEY).count().where("count > 1").count())
 

@@ -41,7 +41,6 @@ class Units:
 
     @property
     def present(self) -> Booleans:
-        """Which units have rows."""
         return self.records > 0
 
     def write(self, spent: Integers, budget: Integers, cost: Integers, active: Booleans) -> Any:

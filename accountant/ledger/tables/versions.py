@@ -64,7 +64,6 @@ class Version:
 
     @property
     def units(self) -> int:
-        """How many units it has."""
         return sum(part.units for part in self.parts)
 
     def to_bytes(self) -> bytes:

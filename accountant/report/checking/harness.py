@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from kernel import check  # type: ignore[import-not-found]
-from kernel.__main__ import name_other  # type: ignore[import-not-found]
+from kernel.formats import say_other  # type: ignore[import-not-found]
 
 MOST = 1_000_000
 TREES = (
@@ -25,10 +25,9 @@ def judge(text: str) -> str:
     if len(text) > MOST:
         return json.dumps({"accepted": False, "step": "certificate", "reason": "the text is too long", "claims": [], "about": []})
     report = check(text)
-    other = name_other(text) if not report.accepted and report.step == "certificate" else None
+    other = say_other(text) if report.step == "certificate" else None
     if other:
-        reason = f"this is a {other}, which says more than the kernel alone can judge: run pdp check on it"
-        return json.dumps({"accepted": False, "other": True, "step": "certificate", "reason": reason, "claims": [], "about": []})
+        return json.dumps({"accepted": False, "other": True, "step": "certificate", "reason": f"this {other}", "claims": [], "about": []})
     claims = [[claim.claim, claim.verdict, claim.bound] for claim in report.claims]
     about = describe(json.loads(text)) if report.accepted else []
     return json.dumps({"accepted": report.accepted, "step": report.step, "reason": report.reason, "claims": claims, "about": about})

@@ -31,7 +31,6 @@ class _Values:
 
     @property
     def size(self) -> int:
-        """The number n of records."""
         return int(self.values.size)
 
     def __len__(self) -> int:

@@ -10,12 +10,13 @@ from flint import arb
 
 from accountant.weights.fast.exact import fold, may_jump
 from profiles import Infeasible, Undecided
+from profiles.balls import ball, working_precision
 from profiles.evaluation import exact_value
 from profiles.numbers import MAX_FLOAT
 from profiles.private import name_rows
 from profiles.terms import Term
 from profiles.variables import WEIGHT
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.enclosures import Enclosure
 
 _FIRST_BITS, _MOST_BITS = 128, 4096
 _STEP = 2.0**-43

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from flint import arb
 
+from profiles.balls import ball, working_precision
 from profiles.numbers import nearest, round_down
-from proofs_check.enclosures import ball, working_precision
 
 #: Unit roundoff of binary64, rounding to nearest.
 U = 2.0**-53

@@ -24,7 +24,6 @@ from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact
 from profiles.arrays import Booleans, Floats, Positions
 from profiles.numbers import MAX_FLOAT, nearest
 from profiles.terms import Term, free_symbols
-from profiles.variables import WEIGHT
 
 #: Rows a block: a few dozen temporaries of this length stay in a core's cache.
 BLOCK = 32_768
@@ -233,6 +232,3 @@ def optimal_weights(
     array([     inf, 4.454551, 1.776254])
     """
     return prepare_solver(profile, target_epsilon, premise=premise).solve(statistics)
-
-
-__all__ = ["WEIGHT", "WeightSolver", "optimal_weights", "prepare_solver"]

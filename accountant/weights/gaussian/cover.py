@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from math import isqrt
 from typing import Any
 
 from accountant.curves.points import point_at_delta
-from accountant.weights.gaussian.many_steps import BOTH, StepBound, bound_steps, bounds_without_grid, compose_pair
+from accountant.weights.gaussian.many_steps import BOTH, StepBound, bound_steps, bounds_without_grid, compose_pair, enclose_root
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.table import TableRow, WeightTable
 from profiles.balls import lower_fraction, working_precision
@@ -151,7 +150,7 @@ class _Search:
         """Find the lower side at records of a coarse grid, and aim at an ε just above."""
         grid = [[item.lo + (item.hi - item.lo) * Fraction(k, _PLACES - 1) for k in range(_PLACES)] for item in box]
         points = [dict(zip((item.name for item in box), values, strict=True)) for values in product(*grid)]
-        pairs = sorted(((self._pair_at(point), point) for point in points), key=lambda found: -self._estimate(found[0]))
+        pairs = sorted(((pair_at(self.zeta, self.q, point), point) for point in points), key=lambda found: -self._estimate(found[0]))
         if any(pair is not None and pair[0] > _MOST_SHIFT for pair, _ in pairs):  # nor is a cell with such a record covered
             raise Undecided(_NOTHING_FINITE)
         for _, point in pairs[: _MOST_RECORDS if self.steps == 1 else _PLACES]:
@@ -168,7 +167,7 @@ class _Search:
 
     def look(self, point: Point) -> None:
         """Evaluate a record, and keep it where its ε is the largest one."""
-        pair = self._pair_at(point)
+        pair = pair_at(self.zeta, self.q, point)
         if pair is None:
             return
         mu, q = pair
@@ -289,7 +288,7 @@ class _Search:
             if step.is_feasible(1 / q, mu * q, _BITS):
                 return TableRow(mu, q, bounds_without_grid(self.delta))
         elif q == 1:
-            if step.is_feasible(Fraction(1), mu * _root_above(self.steps), _BITS):
+            if step.is_feasible(Fraction(1), mu * enclose_root(self.steps)[1], _BITS):
                 return TableRow(mu, q, bounds_without_grid(self.delta))
         else:
             for width in _GRIDS:
@@ -305,10 +304,6 @@ class _Search:
         self.failed.append((mu, q))
         return None
 
-    def _pair_at(self, point: Point) -> tuple[Fraction, Fraction] | None:
-        """Return μ and q of a record, or numbers just below them."""
-        return pair_at(self.zeta, self.q, point)
-
     def _estimate(self, pair: tuple[Fraction, Fraction] | None) -> float:
         """Return a number that mostly rises with ε: δ at some ε after one step, with the μ of all steps where q is 1."""
         if pair is None or not pair[0]:
@@ -316,7 +311,7 @@ class _Search:
         mu, q = pair
         with working_precision(_BITS):
             step = OneStep(Fraction(1), self.delta)
-            root = _root_above(self.steps)
+            _, root = enclose_root(self.steps)
             return float(step.going(as_ball(1 / q), as_ball(mu * q) * as_ball(1 + (root - 1) * q)).mid())
 
 
@@ -351,12 +346,3 @@ def ceiling(term: Term, box: Sequence[Statistic]) -> Fraction | None:
 
 def _short(value: Fraction) -> Fraction:
     return value if len(exact_text(value)) <= _DIGITS + 6 else Fraction(decimal_text(value, _DIGITS, round_up=True))
-
-
-def _root_above(steps: int) -> Fraction:
-    unit = 10**20
-    root = isqrt(steps * unit * unit)
-    return Fraction(root if root * root == steps * unit * unit else root + 1, unit)
-
-
-__all__ = ["Cell", "Cover", "LowerEnd", "Split", "ceiling", "cover_records", "cut", "pair_at"]

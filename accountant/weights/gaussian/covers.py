@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from accountant.curves.engine import make_certificate
 from accountant.weights.gaussian.cover import Cell, Cover, LowerEnd, Split, pair_at
 from accountant.weights.gaussian.many_steps import compose_pair
-from accountant.weights.gaussian.premise import recheck_promise, to_gaussian_target, zeta_term
-from accountant.weights.gaussian.stored import declare_stated, read_certificate_object, read_row, report_on, row_object
+from accountant.weights.gaussian.premise import recheck_promise, zeta_term
+from accountant.weights.gaussian.stored import (
+    declare_stated,
+    read_certificate_object,
+    read_row,
+    read_target,
+    report_on,
+    require_version,
+    row_object,
+)
 from accountant.weights.gaussian.table import MOST_ROWS
 from profiles import PDPError, UnreadableFile, exact_text, to_exact
 from profiles.grammar import parse_expression
@@ -75,16 +82,11 @@ def read_cover(value: object, profile: Profile, q: Term) -> CoveredRule:
     """
     where = "a cover of a sampling rule"
     found = read_fields(value, where, _KEYS)
-    if found["format"] != FORMAT or found["version"] != VERSION or isinstance(found["version"], bool):
-        raise UnreadableFile(f"{where} in the format {FORMAT}, version {VERSION}, was expected, but another one was found; use its release")
+    require_version(found, where, FORMAT, VERSION)
     if found["profile"] != profile_json(profile) or found["sampling"] != {"q": to_text(q)}:
         raise UnreadableFile(f"{where} for {profile.name[:60]!r} was expected, but it is for another profile or rule; take its own")
-    epsilon, delta = read_exact(found["epsilon"], "epsilon"), read_exact(found["delta"], "delta")
-    try:
-        target = to_gaussian_target(epsilon, delta, read_count(found["steps"], "the steps"))
-    except PDPError as error:
-        raise UnreadableFile(f"the numbers of {where} cannot be read: {error}") from None
-    rows = tuple(read_row(item, delta) for item in read_list(found["rows"], "the rows"))
+    target = read_target(found, "", f"the numbers of {where}")
+    rows = tuple(read_row(item, target.delta) for item in read_list(found["rows"], "the rows"))
     if not 0 < len(rows) <= MOST_ROWS:
         raise UnreadableFile(f"{where} has 1 to {MOST_ROWS} rows, but {len(rows)} were found; correct the file")
     tree = _read_tree(found["tree"], [0], 0, len(rows))
@@ -182,11 +184,3 @@ def describe_cover(value: Mapping[str, Any]) -> Iterator[str]:
     if value["lower"] is not None:
         at = ", ".join(f"{name} = {number}" for name, number in value["lower"]["at"].items())
         yield f"and at least {value['lower']['epsilon']} for the record {at} of the worst mechanism with this mu"
-
-
-def lower_number(lower: LowerEnd | None) -> Fraction:
-    """Return the lower side as a number."""
-    return Fraction(0) if lower is None else lower.epsilon
-
-
-__all__ = ["FORMAT", "CoveredRule", "check_cover", "describe_cover", "find_cover_fault", "lower_number", "read_cover"]

@@ -91,6 +91,3 @@ def estimate_delta(mu: float, q: float, steps: int, epsilon: float) -> float:
     over = excess > 0
     found = float(np.maximum(summed[over], 0.0) @ (np.exp(-tilt * excess[over]) * -np.expm1(-excess[over])))
     return max(log(found) + steps * constant - tilt * epsilon, NOTHING) if found > 0 else NOTHING
-
-
-__all__ = ["NOTHING", "estimate_delta"]

@@ -1,7 +1,8 @@
 """Several sampled Gaussian steps, each on a fresh sample: the largest weight that the kernel's bound on compositions shows to be feasible.
 
-δ after T steps has no closed form. Every δ that is returned is an upper bound that :mod:`proofs_check.kernel.compositions` computed, so
-that a weight is safe whatever the search did (docs/gaussian-weights.md, section 9): estimates in binary64 tell it where to look.
+δ after T steps has no closed form. Every δ that is returned is an upper bound that the kernel computed from the events
+(:mod:`proofs_check.kernel.theories.compositions`), so that a weight is safe whatever the search did (docs/gaussian-weights.md, section 9):
+estimates in binary64 tell it where to look.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from accountant.weights.gaussian.estimate import estimate_delta
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
 from profiles.numbers import decimal_text, exact_text
-from proofs_check.kernel import compositions
-from proofs_check.kernel.compositions import Event as KernelEvent
-from proofs_check.kernel.terms import Rejected
+from proofs_check.kernel.core.terms import Rejected
+from proofs_check.kernel.theories.compositions import bounds as compositions
+from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 
 BOTH = (Direction.REMOVE, Direction.ADD)
 #: How coarse grids are, as a gap in ε: where the record comes, which loses far less if it is rarely kept; where it goes; the finest first
@@ -234,17 +235,23 @@ def find_weight(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, digi
 
 def _require_feasible_unsampled(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int) -> None:
     """Require that w = 1 is certified to be feasible, where T steps are one of √T ζ."""
-    unit = 10**_DIGITS
-    root = isqrt(steps * unit * unit)
-    if step.is_feasible(Fraction(1), zeta[1] * Fraction(root + 1, unit), _BITS):
+    below, above = enclose_root(steps)
+    if step.is_feasible(Fraction(1), zeta[1] * above, _BITS):
         return
     target = f"epsilon = {decimal_text(step.epsilon, 6, round_up=False)} and delta = {decimal_text(step.delta, 6, round_up=False)}"
-    if step.is_feasible(Fraction(1), zeta[0] * Fraction(root, unit), _BITS) is False:
+    if step.is_feasible(Fraction(1), zeta[0] * below, _BITS) is False:
         raise Infeasible(
             f"a weight of at least 1 was asked for at {target} after {steps} steps, but w = 1 already exceeds them; raise the target, or "
             "the noise"
         )
     raise Undecided(f"a weight was asked for at {target} after {steps} steps, but delta at w = 1 is too close to decide; raise the target")
+
+
+def enclose_root(steps: int) -> tuple[Fraction, Fraction]:
+    """Return numbers at or below and at or above √T, equal where it is whole: T steps without sampling are one of √T ζ."""
+    unit = 10**_DIGITS
+    root = isqrt(steps * unit * unit)
+    return Fraction(root, unit), Fraction(root if root * root == steps * unit * unit else root + 1, unit)
 
 
 def _round_down(weight: Fraction, digits: int) -> Fraction:

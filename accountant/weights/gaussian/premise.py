@@ -151,9 +151,3 @@ def tabulate_weights(
 
 def _short(value: Fraction) -> str:
     return exact_text(value) if len(exact_text(value)) <= 20 else decimal_text(value, 12, round_up=False)
-
-
-__all__ = [
-    "GaussianPremise", "GaussianTarget", "prove_gaussian", "recheck_premise", "recheck_promise", "tabulate_weights", "to_gaussian_target",
-    "to_steps", "zeta_term",
-]  # fmt: skip

@@ -16,8 +16,8 @@ from accountant.weights.gaussian.table import MOST_ROWS, TableRow, WeightTable
 from profiles import PDPError, UnreadableFile, declare, exact_text, to_exact
 from profiles.profile import Profile
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string
-from proofs_check.certificates import judge_file, profile_json, require
-from proofs_check.kernel import Report, check
+from proofs_check.certificates import check_text, judge_file, profile_json, require
+from proofs_check.kernel import Report
 from proofs_check.kernel.checker import CheckedClaim
 
 FORMAT, VERSION = "pdp-weight-table", 1
@@ -50,9 +50,14 @@ class TabulatedWeights:
 
     def to_text(self) -> str:
         """Return the text of the file, a row a line."""
-        whole = self.to_object()
-        rows = ",\n  ".join(json.dumps(row) for row in whole.pop("rows"))
-        return json.dumps(whole, indent=1)[:-2] + f',\n "rows": [\n  {rows}\n ]\n}}\n'
+        return write_table(self.to_object())
+
+
+def write_table(whole: Mapping[str, Any]) -> str:
+    """Return the text of a file, a row a line."""
+    rows = ",\n  ".join(json.dumps(row) for row in whole["rows"])
+    rest = {name: value for name, value in whole.items() if name != "rows"}
+    return json.dumps(rest, indent=1)[:-2] + f',\n "rows": [\n  {rows}\n ]\n}}\n'
 
 
 def row_object(row: TableRow) -> dict[str, Any]:
@@ -64,11 +69,11 @@ def read_table(value: object, profile: Profile) -> TabulatedWeights:
     """Return the table of an object for ``profile``, of which nothing is checked yet but its form. Raises :class:`UnreadableFile`."""
     where = "a table of weights"
     found = read_fields(value, where, _KEYS)
-    if found["format"] != FORMAT or found["version"] != VERSION or isinstance(found["version"], bool):
-        raise UnreadableFile(f"{where} in the format {FORMAT}, version {VERSION}, was expected, but another one was found; use its release")
+    require_version(found, where, FORMAT, VERSION)
     if found["profile"] != profile_json(profile):
         raise UnreadableFile(f"{where} for {profile.name[:60]!r} was expected, but it is for another profile; take the one of this profile")
-    target, reach = _read_target(found["target"]), read_exact(found["reach"], "the largest zeta")
+    stated = read_fields(found["target"], "the target", {"epsilon", "delta", "steps"})
+    target, reach = read_target(stated, "the target ", f"the target of {where}"), read_exact(found["reach"], "the largest zeta")
     rows = tuple(read_row(item, target.delta) for item in read_list(found["rows"], "the rows"))
     falls = all(one.mu < other.mu and one.zeta > other.zeta for one, other in pairwise(rows))
     if not 0 < len(rows) <= MOST_ROWS or not falls or not 0 < reach <= rows[0].zeta:
@@ -84,13 +89,19 @@ def read_certificate_object(value: object) -> dict[str, Any]:
     return value
 
 
-def _read_target(value: object) -> GaussianTarget:
-    found = read_fields(value, "the target", {"epsilon", "delta", "steps"})
-    epsilon, delta = read_exact(found["epsilon"], "the target epsilon"), read_exact(found["delta"], "the target delta")
+def require_version(found: Mapping[str, Any], where: str, kind: str, version: int) -> None:
+    """Refuse the fields of another format or version. Raises :class:`UnreadableFile`."""
+    if found["format"] != kind or found["version"] != version or isinstance(found["version"], bool):
+        raise UnreadableFile(f"{where} in the format {kind}, version {version}, was expected, but another one was found; use its release")
+
+
+def read_target(found: Mapping[str, Any], role: str, whole: str) -> GaussianTarget:
+    """Return ε*, δ* and the steps of ``whole``, which are called so after ``role``. Raises :class:`UnreadableFile`."""
+    epsilon, delta = (read_exact(found[name], f"{role}{name}") for name in ("epsilon", "delta"))
     try:
         return to_gaussian_target(epsilon, delta, read_count(found["steps"], "the steps"))
     except PDPError as error:
-        raise UnreadableFile(f"the target of a table of weights cannot be read: {error}") from None
+        raise UnreadableFile(f"{whole} cannot be read: {error}") from None
 
 
 def read_row(value: object, delta: Fraction) -> TableRow:
@@ -142,7 +153,7 @@ def check_table(value: Mapping[str, Any]) -> Report:
 
 def _claims(found: TabulatedWeights) -> Iterator[CheckedClaim]:
     for certificate in (found.premise.promise, found.premise.ceiling):
-        yield from (claim for claim in check(json.dumps(certificate)).claims if claim.claim != "well-defined")
+        yield from (claim for claim in check_text(json.dumps(certificate)).claims if claim.claim != "well-defined")
     yield CheckedClaim("weight-table", "proved", f"{len(found.table.rows)} rows", (), ())
 
 
@@ -158,9 +169,3 @@ def describe_table(value: Mapping[str, Any]) -> Iterator[str]:
     delta, steps = exact_text(to_exact(target["delta"])), target["steps"]
     yield f"weights with delta({target['epsilon']}) <= {delta} after {steps} step(s), each on a fresh sample"
     yield f"for mu(1, x) <= {value['reach']}: {len(rows)} rows; w = mu/zeta with the largest mu of a row that serves zeta = mu(1, x)"
-
-
-__all__ = [
-    "FORMAT", "TabulatedWeights", "check_table", "declare_stated", "describe_table", "find_fault", "read_certificate_object",
-    "read_row", "read_table", "report_on", "row_object",
-]  # fmt: skip

@@ -10,15 +10,24 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import exp, isqrt, sqrt
+from math import exp, sqrt
 
 from accountant.curves.engine import make_certificate
 from accountant.curves.events import Composition
-from accountant.weights.gaussian.many_steps import BOTH, Line, StepBound, bounds_without_grid, compose_pair, find_weight, log_of
+from accountant.weights.gaussian.many_steps import (
+    BOTH,
+    Line,
+    StepBound,
+    bounds_without_grid,
+    compose_pair,
+    enclose_root,
+    find_weight,
+    log_of,
+)
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.balls import ball, working_precision
 from profiles.errors import Infeasible
-from profiles.numbers import decimal_text
+from profiles.numbers import bisect, decimal_text
 from proofs_check.certificates import check_text
 
 NAME = "one row of a table of weights"
@@ -152,14 +161,16 @@ class _Walk:
 
     def begin_whole(self, reach: Fraction) -> TableRow:
         """Return a row of the largest ζ that is feasible without sampling, which is at least ``reach``: T steps are one of √T ζ."""
-        unit = 10**20
-        root = Fraction(isqrt(self.steps * unit * unit) + 1, unit)
+        _, root = enclose_root(self.steps)
+
+        def fails(zeta: Fraction) -> bool:
+            return not self.step.is_feasible(Fraction(1), root * zeta, _BITS)
+
         low, high = reach, 2 * reach
-        while self.step.is_feasible(Fraction(1), root * high, _BITS):
+        while not fails(high):
             low, high = high, 2 * high
-        for _ in range(_MU_BITS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.step.is_feasible(Fraction(1), root * middle, _BITS) else (low, middle)
+        width = (high - low) / 2**_MU_BITS
+        low, _ = bisect(fails, low, high, lambda a, b: b - a <= width)
         largest = max(reach, _shorten(low))
         return TableRow(largest, Fraction(1), bounds_without_grid(self.step.delta))
 
@@ -236,6 +247,3 @@ def _shorten(mu: Fraction) -> Fraction:
 
 def _round_down(q: Fraction) -> Fraction:
     return Fraction(decimal_text(q, _Q_DIGITS, round_up=False))
-
-
-__all__ = ["TableRow", "WeightTable", "make_table"]

@@ -239,9 +239,3 @@ def certify(found: GaussianWeight, reached: Mapping[Direction, Fraction], claims
     if any(bound > found.delta for bound in reached.values()) or not check_text(json.dumps(made.certificate())).accepted:
         raise Undecided("the weight that was found was not accepted by the kernel; ask for fewer digits, or change the target slightly")
     return made
-
-
-__all__ = [
-    "GaussianWeight", "certify", "compose_record", "gaussian_weight", "measure_record", "require_gaussian", "require_homogeneous",
-    "state_claims", "to_target_delta",
-]  # fmt: skip

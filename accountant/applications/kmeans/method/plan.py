@@ -47,7 +47,6 @@ class LloydPlan:
 
     @property
     def cells(self) -> int:
-        """m·k′."""
         return self.multiple * self.active
 
 

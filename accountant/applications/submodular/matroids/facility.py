@@ -10,12 +10,10 @@ import numpy as np
 from accountant.applications.submodular.choosing import Scores
 from accountant.applications.submodular.coverage import Links, gather
 from accountant.applications.submodular.functions import UNIT
-from accountant.applications.submodular.matroids.objective import Tracked
+from accountant.applications.submodular.matroids.objective import ProvedObjective, Tracked
 from accountant.applications.submodular.weighted import WeightedCoverage
 from profiles import InvalidData
 from profiles.arrays import Booleans, Integers
-from profiles.hypotheses import Hypothesis
-from profiles.numbers import to_integer
 
 #: The unit of products of probabilities: 2^30, so that a product with a value in units of 2^-32 stays below 2^62.
 _SHARE = 2**30
@@ -23,7 +21,7 @@ _TOGETHER = 2**16
 
 
 @dataclass(frozen=True, slots=True)
-class FacilityLocation:
+class FacilityLocation(ProvedObjective):
     """Each user has the value of the best element of the set: data are a :class:`WeightedCoverage` with combine="max".
 
     Its multilinear extension is a sum over users of Σ_i v_(i) y_(i) Π_{j<i} (1 − y_(j)), their values in falling order, so that no draws
@@ -36,22 +34,8 @@ class FacilityLocation:
     array([0.375, 0.5  ])
     """
 
-    size: int
     closed_form: ClassVar[bool] = True
     unit: ClassVar[int] = UNIT
-
-    def __post_init__(self) -> None:
-        to_integer(self.size, "the number of elements", 1)
-
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """None."""
-        return ()
-
-    @property
-    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
-        """None: facility location is submodular."""
-        return ()
 
     def read(self, data: Any) -> WeightedCoverage:
         """Return the users. Raises :class:`InvalidData` for another type, number of elements, or way to combine values."""
@@ -60,14 +44,6 @@ class FacilityLocation:
                 f"a WeightedCoverage of {self.size} candidates with combine='max' is needed, but something else was found; make one"
             )
         return data
-
-    def count(self, data: WeightedCoverage) -> int:
-        """Return the number of users."""
-        return data.users
-
-    def keep(self, data: WeightedCoverage, selected: Booleans) -> WeightedCoverage:
-        """Return the selected users."""
-        return data.restrict(selected)
 
     def start(self, data: WeightedCoverage, rounds: int, bins: Integers | None) -> Scores:
         """Return the scores at y = 0: of the multilinear extension in closed form, or of draws."""
@@ -78,7 +54,6 @@ class FacilityLocation:
         return UNIT * (draws or 1)
 
     def totals(self, data: WeightedCoverage, membership: Booleans) -> Integers:
-        """Return F(S) of each set."""
         return Tracked(self.size).totals(data, membership)
 
 
@@ -139,6 +114,3 @@ class FacilityScores:
             free = free * left[:, rank] // self._rounds
         parts: Integers = found[filled]
         return parts
-
-
-__all__ = ["FacilityLocation"]

@@ -75,7 +75,6 @@ class UniformMatroid:
 
     @property
     def rank(self) -> int:
-        """min(k, m)."""
         return min(self.limit, self.size)
 
     @property
@@ -84,11 +83,9 @@ class UniformMatroid:
         return ()
 
     def is_independent(self, members: Collection[int]) -> bool:
-        """Tell whether a set has at most k elements."""
         return len(members) <= self.limit
 
     def start(self) -> Growth:
-        """Return a growing set that is empty."""
         return count_up_to(self.size, self.limit)
 
     def exchange(self, first: Members, second: Members, leaving: int) -> int | None:
@@ -120,7 +117,6 @@ class PartitionMatroid:
 
     @property
     def size(self) -> int:
-        """The number m of elements."""
         return self._labels.size
 
     @property
@@ -139,7 +135,6 @@ class PartitionMatroid:
         return bool((counts <= self._capacities).all())
 
     def start(self) -> Growth:
-        """Return a growing set that is empty."""
         return CountedGrowth(self._labels, self._capacities)
 
     def exchange(self, first: Members, second: Members, leaving: int) -> int | None:
@@ -208,7 +203,6 @@ class GraphicMatroid:
         return ()
 
     def is_independent(self, members: Collection[int]) -> bool:
-        """Tell whether edges form a forest."""
         parents: dict[int, int] = {}
 
         def find(vertex: int) -> int:
@@ -225,7 +219,6 @@ class GraphicMatroid:
         return True
 
     def start(self) -> Growth:
-        """Return a growing forest without edges."""
         return _ForestGrowth(self._ends, self.vertices)
 
     def exchange(self, first: Members, second: Members, leaving: int) -> int | None:

@@ -21,8 +21,8 @@ from accountant.applications.submodular.matroids.parameters import choose_for
 from accountant.applications.submodular.matroids.per_user import PerUser
 from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.applications.submodular.matroids.utility import bound_utility
-from accountant.guarantees import ARITHMETIC, AnyGuarantee, Unit
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
+from accountant.guarantees import ARITHMETIC, Guarantee, Unit
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
 from profiles.arrays import Booleans, Integers
 from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
@@ -173,7 +173,7 @@ class PrivateMatroidGreedy:
         return MOST_UNITS // max(self.function.unit, self.function.score_unit(self.draws))
 
     @property
-    def add_dp(self) -> AnyGuarantee:
+    def add_dp(self) -> Guarantee:
         """What holds on the sample: ε₀ where a user goes, kT·(1 − c)ε₀ + cε₀ where one comes; rounding in between does not see the data."""
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
@@ -187,12 +187,12 @@ class PrivateMatroidGreedy:
         coming = steps * greedy if steps * greedy + selection <= MOST_EPSILON else None
         parts = [prove_losses("private continuous greedy", greedy, coming, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
         if selection:
-            minus = None if coming is None else selection
-            parts.append(prove_losses("selection of a rounded set", selection, minus, theorem=f"{_SOURCE}, Theorem 2", **supposed))
-        return compose_directions("private matroid greedy", parts)
+            add = None if coming is None else selection
+            parts.append(prove_losses("selection of a rounded set", selection, add, theorem=f"{_SOURCE}, Theorem 2", **supposed))
+        return compose(*parts, subject="private matroid greedy")
 
     @property
-    def guarantee(self) -> AnyGuarantee:
+    def guarantee(self) -> Guarantee:
         """ε-DP in both directions, before it is known where the random numbers come from."""
         return subsample(self.add_dp, self.plan.p)
 

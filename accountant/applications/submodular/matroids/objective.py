@@ -81,7 +81,36 @@ class Objective(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class ProvedObjective:
+    """What the functions of this package have in common: nothing is taken for granted of them, and data know their users."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        to_integer(self.size, "the number of elements", 1)
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """None: it is monotone, in [0, 1], and judges each user alone."""
+        return ()
+
+    @property
+    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
+        """None: it is submodular."""
+        return ()
+
+    def count(self, data: Any) -> int:
+        """Return the number of users."""
+        users: int = data.users
+        return users
+
+    def keep(self, data: Any, selected: Booleans) -> Any:
+        """Return the data of the selected users."""
+        return data.restrict(selected)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage(ProvedObjective):
     """The number of users who have an item of the set. Data: a :class:`CoverageInstance` (``read_coverage`` makes one of a file or table),
     a SciPy sparse matrix of shape (users, m), of which only the positions of non-zero entries count, or one iterable of items a user.
 
@@ -91,22 +120,8 @@ class Coverage:
     array([1, 2])
     """
 
-    size: int
     closed_form: ClassVar[bool] = True
     unit: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        to_integer(self.size, "the number of elements", 1)
-
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """None: coverage is monotone, in {0, 1}, and judges each user alone."""
-        return ()
-
-    @property
-    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
-        """None: coverage is submodular."""
-        return ()
 
     def read(self, data: Any) -> CoverageInstance:
         """Return the instance. Raises :class:`InvalidData` for items outside [0, m) and matrices of another width."""
@@ -127,14 +142,6 @@ class Coverage:
             raise InvalidData(f"users must be a sparse matrix or lists of items, but {type(data).__name__} was found; give one of them")
         return CoverageInstance.from_sets(data, candidates=self.size)
 
-    def count(self, data: CoverageInstance) -> int:
-        """Return the number of users."""
-        return data.users
-
-    def keep(self, data: CoverageInstance, selected: Booleans) -> CoverageInstance:
-        """Return the selected users."""
-        return data.restrict(selected)
-
     def start(self, data: CoverageInstance, rounds: int, bins: Integers | None) -> Scores:
         """Return the scores at y = 0: of the multilinear extension in closed form, or of draws."""
         return _ClosedScores(data, rounds) if bins is None else _CoverageScores(data, bins)
@@ -144,13 +151,12 @@ class Coverage:
         return UNIT if draws is None else draws
 
     def totals(self, data: CoverageInstance, membership: Booleans) -> Integers:
-        """Return how many users each set covers."""
         matrix = sparse.csr_matrix((np.ones(data.items.size), data.items, data.starts), shape=(data.users, self.size))
         return np.array([np.count_nonzero(matrix @ row) for row in membership.astype(np.float64)], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class Tracked(ProvedObjective):
     """The function that the data are: a :class:`DecomposableFunction` of the type ``kind``, whose sets grow one element at a time.
 
     Draw j has a tracker of its own, which gains u when y_u passes z_u^j; so draws are needed, and s·m gains are kept. Totals are
@@ -164,13 +170,12 @@ class Tracked:
     array([1.25, 0.75])
     """
 
-    size: int
     kind: type = WeightedCoverage
     resolution: int = UNIT
     closed_form: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        to_integer(self.size, "the number of elements", 1)
+        ProvedObjective.__post_init__(self)
         to_integer(self.resolution, "the resolution", 1)
 
     @property
@@ -185,7 +190,6 @@ class Tracked:
 
     @property
     def unit(self) -> int:
-        """The unit of the gains."""
         return self.resolution
 
     def read(self, data: Any) -> DecomposableFunction:
@@ -198,14 +202,6 @@ class Tracked:
             )
         return data
 
-    def count(self, data: DecomposableFunction) -> int:
-        """Return the number of users."""
-        return data.users
-
-    def keep(self, data: DecomposableFunction, selected: Booleans) -> DecomposableFunction:
-        """Return the function of the selected users."""
-        return data.restrict(selected)
-
     def start(self, data: DecomposableFunction, rounds: int, bins: Integers | None) -> Scores:  # noqa: ARG002 - the step is in the bins
         """Return the scores at y = 0. Raises :class:`InvalidArgument` without draws."""
         if bins is None:
@@ -217,7 +213,6 @@ class Tracked:
         return self.resolution * (draws or 1)
 
     def totals(self, data: DecomposableFunction, membership: Booleans) -> Integers:
-        """Return F(S) − F(∅) of each set."""
         found = []
         for row in membership:
             tracker, total = data.track(), 0

@@ -171,11 +171,9 @@ class OracleMatroid:
         return () if self.size <= EXHAUSTIVE else (MATROID_TESTED,)
 
     def is_independent(self, members: Collection[int]) -> bool:
-        """Ask the function."""
         return self._ask(frozenset(members))
 
     def start(self) -> Growth:
-        """Return a growing set that is empty."""
         return _AskingGrowth(self.size, self._ask)
 
     def exchange(self, first: Members, second: Members, leaving: int) -> int | None:

@@ -12,8 +12,8 @@ from accountant.applications.submodular.matroids.matroid import Matroid
 from accountant.applications.submodular.matroids.objective import Objective
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, to_exact
+from profiles.balls import ball, upper_fraction, working_precision
 from profiles.numbers import ExactLike, exact_text, to_integer
-from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 BITS = 192
 _MOST_DRAWS = 4096
@@ -135,6 +135,3 @@ def read_open(value: ExactLike, what: str) -> Fraction:
     if not 0 < exact < 1:
         raise InvalidArgument(f"{what} must lie in (0, 1), but {exact_text(exact)} was found; give a number between")
     return exact
-
-
-__all__ = ["Parameters", "choose_for", "choose_parameters", "count_roundings"]

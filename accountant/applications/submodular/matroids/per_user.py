@@ -96,11 +96,9 @@ class PerUser:
         return found
 
     def count(self, data: Any) -> int:
-        """Return the number of users."""
         return len(data)
 
     def keep(self, data: Any, selected: Booleans) -> Any:
-        """Return the selected users."""
         return take(data, np.flatnonzero(selected))
 
     def start(self, data: Any, rounds: int, bins: Integers | None) -> Scores:  # noqa: ARG002 - the step is in the bins
@@ -110,7 +108,6 @@ class PerUser:
         return _PerUserScores(self, data, bins)
 
     def score_unit(self, draws: int | None) -> int:  # noqa: ARG002 - gains are means over the draws
-        """Return 2^32."""
         return UNIT
 
     def totals(self, data: Any, membership: Booleans) -> Integers:

@@ -13,9 +13,9 @@ from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids.facility import FacilityLocation
 from accountant.applications.submodular.matroids.parameters import BITS, enclose_log, enclose_spread, end_above, read_open
 from profiles import InvalidArgument, to_exact
+from profiles.balls import ball, lower_fraction, working_precision
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import ExactLike, exact_text, round_down_finite, round_up_finite, to_integer
-from proofs_check.enclosures import ball, lower_fraction, working_precision
 
 if TYPE_CHECKING:
     from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy
@@ -123,6 +123,3 @@ def _trivial(mechanism: PrivateMatroidGreedy, failure: Fraction | None) -> Utili
 
 def _hypotheses(mechanism: PrivateMatroidGreedy) -> tuple[Hypothesis, ...]:
     return (*mechanism.matroid.hypotheses, *mechanism.function.hypotheses, *mechanism.function.utility_hypotheses)
-
-
-__all__ = ["bound_expectation", "bound_utility"]

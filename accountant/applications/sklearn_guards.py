@@ -1,6 +1,9 @@
 """What an estimator of scikit-learn usually offers and a private one does not: refused by name, in one sentence, before anything runs. And
 what scikit-learn's checks say of records, without the records: some of its messages print the array, or the first text in it.
 
+A fit that anything of scikit-learn asks for is refused, unless it is known to be one fit on records that nothing was fitted on before; and
+so is one that an estimator of another package asks for which has estimators among its parameters. What is new in scikit-learn is refused.
+
 A refusal here is a courtesy to those who follow habits; no guarantee rests on it. Whatever is not noticed (a scaler that was fitted by
 hand, a loop of fits) is an open premise of every fit: :mod:`profiles.hypotheses`.
 """
@@ -15,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -22,7 +26,9 @@ from profiles import InvalidData, NotOffered, NotPrivate
 from profiles.private import TEXT
 
 _SEARCHES = "sklearn.model_selection"
-_PIPELINES = ("sklearn.pipeline", "sklearn.compose")
+_PIPELINES = "sklearn.pipeline"
+#: What stands between a caller and a fit and fits nothing for ends of its own: wrappers of methods, parallel loops, checks of estimators.
+_BETWEEN = ("sklearn.base", "sklearn.utils")
 #: Messages that tell of types, columns and kinds of faults only.
 _SAFE = re.compile(
     r"X has |Found array with dim |The feature names should match|X does not (have|contain)|Feature names |"
@@ -47,7 +53,6 @@ class Withheld:
         self._name = name
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Refuse."""
         if instance is None:
             return self
         if self._name == "score":
@@ -78,34 +83,78 @@ class WithheldOutputs:
 
 
 def refuse_search(name: str) -> None:
-    """Refuse to go on inside one of scikit-learn's searches or cross-validations. Raises :class:`NotPrivate`."""
-    for frame in _callers():
-        if _module(frame).startswith(_SEARCHES):
-            raise NotPrivate(
-                f"{name} was asked for by a search or a cross-validation, but every fit there is a release of its own, all of them add up, "
-                "and scores of private records are not private; choose parameters on public records in a loop of your own, then fit once"
-            )
+    """Refuse to give a score inside one of scikit-learn's searches or cross-validations. Raises :class:`NotPrivate`."""
+    if any(_module(frame).startswith(_SEARCHES) for frame in _callers()):
+        raise _refuse(name)
 
 
-def refuse_pipeline(name: str) -> None:
-    """Refuse a fit whose rows were prepared by what was fitted on the same records, or whose outputs about each of them are passed on.
+def refuse_nested(estimator: object) -> None:
+    """Refuse a fit that a meta-estimator, a search or a pipeline asks for, where it would be one of several, on rows that were prepared by
+    what was fitted on the same records, or one whose outputs about each of them are used.
 
     Raises :class:`NotPrivate`.
     """
+    name = type(estimator).__name__
     for frame in _callers():
-        if not _module(frame).startswith(_PIPELINES):
-            continue
-        if frame.f_code.co_name.startswith(("fit_transform", "_fit_transform_one")):
+        module = _module(frame)
+        if module.startswith(_PIPELINES):
+            _refuse_pipeline(name, frame)
+        elif (module.startswith("sklearn.") and not module.startswith(_BETWEEN)) or _is_fit_of_another(frame, estimator):
+            raise _refuse(name)
+
+
+def _refuse(name: str) -> NotPrivate:
+    return NotPrivate(
+        f"{name} was asked for by {_name_asker()}, but every fit there is a release of its own, all of them add up, and what is made of "
+        "scores and labels of private records is not private; choose parameters on public records in a loop of your own, fit once, and "
+        "hand on the fitted one as a FrozenEstimator, for records that are public or stay with you"
+    )
+
+
+def _name_asker() -> str:
+    """Return what the user called: the outermost estimator or public function with such a fit inside, where its name is on the stack."""
+    found = "a meta-estimator or a search"
+    for frame in _callers():
+        owner = frame.f_locals.get("self")
+        inside = _module(frame).startswith("sklearn.") and not _module(frame).startswith(_BETWEEN)
+        if inside and isinstance(owner, BaseEstimator):
+            found = type(owner).__name__
+        elif (inside and not frame.f_code.co_name.startswith(("_", "<"))) or _is_fit_of_another(frame, None):
+            found = frame.f_code.co_name if owner is None else type(owner).__name__
+    return found
+
+
+def _is_fit_of_another(frame: FrameType, estimator: object) -> bool:
+    """Whether a frame is the fit of another estimator with estimators among its parameters, of whatever package."""
+    owner = frame.f_locals.get("self") if frame.f_code.co_name.lstrip("_").startswith(("fit", "partial_fit")) else None
+    if owner is None or owner is estimator or not isinstance(owner, BaseEstimator):
+        return False
+    return any(_is_estimator(item) for value in owner.get_params(deep=False).values() for item in _flatten(value))
+
+
+def _flatten(value: object) -> Iterator[object]:
+    yield value
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _flatten(item)
+
+
+def _is_estimator(value: object) -> bool:
+    return hasattr(value, "fit") and hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def _refuse_pipeline(name: str, frame: FrameType) -> None:
+    if frame.f_code.co_name.startswith(("fit_transform", "_fit_transform_one")):
+        raise NotPrivate(
+            f"{name} was to pass on the distances of each fitted record within a pipeline or union, but these are not private; fit it "
+            "as the last step, and transform records that are public or stay with you"
+        )
+    if frame.f_code.co_name == "fit":
+        for step in _fitted_before(frame.f_locals.get("self")):
             raise NotPrivate(
-                f"{name} was to pass on the distances of each fitted record within a pipeline or union, but these are not private; fit it "
-                "as the last step, and transform records that are public or stay with you"
+                f"{name} was to be fitted after {step} had been fitted on the same records, but then each row depends on all of them, "
+                "and no epsilon covers that; transform by public constants (a FunctionTransformer), or fit the records as they are"
             )
-        if frame.f_code.co_name == "fit":
-            for step in _fitted_before(frame.f_locals.get("self")):
-                raise NotPrivate(
-                    f"{name} was to be fitted after {step} had been fitted on the same records, but then each row depends on all of them, "
-                    "and no epsilon covers that; transform by public constants (a FunctionTransformer), or fit the records as they are"
-                )
 
 
 def _fitted_before(pipeline: object) -> Iterator[str]:
@@ -133,8 +182,7 @@ def release_of(estimator: object) -> Iterator[None]:
 
     Raises :class:`NotPrivate`.
     """
-    refuse_search(type(estimator).__name__)
-    refuse_pipeline(type(estimator).__name__)
+    refuse_nested(estimator)
     before = dict(vars(estimator))
     try:
         with np.errstate(all="ignore"):  # a flag that one record raises would be an output of its own

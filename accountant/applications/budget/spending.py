@@ -17,8 +17,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Protocol
 
-from accountant.applications.kmeans.planning import MARGIN, TYPICAL_NORM
-from accountant.applications.kmeans.planning import count_share as pure_count_share
+from accountant.applications.budget.shares import MARGIN, count_share, normal_count_share
 from profiles import InvalidArgument, to_exact
 from profiles.mechanisms.exact import Release, open_release
 from profiles.numbers import ExactLike
@@ -106,29 +105,23 @@ class PureNoise:
 
     @property
     def normal(self) -> bool:
-        """No."""
         return False
 
     @property
     def budget(self) -> Fraction:
-        """ε (1 − 2e-9)."""
         return round_down(self.epsilon * (1 - MARGIN))
 
     def scale(self, charge: Charge) -> Fraction:
-        """Return β."""
         return charge.reach / charge.cost
 
     def open(self, charge: Charge, bits: BitSource) -> Release:
-        """Return exact noise of scale β."""
         law = EUCLIDEAN if charge.part in (Part.SUM, Part.CELL_SUMS) else LAPLACE
         return open_release(self.scale(charge), "a noise scale", law, bits, 1)
 
     def energy(self, charge: Charge, dimension: int) -> float:
-        """Return d (d + 1) β²."""
         return dimension * (dimension + 1) * float(self.scale(charge)) ** 2
 
     def sum_noise(self, dimension: int) -> float:
-        """Return d/ε."""
         return dimension / float(self.budget)
 
     def share_for(self, part: float) -> float:
@@ -137,7 +130,7 @@ class PureNoise:
 
     def count_share(self, dimension: int) -> Fraction:
         """Return a/(a + b) of docs/dp-kmeans.md, section 4."""
-        return pure_count_share(dimension, 2)
+        return count_share(dimension, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,30 +141,25 @@ class NormalNoise:
 
     @property
     def normal(self) -> bool:
-        """Yes."""
         return True
 
     @property
     def budget(self) -> Fraction:
-        """μ² (1 − 2e-9)."""
         return round_down(self.mu**2 * (1 - MARGIN))
 
     def scale(self, charge: Charge) -> Fraction:
         """Return a decimal at or above σ."""
-        from accountant.applications.kmeans.gaussian import root_above  # noqa: PLC0415 - loads curves, which pure noise does not need
+        from accountant.applications.budget.normal import root_above  # noqa: PLC0415 - loads curves, which pure noise does not need
 
         return root_above(charge.reach**2 / charge.cost)
 
     def open(self, charge: Charge, bits: BitSource) -> Release:
-        """Return exact noise of standard deviation σ."""
         return open_release(self.scale(charge), "a standard deviation", NORMAL, bits, 1)
 
     def energy(self, charge: Charge, dimension: int) -> float:
-        """Return d σ²."""
         return dimension * float(self.scale(charge)) ** 2
 
     def sum_noise(self, dimension: int) -> float:
-        """Return √d/μ."""
         return math.sqrt(dimension / float(self.budget))
 
     def share_for(self, part: float) -> float:
@@ -179,8 +167,8 @@ class NormalNoise:
         return part**2
 
     def count_share(self, dimension: int) -> Fraction:
-        """Return ρ/(ρ + √d), as in accountant/applications/kmeans/gaussian.py."""
-        return Fraction(round(TYPICAL_NORM / (TYPICAL_NORM + math.sqrt(dimension)) * 10**6), 10**6)
+        """Return ρ/(ρ + √d)."""
+        return normal_count_share(dimension)
 
 
 @dataclass(slots=True, eq=False)
@@ -192,12 +180,10 @@ class Spending:
 
     @property
     def spent(self) -> Fraction:
-        """What was charged so far."""
         return sum((charge.cost for charge in self.charges), Fraction(0))
 
     @property
     def left(self) -> Fraction:
-        """What may still be charged."""
         return self.law.budget - self.spent
 
     def charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
@@ -227,7 +213,7 @@ def open_law(epsilon: ExactLike, delta: ExactLike | None) -> NoiseLaw:
         )
     if delta is None:
         return _require_budget(PureNoise(asked))
-    from accountant.applications.kmeans.gaussian import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need
+    from accountant.applications.budget.normal import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need
     from accountant.curves.points import to_epsilon  # noqa: PLC0415
     from accountant.weights.gaussian.weight import to_target_delta  # noqa: PLC0415
 

@@ -1,0 +1,37 @@
+"""The entry of certificates beside samples in the registry of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from accountant.guarantees import premises_json
+from accountant.samples.certificate import FORMAT, VERSION, WEIGHTED
+from accountant.samples.checking import check_certificate, name_unstated, read_premises
+from accountant.weights.gaussian.stored import FORMAT as TABLE
+from accountant.weights.gaussian.stored import describe_table
+from profiles.hypotheses import as_hypothesis
+from proofs_check.documents.describing import describe_profile
+from proofs_check.documents.entries import Document, of_objects
+
+
+def _tell(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
+    proof, premises = found["proof"], (*read_premises(found), *map(as_hypothesis, name_unstated(found)))
+    about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
+    about |= {name: found[name] for name in ("epsilon", "rule")}
+    about |= {"weights": list(describe_table(proof))} if proof.get("format") == TABLE else {}
+    about |= {"hypotheses": [item.sentence for item in premises], "premises": premises_json(premises)}
+    return about, describe_profile(about)
+
+
+SAMPLE = of_objects(
+    Document(
+        FORMAT,
+        "the kernel proved its proof again, and what it states of rule, sampler and bound is what that proof allows",
+        (1, VERSION, WEIGHTED),
+        protection="unit",
+        hypotheses="premises",
+    ),
+    check_certificate,
+    _tell,
+)

@@ -1,0 +1,33 @@
+"""The entries of tables of weights and of covers of sampling rules in the registry of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from accountant.weights.gaussian import covers, stored
+from proofs_check.documents.describing import describe_profile
+from proofs_check.documents.entries import Document, of_objects
+
+
+def _tell(describe: Callable[[Mapping[str, Any]], Iterable[str]], found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
+    about = {"profile": found["profile"], "sampling": found.get("sampling"), "target_epsilon": None, "weights": list(describe(found))}
+    return about, describe_profile(about)
+
+
+TABLE = of_objects(
+    Document(
+        stored.FORMAT,
+        "the kernel proved the promise of the profile, its largest value and every row again",
+        (stored.VERSION,),
+        write=stored.write_table,
+    ),
+    stored.check_table,
+    partial(_tell, stored.describe_table),
+)
+COVER = of_objects(
+    Document(covers.FORMAT, "the kernel proved every row, every cell and the lower side again", (covers.VERSION,)),
+    covers.check_cover,
+    partial(_tell, covers.describe_cover),
+)
