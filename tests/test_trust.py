@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from proofs_check.explain.trust import count_lines, trust_text
-from proofs_check.kernel.claims import CLAIMS
-from proofs_check.kernel.rules import RULES
+from proofs_check.kernel.core.rules import RULES
+from proofs_check.kernel.theories.profiles.claims import CLAIMS
+from tests.documentation.pages import site_module
 
+SITE = site_module("trust")
 PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
 
 
@@ -22,7 +23,7 @@ def test_the_pages_say_what_exact_mode_changed() -> None:
 
 
 def test_the_page_is_current():
-    assert PAGE.read_text(encoding="utf-8") == trust_text(), "run: python -m proofs_check.explain.trust > docs/trust.md"
+    assert PAGE.read_text(encoding="utf-8") == SITE.trust_text(), "run: python docs/_site/trust.py > docs/trust.md"
 
 
 def test_other_pages_say_about_how_long_the_kernel_is():
@@ -38,8 +39,8 @@ def test_every_rule_and_claim_states_its_axiom():
     for function in (*RULES.values(), *CLAIMS.values()):
         assert function.__doc__.strip().endswith("."), function
     for name in (*RULES, *CLAIMS):
-        assert f"| `{name}` |" in trust_text()
+        assert f"| `{name}` |" in SITE.trust_text()
 
 
 def test_lines_are_counted_without_blanks_and_comments():
-    assert count_lines('"""Doc."""\n\n# note\nx = 1\n\n\ndef f():\n    """Two\n\n    lines."""\n    return x\n') == (6, 4)
+    assert SITE.count_lines('"""Doc."""\n\n# note\nx = 1\n\n\ndef f():\n    """Two\n\n    lines."""\n    return x\n') == (6, 4)

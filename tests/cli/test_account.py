@@ -85,7 +85,7 @@ def test_a_guarantee_is_composed_with_others(pdp, place):
     assert pdp("account", "--gaussian", "4", "--count", "16", "--delta", "1e-6", "--guarantee", "g.json").code == 0
     one = json.loads((place / "g.json").read_text())["bound"]
     both = pdp("compose", "g.json", "g.json", "--json").json()["epsilon"]
-    assert Fraction(both["upper"]) >= 2 * Fraction(one["plus"])
+    assert Fraction(both["upper"]) >= 2 * Fraction(one["remove"])
     assert Fraction(both["delta"]) == Fraction(2, 10**6)
 
 
@@ -97,6 +97,20 @@ def test_a_file_with_several_events(pdp, place):
     assert Fraction(alone["epsilon"]["upper"]) < Fraction(found["epsilon"]["lower"])
     assert Fraction(found["epsilon"]["upper"]) < Fraction(alone["epsilon"]["lower"]) + Fraction("0.11")
     assert found["subject"] == "n"
+
+
+def test_whom_it_protects_is_said_and_printed(pdp, place):
+    words = ("account", "--gaussian", "4", "--delta", "1e-6", "--unit", "user", "--neighbors", "replace-one")
+    found = pdp(*words, "--json").json()
+    assert (found["unit"], found["neighbors"]) == ("user", "replace-one")
+    assert any(item.startswith("one user in place of another") for item in found["hypotheses"])
+    assert "one user is replaced by another" in pdp(*words).out
+    (place / "c.toml").write_text(EVENT + 'mechanism = "pure"\nepsilon = 1\nsampling_probability = 0.01\n')
+    assert "which nothing says" in pdp("account", "c.toml", "--delta", "0").out
+    (place / "d.toml").write_text('neighbors = "replace-one"\n' + (place / "c.toml").read_text())
+    refused = (("c.toml", "--unit", "user"), ("c.toml", "--neighbors", "add-remove"), ("d.toml",), ("--gaussian", "4", "--neighbors", "x"))
+    for words in (*refused, ("--gaussian", "4", "--sampling", "0.1", "--neighbors", "replace-one"), ("--gaussian", "4", "--unit", "")):
+        assert pdp("account", *words, "--delta", "1e-6").refused(), words
 
 
 @pytest.mark.thorough

@@ -66,7 +66,10 @@ def test_a_sample_has_a_certificate_that_is_checked_and_keeps_its_delta(files, c
     path = files["out"].with_name("out.csv.certificate.json")
     found = json.loads(path.read_text())
     assert check_certificate(found).accepted
-    assert found["epsilon"] == {"upper": "1", "plus": "1", "minus": "1", "delta": "0.00001"}
+    assert found["epsilon"] == {"upper": "1", "remove": "1", "add": "1", "delta": "0.00001"}
+    earlier = {**found, "epsilon": {"upper": "1", "plus": "1", "minus": "1", "delta": "0.00001"}}
+    assert check_certificate(earlier).accepted
+    assert not check_certificate({**earlier, "epsilon": {**earlier["epsilon"], "plus": "0.9"}}).accepted
     assert run(f"compose {path} --json", files) == 0
     assert json.loads(capsys.readouterr().out)["epsilon"]["delta"] == "0.00001"
     changes = {
@@ -127,7 +130,7 @@ def test_a_sample_by_any_rule_has_epsilon_at_a_delta_and_a_certificate_that_is_c
     changes = {
         "epsilon": lambda v: v["epsilon"].update(upper="0.1"),
         "delta": lambda v: v["epsilon"].update(delta="1e-6"),
-        "plus": lambda v: v["epsilon"].update(plus="0.1"),
+        "remove": lambda v: v["epsilon"].update(remove="0.1"),
         "q": lambda v: v["rule"].update(q="z/6"),
         "rule": lambda v: v["rule"].update(name="uniform"),
         "no q": lambda v: v["rule"].update(q=None),
@@ -213,7 +216,7 @@ def test_a_sample_in_memory_is_for_the_planned_mechanism_alone():
     with pytest.raises(InvalidArgument, match=r"planned for mu\(w, x\)"):
         sample.release(Other())
     found = sample.release(Noisy())
-    assert found.guarantee.bound.delta == found.guarantee.bound.delta_plus > 0
+    assert found.guarantee.bound.delta == found.guarantee.bound.delta_remove > 0
     assert "exact-reals" in [item.id for item in found.guarantee.hypotheses]
     with pytest.raises(SampleUsed):
         sample.consume()

@@ -14,6 +14,7 @@ import pytest
 
 from accountant.cli import main
 from accountant.cli.streams import Terminated
+from tests.mutants.attacks import ATTACKS
 
 SLOW = """
 import time
@@ -105,3 +106,18 @@ def test_audits_end_with_their_workers(folder):
     assert time.monotonic() - began < 400  # the worker was not waited for
     assert not (folder / "plot.png").exists()
     assert not list(folder.glob(".plot*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)])
+def test_checking_ends_at_once(tmp_path, heeding_interrupts, number):
+    (tmp_path / "slow.json").write_text(ATTACKS["boxes of powers"](), encoding="ascii")  # as slow as a certificate may be
+    asked = []
+
+    def ready():
+        time.sleep(2.5)
+        asked.append(time.monotonic())
+        return True
+
+    found, _ = interrupt(tmp_path, ["check", "slow.json"], ready, number)
+    assert time.monotonic() - asked[0] < 1
+    assert found in (-number, 128 + number)

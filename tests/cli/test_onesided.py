@@ -250,7 +250,7 @@ REFUSED = [
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length"), "exactly one of --points"),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length,width", "--graph", "roads.csv"), "one column of places"),
     (
-        ("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--distances", "petals.csv", "--rounds", "2"),
+        ("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--distances", "grid.csv", "--rounds", "2"),
         "no square matrix",
     ),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--graph", "roads.csv", "--rounds", "2"), "no public place"),

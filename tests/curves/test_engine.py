@@ -14,7 +14,8 @@ from accountant.curves.engine import bound_delta, bound_epsilon, make_certificat
 from accountant.curves.events import Composition, Direction, make_event
 from accountant.curves.grids import Side, count_points, find_shape, plan
 from profiles import InvalidArgument, Undecided
-from proofs_check.kernel import check, compositions
+from proofs_check.kernel import check
+from proofs_check.kernel.theories.compositions import bounds as compositions
 
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
 
@@ -440,7 +441,7 @@ def test_where_no_grid_is_small_enough_the_largest_losses_add_up(direction):
     found = bound_epsilon(whole, Fraction(1, 10**5), direction)
     assert (found.lower, found.upper) == (0, Fraction("100000000.9"))
     holds(found, whole)
-    with pytest.raises(Undecided, match="could not be computed"):  # what may be lost wholly is larger than this delta
+    with pytest.raises(Undecided, match="no grid that the kernel works with"):  # what may be lost wholly is larger than this delta
         bound_epsilon(composed(*whole.events, make_event("approximate", {"epsilon": 1, "delta": "1e-6"})), Fraction(1, 10**7), direction)
 
 
@@ -454,6 +455,47 @@ def test_losses_that_no_grid_is_made_for_end_in_one_sentence(direction):
     assert 0 < found.upper < 796
     holds(found, whole)
     huge = composed(gaussian("0.0831", count=10**6), make_event("pure", {"epsilon": 9930}))
-    for ask in (lambda: bound_epsilon(huge, Fraction(99, 100), direction), lambda: bound_delta(huge, Fraction(10), direction)):
-        with pytest.raises(Undecided, match="add noise"):
-            ask()
+    with pytest.raises(Undecided, match="add noise"):
+        bound_epsilon(huge, Fraction(99, 100), direction)
+    wide = bound_delta(huge, Fraction(10), direction)  # wide and true: there is nearly nothing left of delta = 1
+    assert 0 <= wide.lower <= wide.upper <= 1
+
+
+@pytest.mark.parametrize(("places", "exact"), [(250, 1e-9), (300, 1e-9), (318, 1e-9), (330, 0.03)])
+@pytest.mark.parametrize("q", ["1", "1/2"])
+def test_one_use_has_a_closed_form_at_the_least_deltas(places, exact, q):
+    whole = composed(gaussian("1", q=q))
+    found = bound_epsilon(whole, Fraction(1, 10**places), REMOVE)
+    assert found.lower < found.upper <= found.lower * (1 + Fraction(exact))
+    assert holds(found, whole) == ["delta-upper", "delta-lower"]
+    with mpmath.workdps(400):
+        at = [mpmath.log(1 + (mpmath.exp(to_mp(e)) - 1) / to_mp(Fraction(q))) for e in (found.upper, found.lower)]
+        above, below = (gaussian_delta(mpmath.mpf(1), e) * to_mp(Fraction(q)) for e in at)
+        assert above <= mpmath.mpf(10) ** -places <= below
+    back = bound_delta(whole, found.upper, REMOVE)
+    assert 0 < back.lower <= back.upper <= Fraction(2, 10 ** min(places, 318))
+    holds(back, whole)
+
+
+def test_cells_of_thousands_of_nats_have_a_true_bound():
+    whole = composed(
+        make_event("laplace", {"scale": "0.01"}), make_event("pure", {"epsilon": 10_000}, count=1000), make_event("zcdp", {"rho": 10_000})
+    )
+    found = bound_epsilon(whole, Fraction(1, 10**5), REMOVE)
+    assert 10_010_000 < found.lower <= found.upper < 10_011_000
+    holds(found, whole)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "most"),
+    [("10000", "1.01e-4"), ("1e8", "1e-4"), ("600", "0.5")],
+)
+def test_mixed_events_have_a_wide_bound_at_a_large_epsilon(epsilon, most):
+    whole = composed(make_event("approximate", {"epsilon": 5, "delta": "1e-6"}, count=100), make_event("pure", {"epsilon": 20}))
+    found = bound_delta(whole, Fraction(epsilon), REMOVE)
+    assert 0 <= found.lower <= found.upper <= Fraction(most)
+    holds(found, whole)
+    noisy = composed(*whole.events, make_event("discrete-gaussian", {"noise_multiplier": "1/5"}))
+    found = bound_delta(noisy, Fraction(epsilon), ADD)
+    assert 0 <= found.lower <= found.upper <= 1
+    holds(found, noisy)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.curves import Direction, compose, curve_of, make_event
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 from tests.targets.losses import closed
 
 _SLACK = Fraction(1, 10**12)

@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from accountant.curves import make_event
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 from tests.targets.losses import closed, finite, inversion, moments, rounded, truth
 from tests.targets.losses.moments import Atoms, Laplace, SampledGaussian, WholeGaussian
 

@@ -23,9 +23,10 @@ from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.refine import Refiner
 from accountant.weights.premise import prove_premise
 from profiles import InvalidData, declare, to_exact
+from profiles.balls import ball, working_precision
 from profiles.private import reveal
 from profiles.terms import number, substitute
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.enclosures import Enclosure
 
 LONG = "1.50000000000000000000000000000000000001"
 

@@ -76,14 +76,14 @@ def pairs(draw):
 def test_no_pair_diverges_more(tables, rate, order, threshold):
     p, q = tables
     found = epsilon_of_tables(p, q)
-    plus, minus = Log(found.removing.ratio), Log(found.adding.ratio)
+    remove, add = Log(found.removing.ratio), Log(found.adding.ratio)
     mixed = mix(p, q, rate)
-    bounds = sampled_renyi_bound(plus, minus, rate, order)
+    bounds = sampled_renyi_bound(remove, add, rate, order)
     for own, bound in zip((renyi_divergence(mixed, q, order), renyi_divergence(q, mixed, order)), bounds, strict=True):
         assert own.lower <= bound.upper
-    one_sided = sampled_renyi_bound(plus, None, rate, order)
+    one_sided = sampled_renyi_bound(remove, None, rate, order)
     assert all(two.lower <= one.upper for two, one in zip(bounds, one_sided, strict=True))
-    extreme_p, extreme_q = extremal_pair(plus, minus)
+    extreme_p, extreme_q = extremal_pair(remove, add)
     extreme = delta_of_tables(mix(extreme_p, extreme_q, rate), extreme_q, Log(threshold))
     assert all(own <= most for own, most in zip(delta_of_tables(mixed, q, Log(threshold)), extreme, strict=True))
 
@@ -130,4 +130,4 @@ def test_infinite_and_vanishing_divergences():
     assert renyi_divergence(one, other, "1/2").upper == pytest.approx(math.log(2), abs=1e-12)
     assert renyi_divergence({"x": 1}, {"y": 1}, "1/2") == Bounds(math.inf, math.inf)
     assert renyi_divergence(one, one, 3) == Bounds(0.0, 0.0)
-    assert exact_epsilon(extremal_law(1, None), ["x"], max_size=1).minus.ratio is None
+    assert exact_epsilon(extremal_law(1, None), ["x"], max_size=1).add.ratio is None

@@ -41,8 +41,8 @@ def probability(table, event):
 @given(laws(), st.fractions(0, 1, max_denominator=10), st.fractions(1, 4, max_denominator=5))
 def test_all_events_of_all_pairs(table, delta, threshold):
     worst = exact_epsilon(table.__getitem__, RECORDS, max_size=2, delta=delta)
-    plus, minus = exact_delta(table.__getitem__, RECORDS, Log(threshold), max_size=2)
-    for found, gap, turn in ((worst.plus, plus, 1), (worst.minus, minus, -1)):
+    remove, add = exact_delta(table.__getitem__, RECORDS, Log(threshold), max_size=2)
+    for found, gap, turn in ((worst.remove, remove, 1), (worst.add, add, -1)):
         ratios, gaps = [Fraction(1)], [Fraction(0)]
         for pair in PAIRS:
             p, q = [table[d] for d in pair][::turn]
@@ -57,8 +57,8 @@ def test_all_events_of_all_pairs(table, delta, threshold):
             p, q = [table[d] for d in (found.larger, found.smaller)][::turn]
             assert probability(p, found.event) - delta == (found.ratio or 0) * probability(q, found.event) or found.ratio is None
     assert (worst.datasets, worst.pairs) == (6, 6)
-    assert worst.symmetric.upper == max(worst.plus.epsilon.upper, worst.minus.epsilon.upper)
-    assert worst.plus.epsilon.upper == max(both[0].epsilon.upper for both in worst.records.values())
+    assert worst.symmetric.upper == max(worst.remove.epsilon.upper, worst.add.epsilon.upper)
+    assert worst.remove.epsilon.upper == max(both[0].epsilon.upper for both in worst.records.values())
 
 
 def test_each_record_has_its_own_worst_case():
@@ -67,10 +67,10 @@ def test_each_record_has_its_own_worst_case():
         return {"low": low, "high": 1 - low}
 
     worst = exact_epsilon(law, RECORDS, max_size=3)
-    assert {x: minus.ratio for x, (_, minus) in worst.records.items()} == {"a": 2, "b": 4}
-    assert worst.minus.ratio == 4
-    assert (worst.minus.larger, worst.minus.smaller, worst.minus.record, worst.minus.event) == (("b",), (), "b", ("low",))
-    assert worst.plus.record == "b"
+    assert {x: add.ratio for x, (_, add) in worst.records.items()} == {"a": 2, "b": 4}
+    assert worst.add.ratio == 4
+    assert (worst.add.larger, worst.add.smaller, worst.add.record, worst.add.event) == (("b",), (), "b", ("low",))
+    assert worst.remove.record == "b"
 
 
 def test_orders_and_repetitions():
@@ -90,39 +90,39 @@ def test_orders_and_repetitions():
         worst = exact_epsilon(law, RECORDS, max_size=2, **flags)
         assert sorted(set(seen)) == sorted(expected)
         assert worst.datasets == len(expected)
-        assert worst.plus.epsilon == worst.minus.epsilon == Bounds(0.0, 0.0)
-        assert worst.plus.larger is None
+        assert worst.remove.epsilon == worst.add.epsilon == Bounds(0.0, 0.0)
+        assert worst.remove.larger is None
 
 
 def test_order_can_matter():
     def last(data):
         return {"yes": "3/4", "no": "1/4"} if data and data[-1] == "a" else {"yes": "1/4", "no": "3/4"}
 
-    assert exact_epsilon(last, RECORDS, max_size=2, ordered=True).plus.ratio == 3
+    assert exact_epsilon(last, RECORDS, max_size=2, ordered=True).remove.ratio == 3
     pairs = exact_epsilon(last, RECORDS, max_size=2, ordered=True).pairs
     assert pairs == 2 + 1 + 1 + 2 + 2
 
 
 def test_infinity_only_where_the_support_differs():
     worst = exact_epsilon(lambda data: {len(data): 1}, ["a"], max_size=2)
-    assert worst.plus.epsilon == Bounds(math.inf, math.inf)
-    assert worst.plus.ratio is None
-    assert worst.plus.event == (1,)
+    assert worst.remove.epsilon == Bounds(math.inf, math.inf)
+    assert worst.remove.ratio is None
+    assert worst.remove.event == (1,)
     tiny = {"x": exp(-500_000), "y": 1 - exp(-500_000)}
     worst = exact_epsilon(lambda data: tiny if data else {"x": "1/2", "y": "1/2"}, ["a"], max_size=1)
-    assert 499_999 < worst.minus.epsilon.lower <= worst.minus.epsilon.upper < 500_000
+    assert 499_999 < worst.add.epsilon.lower <= worst.add.epsilon.upper < 500_000
     wide = {"x": Enclosed(Fraction(0), Fraction(1, 10)), "y": ("9/10", 1)}
     worst = exact_epsilon(lambda data: wide if data else {"x": "1/10", "y": "9/10"}, ["a"], max_size=1)
-    assert worst.minus.epsilon == Bounds(0.0, math.inf)
+    assert worst.add.epsilon == Bounds(0.0, math.inf)
 
 
 def test_rational_exponents_and_balls_agree():
     exact = exact_epsilon(lambda data: {1: 1 / (1 + exp(len(data))), 0: exp(len(data)) / (1 + exp(len(data)))}, ["a"], max_size=2)
     balls = exact_epsilon(lambda data: {1: 1 / (1 + arb(len(data)).exp()), 0: 1 / (1 + arb(-len(data)).exp())}, ["a"], max_size=2)
-    assert exact.minus.ratio == (1 + exp(2)) / (1 + exp(1))
-    assert balls.minus.ratio is None
-    assert balls.minus.larger == exact.minus.larger == ("a", "a")
-    for one, other in ((exact.plus, balls.plus), (exact.minus, balls.minus)):
+    assert exact.add.ratio == (1 + exp(2)) / (1 + exp(1))
+    assert balls.add.ratio is None
+    assert balls.add.larger == exact.add.larger == ("a", "a")
+    for one, other in ((exact.remove, balls.remove), (exact.add, balls.add)):
         assert other.epsilon.lower <= one.epsilon.lower <= one.epsilon.upper <= other.epsilon.upper + 1e-15
         assert other.epsilon.upper - other.epsilon.lower < 1e-12
     value, bounds = [exact_delta(law, ["a"], "1/4", max_size=2)[1] for law in (exact_law, ball_law)]

@@ -13,7 +13,7 @@ from proofs_check.admission import well_defined_claim
 from proofs_check.certificates import check_text, make_certificate, to_file_text
 from proofs_check.explain import explain, explain_claim, explaining, kernel_rules, to_lines
 from proofs_check.explain.explaining import EXPLAINERS
-from proofs_check.kernel.claims import CLAIMS
+from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from proofs_check.prover.effort import spend
 from proofs_check.results import Decision, Verdict
 

@@ -9,8 +9,9 @@ import subprocess
 import pytest
 
 from profiles.grammar import parse_expression
+from profiles.presenting.latex import term_latex
 from proofs_check.explain import Explanation, Formula, Step, to_latex, to_latex_lines, to_lines
-from proofs_check.explain.latex import escape, term_latex
+from proofs_check.explain.latex import escape
 
 #: Formulas that were read: most of them occur in the explanations of several profiles.
 READ = set()

@@ -86,11 +86,11 @@ def instances() -> Iterator[tuple[str, str, Fraction]]:
     # One record, whose factors are exact: the sampled factors are attained, in both directions.
     weight = 1 / KEPT[0]
     exact = epsilon_of_tables(sampled((0,)), sampled(()))
-    plus, minus = 2 * (1 + weight) / (2 + weight), 1 + weight / 2
+    remove, add = 2 * (1 + weight) / (2 + weight), 1 + weight / 2
     assert isinstance(exact.removing.ratio, Fraction)
     assert isinstance(exact.adding.ratio, Fraction)
-    yield "psi plus", f"psi_plusQ {write(KEPT[0])} {write(plus)}", exact.removing.ratio
-    yield "psi minus", f"psi_minusQ {write(KEPT[0])} {write(minus)}", exact.adding.ratio
+    yield "psi plus", f"psi_plusQ {write(KEPT[0])} {write(remove)}", exact.removing.ratio
+    yield "psi minus", f"psi_minusQ {write(KEPT[0])} {write(add)}", exact.adding.ratio
     tables = [f"[{write(law[True])}; {write(law[False])}]" for law in (larger, smaller)]
     for a in (Fraction(1), Fraction(21, 20), Fraction(5, 4)):
         removing, adding = delta_of_tables(larger, smaller, Log(a))

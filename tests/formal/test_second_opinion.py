@@ -15,9 +15,8 @@ from proofs_check.coq import ProvedGoal, judge_goals, list_goals
 from proofs_check.coq.scripts import propose_scripts
 from proofs_check.coq.session import CoqSession, read_tactics
 from proofs_check.coq.writing import NotWritable, write_goal, write_number
-from proofs_check.kernel.boxes import Range
-from proofs_check.kernel.rules import Goal
-from proofs_check.kernel.syntax import read_term, variables
+from proofs_check.kernel.core.theorems import Goal, Range
+from proofs_check.kernel.reading import read_term, variables
 from proofs_check.verify import verify
 from tests.formal.reals import AXIOMS, FACTORS, RULES, axioms_of, theorems_of
 

@@ -17,9 +17,9 @@ from proofs_check.coq.goals import ProvedGoal
 from proofs_check.coq.session import CoqSession
 from proofs_check.coq.verifying import FILES, library, write_theorem
 from proofs_check.coq.writing import NotWritable
-from proofs_check.kernel.boxes import Range
-from proofs_check.kernel.rules import Goal, Session
-from proofs_check.kernel.syntax import read_term, variables
+from proofs_check.kernel.core.rules import Session
+from proofs_check.kernel.core.theorems import Goal, Range
+from proofs_check.kernel.reading import read_term, variables
 from tests.formal.compile import without_comments
 from tests.formal.reals import AXIOMS
 from tests.formal.test_second_opinion import certificate

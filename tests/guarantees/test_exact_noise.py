@@ -19,7 +19,7 @@ from accountant import DPLloyd, amplify_once, compose, derive_epsilon, draw_samp
 from accountant.applications.repeated import declare_repeated, subsampled_exponential
 from accountant.guarantees import (
     EXACT_REALS,
-    AnyGuarantee,
+    Guarantee,
     assume,
     base_profile,
     derive_mechanism,
@@ -30,10 +30,11 @@ from accountant.guarantees import (
     settle,
     worst_case,
 )
+from accountant.guarantees.combining import compose_parts
 from accountant.guarantees.rules import amplify_by_importance_sampling
 from accountant.interop import read_guarantee, replay, suppose, write_guarantee
-from accountant.interop.releases import read_release
-from accountant.onesided import both_directions, compose_directions
+from accountant.interop.carriers import read_release
+from accountant.onesided import both_directions
 from accountant.rules import make_rule
 from profiles import Declaration, InvalidArgument, NotReplayed, compose_adaptively
 from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
@@ -79,7 +80,7 @@ ALL = {**EXACT, **OPEN}
 RUN_HERE = [name for name in ALL if name != "a norm that has no exact sampler"]
 
 
-def sampled(guarantee: AnyGuarantee) -> AnyGuarantee:
+def sampled(guarantee: Guarantee) -> Guarantee:
     declared = guarantee.bound.profile  # type: ignore[union-attr]
     return worst_case(amplify_by_importance_sampling(guarantee, make_rule("uniform", declared, {"rate": "1/10"})))
 
@@ -94,12 +95,12 @@ def named(mechanism: Any) -> str:
     return f"{__name__}:MECHANISM"
 
 
-def of_file(guarantee: AnyGuarantee, make: Callable[..., AnyGuarantee], **options: Any) -> AnyGuarantee:
+def of_file(guarantee: Guarantee, make: Callable[..., Guarantee], **options: Any) -> Guarantee:
     return make(read_guarantee(write_guarantee(guarantee)), **options)
 
 
 #: Roads that see the mechanism itself and promise something of its run.
-SEEING: dict[str, Callable[[Any], AnyGuarantee]] = {
+SEEING: dict[str, Callable[[Any], Guarantee]] = {
     "derive_mechanism": derive_mechanism,
     "derive_mechanism, no hypotheses given": lambda mechanism: derive_mechanism(mechanism, ()),
     "prove_run": lambda mechanism: prove_run(derive_profile(mechanism.profile), mechanism),
@@ -116,7 +117,7 @@ SEEING: dict[str, Callable[[Any], AnyGuarantee]] = {
 
 
 #: Roads to a guarantee of what a mechanism would do, before it runs, or on somebody's word.
-BLIND: dict[str, Callable[[Any], AnyGuarantee]] = {
+BLIND: dict[str, Callable[[Any], Guarantee]] = {
     "declared": lambda mechanism: derive_profile(mechanism.profile),
     "amplify_once": lambda mechanism: amplify_once(mechanism, q="1/10").guarantee,
     "a file that is replayed": lambda mechanism: of_file(derive_mechanism(mechanism), replay),
@@ -127,11 +128,11 @@ BLIND: dict[str, Callable[[Any], AnyGuarantee]] = {
 
 
 @cache
-def made(road: str, name: str) -> AnyGuarantee:
+def made(road: str, name: str) -> Guarantee:
     return {**SEEING, **BLIND}[road](ALL[name])
 
 
-def require_sound(guarantee: AnyGuarantee, *, exact: bool) -> None:
+def require_sound(guarantee: Guarantee, *, exact: bool) -> None:
     """Exact real arithmetic is open, or stands discharged beside what the theorem supposes instead; for the others it is open."""
     closed = EXACT_REALS in [item.hypothesis for item in guarantee.discharged]
     if EXACT_REALS not in guarantee.hypotheses:
@@ -282,7 +283,7 @@ def test_a_composition_keeps_what_one_part_keeps(chosen: list[tuple[str, str]], 
     parts = [both_directions(sampled(part)) if hasattr(part.bound, "profile") else part for part in parts]
     if not parts:
         return
-    whole = compose_directions("whole", [part if hasattr(part.bound, "plus") else both_directions(part) for part in parts])
+    whole = compose_parts("whole", [part if hasattr(part.bound, "remove") else both_directions(part) for part in parts])
     still = any(name in OPEN for road, name in chosen if road != "a file of a worst case")
     assert (EXACT_REALS in whole.hypotheses) == still
     require_sound(whole, exact=not still)
@@ -326,7 +327,7 @@ def test_a_part_that_nobody_has_seen_keeps_it() -> None:
 # --- files ----------------------------------------------------------------------------------------------------------------------------
 
 
-def tampered(guarantee: AnyGuarantee, change: Callable[[dict[str, Any]], None]) -> Any:
+def tampered(guarantee: Guarantee, change: Callable[[dict[str, Any]], None]) -> Any:
     found = json.loads(write_guarantee(guarantee))
     change(found)
     return read_guarantee(json.dumps(found))

@@ -15,7 +15,7 @@ from accountant import onesided
 from accountant.calibration.template import make_template
 from accountant.cli.main import invoke
 from accountant.data import parse_statistic
-from accountant.guarantees.theorem import ProfileBound, SampledBound
+from accountant.guarantees.measures import ProfileBound, SampledBound
 from accountant.report.evidence import gather
 from accountant.rules import make_rule
 from accountant.rules.closed_form import end_point_epsilon

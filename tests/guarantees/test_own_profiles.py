@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from accountant import derive_epsilon
 from accountant.guarantees import (
-    AnyGuarantee,
+    Guarantee,
     Run,
     adaptive_composition,
     amplify_by_importance_sampling,
@@ -81,25 +81,25 @@ FORGERIES: dict[str, Callable[[Profile, Fraction], Profile]] = {
 }  # fmt: skip
 
 
-def sampled(guarantee: AnyGuarantee) -> AnyGuarantee:
+def sampled(guarantee: Guarantee) -> Guarantee:
     return worst_case(amplified(guarantee))
 
 
-def amplified(guarantee: AnyGuarantee) -> AnyGuarantee:
+def amplified(guarantee: Guarantee) -> Guarantee:
     declared = guarantee.bound.profile  # type: ignore[union-attr]
     return amplify_by_importance_sampling(guarantee, make_rule("uniform", declared, {"rate": 1}))
 
 
-def derived(profile: Profile, mechanism: Any) -> AnyGuarantee:
+def derived(profile: Profile, mechanism: Any) -> Guarantee:
     declaration = Declaration(profile, hypotheses=tuple(mechanism.hypotheses), mechanism=mechanism)
     return derive_epsilon(declaration, rule="uniform", constants={"rate": 1}).guarantee
 
 
-def after_run(guarantee: AnyGuarantee, mechanism: Any) -> AnyGuarantee:
+def after_run(guarantee: Guarantee, mechanism: Any) -> Guarantee:
     return conclude_run(prove_run(guarantee, mechanism), Run(noise=SECURE_BITS))
 
 
-ROADS: dict[str, Callable[[Profile, Any], AnyGuarantee]] = {
+ROADS: dict[str, Callable[[Profile, Any], Guarantee]] = {
     "prove_run": lambda profile, mechanism: prove_run(derive_profile(profile), mechanism),
     "prove_run, amplified": lambda profile, mechanism: prove_run(amplified(derive_profile(profile)), mechanism),
     "prove_run, worst case": lambda profile, mechanism: prove_run(sampled(derive_profile(profile)), mechanism),
@@ -136,7 +136,7 @@ class Liar:
 ROADS["derive_mechanism"] = lambda profile, mechanism: derive_mechanism(Liar(profile, mechanism))
 
 
-def require_open(found: AnyGuarantee) -> None:
+def require_open(found: Guarantee) -> None:
     """Both stand open: what runs is not known to have this profile."""
     assert DECLARED_PROFILE.id in [item.id for item in found.hypotheses]
     assert EXACT_REALS in found.hypotheses

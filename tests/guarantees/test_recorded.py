@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import Guarantee
 from accountant.interop import read_guarantee, replay, suppose
 from profiles import NotReplayed
 from tests.guarantees.test_premises import PATHS, made
@@ -19,7 +19,7 @@ RECORDED = Path(__file__).parent / "recorded.json"
 OLD_FILES = sorted((Path(__file__).parents[1] / "interop" / "version1").glob("*.json"))
 
 
-def ids(guarantee: AnyGuarantee) -> dict[str, str]:
+def ids(guarantee: Guarantee) -> dict[str, str]:
     """The open and the discharged hypotheses by their ids, in their order."""
     return {
         "open": " ".join(item.id for item in guarantee.hypotheses),

@@ -11,10 +11,58 @@ import pytest
 import accountant
 from accountant import derive_epsilon
 from accountant.guarantees import Derivation, render, to_json
-from accountant.guarantees.statements import FUNCTIONS, RULES
+from accountant.guarantees.statements import RULES, Basis
 from profiles import InvalidArgument, declare
 from proofs_check.papers import Status, find_claim, judge
 
+#: Functions outside the guarantees whose numbers rest on statements of the papers.
+FUNCTIONS: dict[str, Basis] = {
+    "accountant.weights.bracket:upper_bracket": Basis(
+        ("fay-2024-algorithm-1-bracket-tight", "fay-2024-algorithm-1-bracket-corrected", "fay-2024-proposition-12-summary")
+    ),
+    "accountant.weights.bracket:evaluation_bound": Basis(("fay-2024-proposition-12-evaluations-corrected",)),
+    "accountant.weights.precise:optimal_weight": Basis(
+        (
+            "fay-2024-proposition-12-root-equation",
+            "fay-2024-proposition-12-case-2-below",
+            "fay-2024-proposition-12-feasible-output-corrected",
+            "fay-2024-algorithm-1-if-condition-corrected",
+            "fay-2024-theorem-10-existence-corrected",
+        )
+    ),
+    "accountant.rules.closed_form:end_point_epsilon": Basis(
+        ("fay-2023-proposition-6-convex", "fay-2023-proposition-6-end-points"), "docs/sampling.md, Theorem 1"
+    ),
+    "accountant.rules.closed_form:coreset_l1_epsilon": Basis(
+        (
+            "fay-2023-proposition-6-second-derivative",
+            "fay-2023-proposition-6-convex",
+            "fay-2023-proposition-6-end-points",
+            "fay-2023-proposition-6-probabilities",
+            "fay-2023-proposition-6-any-lambda-corrected",
+            "fay-2023-proposition-6-bounded-corrected",
+        )
+    ),
+    "accountant.rules.coreset:coreset_term": Basis(
+        (
+            "fay-2024-section-4-expected-size",
+            "fay-2024-section-4-proper-probabilities-sufficient",
+            "fay-2024-equation-5-positive-constants-corrected",
+        )
+    ),
+    "accountant.calibration.lloyd:least_error_ratio": Basis(("fay-2023-section-2-noise-split-corrected",)),
+    "accountant.calibration.one_sided:calibrate_one_sided": Basis(
+        ("ghazi-2024-corollary-3.2", "ghazi-2024-corollary-3.2-largest", "ghazi-2024-corollary-3.2-best-rate"),
+        "docs/one-sided.md, Theorem 3",
+    ),
+    "accountant.calibration.rounds:calibrate_rounds": Basis(
+        ("ghazi-2024-calibration-for-rounds", "ghazi-2024-corollary-3.2-best-rate"), "docs/repeated-mechanisms.md, Theorem C"
+    ),
+    "accountant.applications.repeated:declare_repeated": Basis(
+        ("ghazi-2024-theorem-4.3", "ghazi-2024-theorem-4.3-other-direction", "ghazi-2024-theorem-5.3-rounds"),
+        "docs/repeated-mechanisms.md, Theorems A, A' and B",
+    ),
+}
 SOURCES = sorted(Path(accountant.__file__).parent.rglob("*.py"))
 CLAIMS = sorted({claim for basis in (*RULES.values(), *FUNCTIONS.values()) for claim in basis.claims})
 
@@ -38,6 +86,8 @@ def _rules_in_code() -> set[str]:
                 (chooser,) = [item for item in tree.body if isinstance(item, ast.FunctionDef) and item.name == "_describe_worst_case"]
                 returned = [item.value for item in ast.walk(chooser) if isinstance(item, ast.Return)]
                 texts = {text for item in returned if isinstance(item, ast.Tuple) for text in _texts(item.elts[0])}
+            if isinstance(node.args[0], ast.Name) and path.name == "combining.py":  # chosen by the measure or the neighbors
+                texts = {text for text in _texts(tree) if text in RULES}
             assert texts, f"{path}: a rule without a literal name"
             found.update(texts)
     return found

@@ -24,6 +24,11 @@ def test_history_accountant_and_state_are_read(source):
     ]  # fmt: skip
     ids = {item.id for item in curve.hypotheses}
     assert {"independent-draws", "fresh-samples", "sensitivity-one", "exact-reals", "stated"} <= ids
+    assert "hypotheses-unknown" not in ids
+
+
+def test_what_the_numbers_rest_on_besides_is_unknown_unless_it_is_stated():
+    assert "hypotheses-unknown" in {item.id for item in curve_of_opacus(HISTORY).hypotheses}
 
 
 def test_a_float_is_its_binary_value_and_a_text_the_decimal():

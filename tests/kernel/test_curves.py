@@ -7,8 +7,8 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from proofs_check.kernel import curves
-from proofs_check.kernel.terms import Rejected
+from proofs_check.kernel.core.terms import Rejected
+from proofs_check.kernel.theories.compositions import curves
 
 DIGITS = 40
 TABLES = {}

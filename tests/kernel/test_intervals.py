@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proofs_check.kernel import intervals as iv
+from proofs_check.kernel.core import intervals as iv
 
 PRECISION = st.sampled_from([53, 64, 100, 300])
 NUMBERS = st.one_of(

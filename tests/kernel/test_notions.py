@@ -7,7 +7,7 @@ import json
 import pytest
 
 from proofs_check.kernel import check
-from proofs_check.kernel.claims import CLAIMS
+from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from tests.mutants.corpus import certificate, texts
 
 NUMBERS = {"gaussian": "mu", "renyi": "rdp", "zcdp": "rho"}

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from proofs_check.kernel import syntax, terms
-from proofs_check.kernel.boxes import Range, enclose
-from proofs_check.kernel.normal import Normaliser
-from proofs_check.kernel.rules import Session
-from proofs_check.kernel.terms import Meter, Rejected
+from proofs_check.kernel import reading as syntax
+from proofs_check.kernel.core import terms
+from proofs_check.kernel.core.rules import Session
+from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.core.theorems import Range
+from proofs_check.kernel.procedures.boxes import enclose
+from proofs_check.kernel.procedures.normal import IDENTITIES, Normaliser
 
 NAMES = {name: terms.var(name) for name in ("w", "x", "y")}
 BOX = {name: Range(Fraction(1, 2), Fraction(3)) for name in NAMES}
@@ -428,3 +430,31 @@ def test_squares_of_unsigned_variables_keep_their_sign():
 )
 def test_numbers_are_taken_apart_in_one_way(run, term, zero):
     assert run(epsilon=f"0*w + {term}", nonnegative={"rule": "zero"}).accepted is zero
+
+
+#: Two sides of each identity that normal forms use, at x, y > 0.
+EXAMPLES = {
+    "polynomials": ("(x + y)*(x - y)", "x**2 - y**2"),
+    "exp of a sum": ("exp(x)*exp(y)", "exp(x + y)"),
+    "exp of a logarithm": ("exp(3*log(x)/2)", "x**(3/2)"),
+    "log of an exponential": ("log(exp(x)*y)", "x + log(y)"),
+    "sum of exponents": ("x**(1/3)*x**(2/3)", "x"),
+    "power of a product": ("sqrt(6)*(x*y)**(1/2)", "sqrt(2)*sqrt(3)*x**(1/2)*y**(1/2)"),
+    "log of a product": ("log(6)", "log(2) + log(3)"),
+    "square of an Abs": ("abs(x - y)**2", "(x - y)**2"),
+    "Abs by sign": ("abs(x*(x - y)) + abs(x)", "x*abs(y - x) + x"),
+    "order of a Max": ("Max(x, Max(y, 1))", "Max(Max(1, x), y)"),
+    "factor of a Max": ("Max(x*y, x)", "x*Max(1, y)"),
+    "Max by an Abs": ("Max(x, y) + Min(x, y)", "x + y"),
+    "turns": ("sin(pi/3)", "cos(pi/6)"),
+    "squares of cosines": ("cos(pi/6)**2", "3/4"),
+}
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_each_identity_is_used_and_a_false_one_is_not(name):
+    box = {"x": Range(Fraction(0), open=True), "y": Range(Fraction(0), open=True)}
+    one, other = (syntax.read_term(text, syntax.variables(box)) for text in EXAMPLES[name])
+    assert Session().is_zero(one - other, box)
+    assert not Session().is_zero(one - other - one, box)
+    assert not Session().is_zero(one - other + terms.num(Fraction(1, 10**9)), box)

@@ -121,7 +121,7 @@ def test_the_answer_has_the_guarantee_of_the_ledger(tmp_path):
         mechanism = PrivateGreedy(1, "1/2")
         first = mechanism.run(instance, 1, bits=2, ledger=ledger.analysis("a", ids))
         bound = first.guarantee.bound
-        assert (bound.plus, bound.minus, first.guarantee.unit.name) == (2, 2, "USER")
+        assert (bound.remove, bound.add, first.guarantee.unit.name) == (2, 2, "USER")
         assert ONLY_RELEASE in {item.hypothesis for item in first.guarantee.discharged}
         left = {item.id for item in first.guarantee.hypotheses}
         assert {ONLY_RELEASE.id, RUN_ON_ACTIVE.id, "one-analysis", "not-redrawn", "fresh-samples"} & left == set()

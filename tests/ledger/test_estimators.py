@@ -14,7 +14,7 @@ from accountant.ledger import ledger as ledgers
 from accountant.ledger.report import report_public
 from profiles import InvalidArgument, OtherNotion
 from profiles.errors import ReleaseUsed
-from profiles.hypotheses import FIXED_IN_ADVANCE, ONLY_RELEASE
+from profiles.hypotheses import FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE
 from profiles.mechanisms import WeightedLloyd
 from tests.ledger.test_analyses import Death, open_ledger
 
@@ -66,7 +66,8 @@ def test_private_centres_are_charged_published_and_served(ledger):
 def test_what_a_fit_rests_on_was_charged_for_it(ledger, more):
     model = DPKMeans(**MEANS | more).fit(POINTS, ledger=ledger.analysis("a", IDS))
     alone = DPKMeans(**MEANS | more).fit(POINTS)
-    assert {*alone.guarantee_.hypotheses} - {*model.guarantee_.hypotheses} == {ONLY_RELEASE}
+    # the ledger charges every release, and its accounts are of units and not of rows
+    assert {*alone.guarantee_.hypotheses} - {*model.guarantee_.hypotheses} == {ONLY_RELEASE, ONE_RECORD_EACH}
     assert model.cluster_centers_.shape == alone.cluster_centers_.shape
 
 

@@ -166,6 +166,31 @@ def test_a_filter_by_composed_epsilon_and_delta_is_not_sound():
     assert best == Fraction(5, 64)
 
 
+def test_a_raise_that_answers_to_an_output_breaks_the_budget_that_is_reported():
+    """Why raises-fixed is supposed: with a budget of log 2 there is one answer; where it is 1 the budget is raised, and there is another.
+
+    After the answer 0 the budget in force is log 2, and the ledger would report that; but the whole process loses log 4.
+    """
+
+    def run(people, raises):
+        laws: dict[tuple, Fraction] = {}
+        for first, chance in respond(tuple(people.values()), Fraction(2)).items():
+            if not raises(first):
+                laws[first,] = chance
+                continue
+            for second, more in respond(tuple(people.values()), Fraction(2)).items():
+                laws[first, second] = chance * more
+        return laws
+
+    def worst(raises):
+        return worst_ratio(run({"a": 1, "b": 1}, raises), run({"b": 1}, raises))
+
+    assert worst(lambda _: False) == 2
+    assert worst(lambda _: True) == 4
+    for answer in (0, 1):
+        assert worst(lambda first, answer=answer: first == answer) == 4  # also where the first answer was the other, after which 2 is told
+
+
 @pytest.mark.parametrize("alpha", [1.5, 2.0, 3.0, 7.0])
 def test_records_of_one_user_add_up_by_their_shifts_under_zcdp(alpha):
     """The lemma is attained by Gaussian noise: shifts 1 and 2 make one of 3, rho = 9/2, where the sum of the rhos is 5/2."""

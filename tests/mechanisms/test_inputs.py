@@ -190,7 +190,9 @@ def test_exact_noise_takes_any_source_of_bits(mechanism):
     seeded = mechanism.sample(GOOD, 5, 3)
     for source in (np.int64(5), np.random.default_rng(5), open_bits(5)):
         assert (mechanism.sample(GOOD, source, 3) == seeded).all()
-    secure = [mechanism.run(GOOD, None), mechanism.run(GOOD, None, None), mechanism.run(GOOD, None, system_generator())]
+    mechanism.run(GOOD, None)
+    # forty each: DP-Lloyd keeps its centres where the noisy counts are small, so that two single runs may agree by chance
+    secure = [mechanism.sample(GOOD, source, 40) for source in (None, None, system_generator())]
     assert len({np.asarray(output).tobytes() for output in secure}) == 3
 
 

@@ -34,7 +34,7 @@ def premises(pdp) -> Callable[..., set[str]]:
         code, printed = pdp(*words, "--json")
         assert code == 0, printed
         found: dict[str, Any] = json.loads(printed)
-        return {item["id"] for item in found["premises"]}
+        return {item["id"] for item in found.get("guarantee", found)["premises"]}
 
     return run
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from accountant import amplify_once, compose, derive_epsilon, draw_sample, write_guarantee
+from accountant import DeltaWarning, DPSGDClassifier, amplify_once, compose, derive_epsilon, draw_sample, write_guarantee
 from accountant.curves import curve_of, make_event
 from accountant.data import parse_statistic
 from accountant.guarantees import amplify_by_importance_sampling, base_profile
@@ -18,6 +18,7 @@ from accountant.interop import read_guarantee, replay
 from accountant.interop.dominating import spend
 from accountant.onesided import declare_directions
 from profiles import InvalidArgument, NotReplayed, OpenHypotheses, SampleUsed, UnreadableFile, declare
+from profiles.hypotheses import restore
 from profiles.mechanisms import LaplaceSum
 from tests.misuse.reading import ids
 from tests.targets.suite import gaussian
@@ -66,6 +67,18 @@ def test_the_noise_is_counted_in_another_unit(premises):
     assert "sensitivity-one" in premises("account", "--gaussian", "2", "--delta", "0.01")
 
 
+def test_delta_is_not_below_one_in_the_number_of_records(pdp):
+    """--delta 0.5 prints epsilon <= 0, of a mechanism that may publish half of all records."""
+    code, printed = pdp("account", "--gaussian", "1", "--delta", "0.5")
+    assert code == 0
+    assert "epsilon <= 0, delta <= 0.5" in printed
+    assert "warning: delta = 0.5 is large: publishing each record as it is with this probability has epsilon = 0 at it" in printed
+    assert "warning" not in pdp("account", "--gaussian", "1", "--delta", "1e-6")[1]
+    model = DPSGDClassifier(noise=2, delta="1e-3", size=2000, rate="1/5", steps=1)
+    with pytest.warns(DeltaWarning, match="delta = 0.001 is not below 1/n for about 2000 records"):
+        model.fit(np.zeros((10, 1)), np.arange(10) % 2)
+
+
 def test_a_sample_gives_its_records_away_once():
     """release() twice, a pickled or copied sample."""
     sample = draw_sample(MECHANISM, DATA, target_epsilon=1, specs=SPEC)
@@ -111,6 +124,18 @@ def test_three_releases_in_a_row():
     assert compose(one, one, one).bound.epsilon == 3 * one.bound.upper
 
 
+def test_the_best_of_ten_runs_is_kept(pdp, profile):
+    """Run ten times, publish the best: the sentence names the nine that were thrown away, and ten cost ten times as much."""
+    one = derive_epsilon(declare("count", "w"), q="1").guarantee
+    (said,) = [item for item in one.hypotheses if item.id == "only-release"]
+    assert "thrown away" in said.sentence
+    assert "best of ten" in said.meaning
+    assert compose(*[one] * 10).bound.epsilon == 10 * one.bound.upper
+    assert "looked at and thrown away" in pdp("epsilon", profile(), "--q", "1/2")[1]
+    earlier = "this is the only release about these records: the epsilons of several add up"
+    assert restore("only-release", earlier, "this release") == said
+
+
 def test_a_sum_of_releases_is_computed_on_the_command_line(pdp, profile, tmp_path):
     """pdp compose a.json b.json, from certificates, guarantees and samples."""
     first, second, third = (str(tmp_path / f"{name}.json") for name in "abc")
@@ -140,7 +165,7 @@ def test_one_more_release_is_added_to_a_sum(pdp, profile, table, tmp_path):
 
 def test_a_profile_is_composed_as_if_it_were_an_epsilon():
     """compose() of what has no epsilon."""
-    with pytest.raises(InvalidArgument, match="two directions"):
+    with pytest.raises(InvalidArgument, match="take its worst case first"):
         compose(base_profile(declare("count", "w")))
 
 
@@ -149,6 +174,38 @@ def test_a_sample_is_amplified_twice():
     once = amplify_by_importance_sampling(base_profile(declare("count", "w")), _rule())
     with pytest.raises(InvalidArgument, match="once"):
         amplify_by_importance_sampling(once, _rule())
+
+
+def test_a_budget_is_raised_in_view_of_an_output(pdp, premises, profile, tmp_path):
+    """One more answer, because the first one was interesting: the largest budget is then no bound of the whole."""
+    names, data = open_ledger(pdp, tmp_path)
+    assert pdp("ledger", "charge", names[0], profile(), "--data", data, "--statistic", "z=z", "--name", "one", "--active", names[1])[0] == 0
+    assert "raises-fixed" not in premises("ledger", "report", names[0])
+    code, printed = pdp("ledger", "raise", names[0], "--budget", 8)
+    assert code == 0
+    assert "raises-fixed" in printed
+    assert "raises-fixed" in premises("ledger", "report", names[0])
+
+
+def test_a_ledger_is_moved_to_lose_what_it_rests_on(pdp, premises, profile, tmp_path):
+    """A migration, or a composition that the ledger writes: fewer hypotheses than before?"""
+    names, data = open_ledger(pdp, tmp_path)
+    assert pdp("ledger", "charge", names[0], profile(), "--data", data, "--statistic", "z=z", "--name", "one", "--active", names[1])[0] == 0
+    whole = premises("ledger", "report", names[0])
+    told = tmp_path / "c.toml"
+    assert pdp("ledger", "report", names[0], "--composition", told)[0] == 0
+    assert whole <= premises("account", told, "--delta", "1e-6")
+    assert pdp("ledger", "migrate", names[0], names[2], "--anchor", tmp_path / "other")[0] == 0
+    assert whole == premises("ledger", "report", names[2])
+
+
+def open_ledger(pdp, folder):
+    """A ledger with three names of files, and the data that it was opened with."""
+    data, names = folder / "people.csv", [folder / name for name in ("l", "active.csv", "n")]
+    data.write_text("id,z\nada,1\nben,0.5\n")
+    words = ("ledger", "init", names[0], "--data", data, "--key", "id", "--budget", 4, "--anchor", folder / "anchor")
+    assert pdp(*words)[0] == 0
+    return names, data
 
 
 def _rule():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
 
@@ -76,12 +78,25 @@ def test_the_claim_is_about_another_record(pdp):
 @pytest.mark.thorough
 def test_a_refuted_claim_is_caught_in_the_test(tmp_path):
     """try: pdp.assert_satisfies(...) except AssertionError: pass."""
-    path = tmp_path / "test_swallowed.py"
-    path.write_text(SWALLOWED)
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(tmp_path), str(path)]
-    found = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "a refuted claim was caught in the test" in _run_in_pytest(tmp_path, SWALLOWED)
+
+
+def _run_in_pytest(folder, text):
+    """Return what a run that fails prints."""
+    path = folder / "test_swallowed.py"
+    path.write_text(text)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(folder), str(path)]
+    found = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
     assert found.returncode == 1, found.stdout + found.stderr
-    assert "a refuted claim was caught in the test" in " ".join(found.stdout.split())
+    return " ".join(found.stdout.split())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without forks")
+def test_a_claim_is_asserted_in_a_forked_process(tmp_path):
+    """os.fork(), or a pool of workers: what is refuted there fails nothing here, and the run was green."""
+    forked = "import os\n" + SWALLOWED.replace("    try:\n", "    if os.fork():\n        os.wait()\n        return\n    try:\n")
+    printed = _run_in_pytest(tmp_path, forked + "    os._exit(0)\n")
+    assert "asserted in a process that the test had forked" in printed
 
 
 def test_a_matrix_product_judges_users_together():
@@ -135,6 +150,22 @@ def test_a_refusal_quotes_a_name(pdp, profile, tmp_path):
     assert "row 1" in printed
     assert "Alice" not in printed
     assert "Alice" in pdp(*words, "--show-values")[1]
+
+
+def test_the_rows_of_a_charge_can_be_read_by_everybody(pdp, profile, tmp_path, monkeypatch):
+    """pdp ledger charge without --active: the rows stand beside the ledger, where the umask let everybody read them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("id,z\nada,1\nben,2\n")
+    words = ("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "4", "--anchor", "a")
+    assert pdp(*words)[0] == 0
+    old = os.umask(0o022)
+    try:
+        code, printed = pdp("ledger", "charge", "l", profile(), "--name", "one")
+    finally:
+        os.umask(old)
+    assert code == 0
+    assert "for your eyes only" in printed
+    assert stat.S_IMODE((tmp_path / "l.one.active.csv").stat().st_mode) == 0o600
 
 
 def test_figures_of_the_data_are_logged(pdp, profile, table, tmp_path):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
+from sklearn.ensemble import BaggingClassifier
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
 
-from accountant import DPLloyd, compose
+from accountant import DPLloyd, DPSGDClassifier, compose
 from profiles import InvalidArgument, InvalidData, NotOffered, NotPrivate
 from tests.misuse.reading import ids
 
@@ -26,6 +30,18 @@ def test_a_grid_search_fits_thirteen_times():
         GridSearchCV(make_model(), {"n_clusters": [2, 3, 4]}, cv=4).fit(POINTS)
     with pytest.raises(NotPrivate, match="every fit there is a release"):
         cross_val_score(make_model(), POINTS)
+
+
+def test_a_calibrator_fits_three_times():
+    """CalibratedClassifierCV, and its kin, of a private classifier: three fits, and scores of private records without noise."""
+    labels = (POINTS[:, 0] > 0).astype(int)
+    model = DPSGDClassifier(noise=2, delta="1e-5", size=300, rate="1/5", steps=1)
+    unlabeled = np.where(np.arange(300) % 3, labels, -1)
+    for made in (CalibratedClassifierCV(model, cv=3), BaggingClassifier(model, oob_score=True), RFE(model), SelectFromModel(model)):
+        with pytest.raises(NotPrivate, match=f"asked for by {type(made).__name__}, but every fit there is a release of its own"):
+            made.fit(POINTS, labels)
+    with pytest.raises(NotPrivate, match="every fit there is a release of its own"):
+        SelfTrainingClassifier(model).fit(POINTS, unlabeled)
 
 
 def test_the_number_of_clusters_is_chosen_in_a_loop():

@@ -141,8 +141,11 @@ def test_a_constant_is_discharged_without_a_reason():
     found = derive_epsilon("examples/lloyd.toml", q="1/10").guarantee
     with pytest.raises(InvalidArgument, match="evidence in words"):
         discharge(found, "only-release", " ")
-    said = discharge(found, "only-release", "a second release is impossible: the data were deleted")
-    assert any(item.evidence.startswith("a second release is impossible") for item in said.discharged)
+    said = discharge(found, "exact-reals", "the noise is on the integers")
+    assert any(item.evidence.startswith("the noise is on the integers") for item in said.discharged)
+    for name in ("only-release", "fixed-in-advance", "one-record-each", "record-statistics", "declared-range"):
+        with pytest.raises(InvalidArgument, match="about the world"):
+            discharge(found, name, "the data were deleted")
 
 
 def test_the_probabilities_are_optimal_for_the_variance():
@@ -154,11 +157,11 @@ def test_the_probabilities_are_optimal_for_the_variance():
 def test_one_sided_privacy_is_taken_for_two_sided():
     """OneSidedGreedy without its sample costs k times as much when a user comes; where no theorem bounds that, it is unbounded."""
     answer = OneSidedGreedy(2, 1).run(CoverageInstance.from_sets([[0], [1]], candidates=2))
-    assert (answer.guarantee.bound.plus, answer.guarantee.bound.epsilon) == (1, 2)
-    assert spend(answer.guarantee, "a library", accept_hypotheses=True).minus == 2
+    assert (answer.guarantee.bound.remove, answer.guarantee.bound.epsilon) == (1, 2)
+    assert spend(answer.guarantee, "a library", accept_hypotheses=True).add == 2
     count = declare_add_dp("count + Exp(1)", 1, source="docs/one-sided.md, section 5")
     assert "one-sided" in count.notion.value
-    assert spend(count, "a library", accept_hypotheses=True).minus is None
+    assert spend(count, "a library", accept_hypotheses=True).add is None
 
 
 def test_columns_cost_more_than_the_statistic():

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from accountant import DPLloyd, derive_epsilon
+from accountant import DPKMeans, DPLloyd, derive_epsilon
 from accountant.calibration import calibrate_noise_for_size
 from accountant.guarantees import Unit, render
 from accountant.onesided import compose, declare_directions
 from profiles import InvalidArgument, declare
+from tests.ledger.test_analyses import open_ledger
 from tests.misuse.reading import ids
 
 POINTS = np.random.default_rng(0).uniform(-0.5, 0.5, size=(300, 2))
@@ -38,6 +42,41 @@ def test_records_are_scaled_by_the_data_before_k_means():
     model = DPLloyd(3, epsilon=1, radius=10).fit(scaled)
     (said,) = [item for item in model.guarantee_.hypotheses if item.id == "record-statistics"]
     assert said.sentence == "each row that is given to fit: computed from the record alone, and from public constants"
+
+
+ABOUT_DATA = {"fixed-in-advance", "one-record-each", "record-statistics"}
+
+
+@pytest.mark.parametrize("changes", [{}, {"delta": "1e-6"}, {"sample": "uniform", "sample_size": 50}, {"public": ("n", "mean", "rms")}])
+def test_the_data_are_scaled_and_the_radius_is_their_largest_norm(changes: dict[str, object]) -> None:
+    """DPKMeans(radius=norms.max()) on rows that were scaled by hand, four a person: nothing in the run makes any of this right."""
+    scaled = np.repeat((POINTS - POINTS.mean(axis=0)) / POINTS.std(axis=0), 4, axis=0)
+    model = DPKMeans(2, epsilon=1, radius=float(np.linalg.norm(scaled, axis=1).max()), method="lloyd", **changes).fit(scaled)
+    assert set(ids(model.guarantee_)) >= ABOUT_DATA
+    assert not ABOUT_DATA & {item.hypothesis.id for item in model.guarantee_.discharged}
+    assert not model.guarantee_.is_unconditional
+
+
+def test_such_a_file_is_clustered_on_the_command_line(pdp, premises, table, tmp_path) -> None:
+    data, out, page = table(x=POINTS[:, 0], y=POINTS[:, 1]), tmp_path / "c.csv", tmp_path / "r.html"
+    words = ("kmeans", data, "-k", 2, "-e", 1, "-r", 1, "--method", "lloyd")
+    assert set(premises(*words, "--out", out)) >= ABOUT_DATA
+    code, printed = pdp(*words, "--out", out, "--certificate", tmp_path / "c.json", "--report", page)
+    assert code == 0
+    assert "each row that is given: computed from the record alone" in printed
+    assert "fixed without looking at the data" in page.read_text()
+    assert "physics alone" not in page.read_text()
+    code, printed = pdp("check", tmp_path / "c.json")
+    assert code == 0
+    assert "nobody has more than one record" in printed
+
+
+def test_the_charge_of_such_a_fit_leaves_it_open(tmp_path) -> None:
+    """With a ledger each unit is one account, but what the rows and the radius were made of is not seen."""
+    names = [f"p{number}" for number in range(300)]
+    with open_ledger(tmp_path, names) as ledger:
+        model = DPKMeans(2, epsilon=1, radius=1, method="lloyd").fit(POINTS, ledger=ledger.analysis("fit", names))
+    assert set(ids(model.guarantee_)) >= {"fixed-in-advance", "record-statistics"}
 
 
 def test_the_statistic_is_a_rank(pdp, profile, table):
@@ -84,6 +123,56 @@ def test_a_person_has_several_rows(premises, pdp, profile, table, tmp_path):
     code, _ = pdp("report", file, "-e", 3, "--out", tmp_path / "r.html")
     assert code in (0, 1, 3)
     assert "nobody has more than one record" in (tmp_path / "r.html").read_text()
+
+
+def test_the_candidates_are_the_records(pdp, table, tmp_path):
+    """pdp cluster D.csv --points D.csv, and its kin: the answer is one of the records."""
+    data = Path(table(x=[1.0, 2.0, 7.0], y=[1.0, 2.0, 7.0]))
+    copy, link, hard = (tmp_path / f"{name}.csv" for name in ("copy", "link", "hard"))
+    copy.write_bytes(data.read_bytes())
+    link.symlink_to(data)
+    os.link(data, hard)
+    rest = ("-k", "2", "-e", "1")
+    for file in (data, Path(f"{data.parent}/../{data.parent.name}/{data.name}"), copy, link, hard):
+        for words in (
+            ("cluster", data, "--points", file, "--columns", "x,y", *rest),
+            ("cluster", data, "--distances", file, "--columns", "x", *rest),
+            ("cluster", data, "--graph", file, "--columns", "x", *rest),
+            ("select", data, "--user", "x", "--item", "y", "--candidates", file, *rest),
+            ("cover", data, "--element", "x", "--set", "y", "--sets", file, "-e", "1"),
+            ("monitor", data, "--domain", file, "--times", "0:3", "--threshold", "1", *rest),
+            ("kmeans", data, "--center", file, "--radius", "9", "--out", tmp_path / "c.csv", *rest),
+        ):
+            code, printed = pdp(*words)
+            assert code == 2, (words, printed)
+            assert "must be public, but" in printed, (words, printed)
+    public = tmp_path / "public.csv"
+    public.write_text("x,y\n0,0\n5,5\n")
+    code, printed = pdp("cluster", copy, "--points", public, "--columns", "x,y", "--rounds", "2", *rest)
+    assert code == 0
+    assert "the candidates, their distances" in printed  # made of the data in a way that is not seen? An open hypothesis
+
+
+def test_one_person_has_two_spellings_of_an_id(pdp, tmp_path):
+    """ "7.0" beside "7", or "07": a program read the ids as numbers, and wrote them again."""
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text("id,item\n7,tea\n12,jam\n")
+    second.write_text("id,item\n7.0,tea\n12.0,jam\n")
+    ledger = ("ledger", "init", tmp_path / "l", "--key", "id", "--budget", "1", "--anchor", tmp_path / "a")
+    assert pdp(*ledger, "--data", first)[0] == 0
+    profile = tmp_path / "count.toml"
+    profile.write_text('name = "count"\nepsilon = "w/2"\n')
+    assert pdp("ledger", "charge", tmp_path / "l", profile, "--name", "one")[0] == 0
+    code, printed = pdp("ledger", "charge", tmp_path / "l", profile, "--name", "two", "--data", second)
+    assert code == 2
+    assert "one person would be two; write each id in one way" in printed
+    both = tmp_path / "both.csv"
+    both.write_text("id,item\n7,tea\n07,jam\n")
+    items = tmp_path / "items.csv"
+    items.write_text("item\ntea\njam\n")
+    code, printed = pdp("select", both, "--user", "id", "--item", "item", "--candidates", items, "-k", "1", "-e", "1")
+    assert code == 2
+    assert "one person would be two" in printed
 
 
 def test_a_guarantee_for_users_is_added_to_one_for_rows():

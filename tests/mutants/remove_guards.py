@@ -20,19 +20,19 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KERNEL = ROOT / "proofs_check" / "kernel"
 FILES = (
-    "syntax",
-    "terms",
-    "intervals",
-    "boxes",
-    "normal",
-    "rules",
-    "pieces",
-    "statements",
-    "claims",
+    "reading",
+    "core/terms",
+    "core/intervals",
+    "core/rules",
+    "procedures/boxes",
+    "procedures/normal",
+    "theories/profiles/pieces",
+    "theories/profiles/statements",
+    "theories/profiles/claims",
     "checker",
-    "curves",
-    "lattices",
-    "compositions",
+    "theories/compositions/curves",
+    "theories/compositions/lattices",
+    "theories/compositions/bounds",
 )
 SUITE = ["-m", "not slow", "tests/kernel", "tests/mutants/test_guards.py"]
 #: The suite of modules that profiles have nothing to do with.
@@ -82,7 +82,7 @@ def without(source: str, node: ast.AST, new: str) -> str:
 
 def is_noticed(folder: Path, name: str) -> bool:
     """Whether the tests of a module fail on the kernel in a copy of the project."""
-    suite = COMPOSED if name in ("curves", "lattices", "compositions") else SUITE
+    suite = COMPOSED if name.startswith("theories/compositions") else SUITE
     command = [
         sys.executable,
         "-m",
@@ -109,7 +109,7 @@ def main(names: list[str]) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "project"
         shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".git", "__pycache__", ".venv", "out", ".*_cache"))
-        if is_noticed(folder, "rules") or is_noticed(folder, "compositions"):
+        if is_noticed(folder, "core/rules") or is_noticed(folder, "theories/compositions"):
             sys.stderr.write("the tests fail before any guard is taken out\n")
             return 1
         for name, _, number in (word.partition(":") for word in names or FILES):

@@ -14,8 +14,8 @@ from functools import cache
 import pytest
 
 from proofs_check.kernel import check
-from proofs_check.kernel.claims import CLAIMS
-from proofs_check.kernel.rules import RULES, fields_of
+from proofs_check.kernel.core.rules import RULES, fields_of
+from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from tests.mutants.corpus import FOLDER, Mutant, certificate, is_tree, places, texts
 from tests.mutants.families import numbers, proofs, structure, terms
 from tests.mutants.truth import falsehood

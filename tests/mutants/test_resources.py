@@ -1,4 +1,4 @@
-"""No document takes the kernel more than half a minute of a processor or 1 GiB, or brings it down: it answers, nothing on stderr."""
+"""No document takes the kernel more than ten seconds of a processor or 300 MB, or brings it down: it answers, nothing on stderr."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.mutants.attacks import ATTACKS
 from tests.mutants.corpus import FOLDER, texts
 
 KERNEL = Path(proofs_check.kernel.__file__).parent
-#: The worst takes 5 seconds on a fast core, and 10 to 20 on one that shares its units with another busy one.
-SECONDS, MEMORY = 30, 2**30
+#: The worst takes 5 seconds, and 8 on a core that shares its units with another busy one.
+SECONDS, MEMORY = 10, 300 * 10**6
 PATIENCE = 1_200  # real seconds: a machine may be busy, or stand still
 
 
@@ -50,6 +50,10 @@ def test_an_attack_is_answered(alone, tmp_path, name):
     file = tmp_path / "certificate.json"
     file.write_text(ATTACKS[name](), encoding="utf-8")
     done = alone(file)
+    if done.returncode == 2:  # it is not told to be a certificate
+        assert done.stdout == ""
+        assert "is no file of a known format" in done.stderr
+        return
     assert done.stderr == ""
     assert done.returncode in (0, 1)
     assert done.stdout.startswith("accepted\n" if done.returncode == 0 else "rejected at ")
@@ -69,8 +73,8 @@ def test_a_file_that_is_not_text_is_no_certificate(alone, tmp_path, content):
 
 def test_an_endless_file_is_no_certificate(alone):
     done = alone("/dev/zero")
-    assert done.returncode == 1
-    assert done.stdout.startswith("rejected at certificate")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no file of a known format" in done.stderr
 
 
 @pytest.mark.thorough

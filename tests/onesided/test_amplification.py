@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant.amplification import BITS, amplify, round_outward
-from accountant.onesided import amplify_minus, amplify_plus
+from accountant.onesided import amplify_add, amplify_remove
 from profiles import InvalidNumber
+from profiles.balls import ball, working_precision
 from profiles.numbers import round_up_finite
-from proofs_check.enclosures import ball, working_precision
 
 losses = st.fractions(0, 30, max_denominator=1000)
 rates = st.fractions(0, 1, max_denominator=1000)
@@ -27,15 +27,15 @@ def _mp(value: Fraction) -> mpmath.mpf:
 @given(losses, rates)
 def test_bounds_are_outside_and_tight(loss: Fraction, rate: Fraction) -> None:
     with mpmath.workdps(110):
-        plus = mpmath.log1p(_mp(rate) * mpmath.expm1(_mp(loss)))
-        found = _mp(amplify_plus(loss, rate))
-        assert found - plus + mpmath.mpf(10) ** -100 >= 0
-        assert found <= plus * (1 + mpmath.mpf(2) ** -200)
+        remove = mpmath.log1p(_mp(rate) * mpmath.expm1(_mp(loss)))
+        found = _mp(amplify_remove(loss, rate))
+        assert found - remove + mpmath.mpf(10) ** -100 >= 0
+        assert found <= remove * (1 + mpmath.mpf(2) ** -200)
         if rate < 1:
-            minus = -mpmath.log1p(-_mp(rate) * -mpmath.expm1(-_mp(loss)))
-            bound = amplify_minus(loss, rate)
+            add = -mpmath.log1p(-_mp(rate) * -mpmath.expm1(-_mp(loss)))
+            bound = amplify_add(loss, rate)
             assert bound is not None
-            assert minus - mpmath.mpf(10) ** -100 <= _mp(bound) <= minus * (1 + mpmath.mpf(2) ** -200)
+            assert add - mpmath.mpf(10) ** -100 <= _mp(bound) <= add * (1 + mpmath.mpf(2) ** -200)
 
 
 @pytest.mark.thorough
@@ -43,30 +43,30 @@ def test_bounds_are_outside_and_tight(loss: Fraction, rate: Fraction) -> None:
 def test_both_directions_and_the_binary64_form_share_one_enclosure(loss: Fraction, rate: Fraction) -> None:
     """Bit for bit the formulas of Theorem 1 at 256 bits, and the binary64 form is the first of them rounded."""
     with working_precision(BITS):
-        plus = round_outward((ball(rate) * ball(loss).expm1()).log1p())
+        remove = round_outward((ball(rate) * ball(loss).expm1()).log1p())
         gone = -(-ball(loss)).expm1()
-        minus = round_outward(-(-(ball(rate) * gone)).log1p()) if rate < 1 else loss
+        add = round_outward(-(-(ball(rate) * gone)).log1p()) if rate < 1 else loss
         last = round_outward(-(-ball(rate)).log1p()) if rate < 1 else None
     inside = loss > 0 and 0 < rate < 1
-    assert amplify_plus(loss, rate) == (plus if inside else loss if rate == 1 else 0)
-    assert amplify_minus(loss, rate) == (minus if inside else loss if rate == 1 else 0)
-    assert amplify_minus(None, rate) == (last if rate else 0)
+    assert amplify_remove(loss, rate) == (remove if inside else loss if rate == 1 else 0)
+    assert amplify_add(loss, rate) == (add if inside else loss if rate == 1 else 0)
+    assert amplify_add(None, rate) == (last if rate else 0)
     found = amplify(loss, rate)
-    assert Fraction(found.lower) <= plus
-    assert found.upper <= round_up_finite(amplify_plus(loss, rate)) <= math.nextafter(found.upper, math.inf)
+    assert Fraction(found.lower) <= remove
+    assert found.upper <= round_up_finite(amplify_remove(loss, rate)) <= math.nextafter(found.upper, math.inf)
 
 
 @given(losses, rates)
 def test_the_first_direction_is_the_larger_one_for_equal_losses(loss: Fraction, rate: Fraction) -> None:
-    minus = amplify_minus(loss, rate)
-    assert minus is not None
-    assert minus <= amplify_plus(loss, rate) * (1 + Fraction(1, 2**200))
+    add = amplify_add(loss, rate)
+    assert add is not None
+    assert add <= amplify_remove(loss, rate) * (1 + Fraction(1, 2**200))
 
 
 @pytest.mark.thorough
 @given(st.fractions(1, 20, max_denominator=50), st.fractions(1, 20, max_denominator=50), st.fractions(0, 1, max_denominator=20))
 def test_both_are_attained_by_a_mechanism_with_rational_probabilities(up: Fraction, down: Fraction, rate: Fraction) -> None:
-    """e^plus = up, e^minus = down. Without the record A has t = (1 − 1/down)/(up − 1/down), with it t·up: the ratios of the sampled laws at
+    """e^remove = up, e^add = down. Without the record A has t = (1 − 1/down)/(up − 1/down), with it t·up: the ratios of the sampled laws at
     A and B are exactly 1 + q(up − 1) and 1/(1 − q(1 − 1/down)), and log of them is what the bounds must not fall below, by little above."""
     if up == 1 or down == 1:
         return
@@ -77,10 +77,10 @@ def test_both_are_attained_by_a_mechanism_with_rational_probabilities(up: Fracti
     assert sampled[0] / without[0] == 1 + rate * (up - 1)
     assert without[1] / sampled[1] == 1 / (1 - rate * (1 - 1 / down))
     plus_loss, minus_loss = _log_up(up), _log_up(down)
-    bound = amplify_minus(minus_loss, rate)
+    bound = amplify_add(minus_loss, rate)
     assert bound is not None
     with mpmath.workdps(90):
-        for ratio, found in ((sampled[0] / without[0], amplify_plus(plus_loss, rate)), (without[1] / sampled[1], bound)):
+        for ratio, found in ((sampled[0] / without[0], amplify_remove(plus_loss, rate)), (without[1] / sampled[1], bound)):
             assert _mp(found) >= mpmath.log(_mp(ratio)) - mpmath.mpf(10) ** -80
             assert _mp(found) <= mpmath.log(_mp(ratio)) + mpmath.mpf(10) ** -60
 
@@ -91,28 +91,28 @@ def _log_up(value: Fraction) -> Fraction:
 
 
 def test_borders() -> None:
-    assert amplify_plus(0, "1/3") == amplify_plus(5, 0) == 0
-    assert amplify_plus("1/7", 1) == Fraction(1, 7)
-    assert amplify_minus(0, "1/3") == amplify_minus(None, 0) == amplify_minus(7, 0) == 0
-    assert amplify_minus("1/7", 1) == Fraction(1, 7)
-    assert amplify_minus(None, 1) is None
+    assert amplify_remove(0, "1/3") == amplify_remove(5, 0) == 0
+    assert amplify_remove("1/7", 1) == Fraction(1, 7)
+    assert amplify_add(0, "1/3") == amplify_add(None, 0) == amplify_add(7, 0) == 0
+    assert amplify_add("1/7", 1) == Fraction(1, 7)
+    assert amplify_add(None, 1) is None
 
 
 @pytest.mark.parametrize("bad", ["nan", "inf", -1, "10001", "x", None])
 def test_losses_are_checked(bad: object) -> None:
     with pytest.raises(InvalidNumber):
-        amplify_plus(bad, "1/2")
+        amplify_remove(bad, "1/2")
     if bad is not None:
         with pytest.raises(InvalidNumber):
-            amplify_minus(bad, "1/2")
+            amplify_add(bad, "1/2")
 
 
 @pytest.mark.parametrize("bad", ["nan", -0.1, "1.0000001", "two"])
 def test_probabilities_are_checked(bad: object) -> None:
     with pytest.raises(InvalidNumber):
-        amplify_plus(1, bad)
+        amplify_remove(1, bad)
     with pytest.raises(InvalidNumber):
-        amplify_minus(None, bad)
+        amplify_add(None, bad)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,6 @@ def test_weighted_geometric_noise_by_enumeration(w, removal, addition):
     with mpmath.workdps(60):
         loss = w * mpmath.log(2)
         above = Fraction(int(mpmath.ceil(loss * 2**150)), 2**150)
-        for found, ratio in ((amplify_plus(above, q), removal), (amplify_minus(above, q), addition)):
+        for found, ratio in ((amplify_remove(above, q), removal), (amplify_add(above, q), addition)):
             gap = mpmath.mpf(found.numerator) / found.denominator - mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
             assert 0 <= gap < mpmath.mpf(10) ** -15

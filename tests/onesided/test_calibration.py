@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant.onesided import amplify_minus, amplify_plus, calibrate_one_sided, largest_epsilon0, largest_probability
+from accountant.onesided import amplify_add, amplify_remove, calibrate_one_sided, largest_epsilon0, largest_probability
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget
 from proofs_check.certificates import check_text
 
@@ -23,12 +23,12 @@ targets = st.fractions(Fraction(1, 10**9), 300, max_denominator=10**12).filter(l
 @given(targets)
 def test_the_pair_is_feasible_and_no_place_larger_is(target: Fraction) -> None:
     plan = calibrate_one_sided(target)
-    assert plan.plus <= target
-    assert plan.minus <= target
+    assert plan.remove <= target
+    assert plan.add <= target
     more = math.nextafter(plan.p, 2)
-    above = amplify_minus(None, more)
+    above = amplify_add(None, more)
     assert above is None or above > target
-    assert amplify_plus(Fraction(math.nextafter(float(plan.epsilon0), math.inf)), plan.p) > target
+    assert amplify_remove(Fraction(math.nextafter(float(plan.epsilon0), math.inf)), plan.p) > target
 
 
 @given(targets)
@@ -55,7 +55,7 @@ def test_the_corollary() -> None:
     assert plan.p == best.p
     assert float(plan.epsilon0) <= math.log(2) <= math.nextafter(float(plan.epsilon0), 1)
     assert float(best.epsilon0) == pytest.approx(1.3132616875182228340, abs=2e-16)
-    assert plan.plus <= 1
+    assert plan.remove <= 1
 
 
 def test_finite_losses_allow_larger_rates() -> None:
@@ -95,4 +95,4 @@ def test_tiny_targets_are_served() -> None:
     plan = calibrate_one_sided("1e-300")
     assert 0 < plan.p <= 1e-300
     assert float(plan.epsilon0) == pytest.approx(math.log(2))
-    assert plan.plus <= Fraction(1, 10**300)
+    assert plan.remove <= Fraction(1, 10**300)

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from accountant.onesided import TwoSidedDP, amplify_minus, amplify_plus, feasible_weights, worst_case_directions
+from accountant.onesided import Losses, amplify_add, amplify_remove, feasible_weights, worst_case_directions
 from accountant.rules import make_rule
 from profiles import Infeasible, InvalidProfile, InvalidSampling, Undecided, declare
 from proofs_check.certificates import check_text
@@ -18,26 +18,26 @@ NOISE = declare("exponential noise", "w*z/b", record={"z": [0, 4]}, parameters={
 
 
 @pytest.mark.thorough(quick=1)
-@pytest.mark.parametrize("minus", [None, "w*z/4", "1 + 0*w"])
+@pytest.mark.parametrize("add", [None, "w*z/4", "1 + 0*w"])
 @pytest.mark.parametrize("q", ["1/4", "1/4 + z/8", "1/2 - z**2/64"])
-def test_no_record_is_above_and_one_comes_close(minus: str | None, q: str) -> None:
-    coming = None if minus is None else declare("coming", minus, record={"z": [0, 4]})
+def test_no_record_is_above_and_one_comes_close(add: str | None, q: str) -> None:
+    coming = None if add is None else declare("coming", add, record={"z": [0, 4]})
     bound = worst_case_directions(NOISE, coming, q).bound
-    assert isinstance(bound, TwoSidedDP)
-    assert bound.plus is not None
-    assert bound.minus is not None
+    assert isinstance(bound, Losses)
+    assert bound.remove is not None
+    assert bound.add is not None
     rate = {"1/4": lambda z: mpmath.mpf("0.25"), "1/4 + z/8": lambda z: 0.25 + z / 8, "1/2 - z**2/64": lambda z: 0.5 - z**2 / 64}[q]
-    losses = {None: lambda w, z: mpmath.inf, "w*z/4": lambda w, z: w * z / 4, "1 + 0*w": lambda w, z: mpmath.mpf(1)}[minus]
-    plus, less = [], []
+    losses = {None: lambda w, z: mpmath.inf, "w*z/4": lambda w, z: w * z / 4, "1 + 0*w": lambda w, z: mpmath.mpf(1)}[add]
+    remove, less = [], []
     for z in map(mpmath.mpf, np.linspace(0, 4, 401)):
         p = rate(z)
-        plus.append(mpmath.log1p(p * mpmath.expm1(z / 2 / p)))
+        remove.append(mpmath.log1p(p * mpmath.expm1(z / 2 / p)))
         less.append(-mpmath.log1p(-p * -mpmath.expm1(-losses(1 / p, z))))
-    assert max(plus) <= float(bound.plus) * (1 + 1e-15)
-    assert max(less) <= float(bound.minus) * (1 + 1e-15)
-    assert max(plus) >= float(bound.plus) * (1 - 1e-3)
-    assert max(less) >= float(bound.minus) * (1 - 1e-3)
-    for evidence in bound.evidence:
+    assert max(remove) <= float(bound.remove) * (1 + 1e-15)
+    assert max(less) <= float(bound.add) * (1 + 1e-15)
+    assert max(remove) >= float(bound.remove) * (1 - 1e-3)
+    assert max(less) >= float(bound.add) * (1 - 1e-3)
+    for evidence in bound.proofs:
         assert evidence.checked_by_kernel
         assert check_text(json.dumps(evidence.certificate)).accepted
 
@@ -45,9 +45,9 @@ def test_no_record_is_above_and_one_comes_close(minus: str | None, q: str) -> No
 def test_rules_by_name_and_what_is_refused() -> None:
     uniform = make_rule("uniform", NOISE, {"rate": "1/2"})
     bound = worst_case_directions(NOISE, None, uniform).bound
-    assert isinstance(bound, TwoSidedDP)
-    assert bound.minus is not None
-    assert amplify_minus(None, "1/2") == pytest.approx(bound.minus, rel=1e-8)
+    assert isinstance(bound, Losses)
+    assert bound.add is not None
+    assert amplify_add(None, "1/2") == pytest.approx(bound.add, rel=1e-8)
     with pytest.raises(InvalidSampling, match="not bounded"):
         worst_case_directions(NOISE, None, "1/2 + z/8")
     with pytest.raises(InvalidSampling, match="explicit q"):
@@ -58,29 +58,29 @@ def test_rules_by_name_and_what_is_refused() -> None:
 
 def test_a_finite_loss_allows_q_equal_to_one() -> None:
     both = worst_case_directions(NOISE, NOISE, "1/2 + z/8").bound
-    assert isinstance(both, TwoSidedDP)
-    assert both.plus is not None
-    assert both.minus is not None
-    assert both.minus <= both.plus * (1 + Fraction(1, 10**8))
+    assert isinstance(both, Losses)
+    assert both.remove is not None
+    assert both.add is not None
+    assert both.add <= both.remove * (1 + Fraction(1, 10**8))
 
 
 @pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("target", ["1.5", "2", "5"])
-@pytest.mark.parametrize("minus", [None, "w*z/2", "3*w*z", "z + 0*w"])
-def test_feasible_weights_are_feasible_and_their_ends_cannot_move(target: str, minus: str | None) -> None:
+@pytest.mark.parametrize("add", [None, "w*z/2", "3*w*z", "z + 0*w"])
+def test_feasible_weights_are_feasible_and_their_ends_cannot_move(target: str, add: str | None) -> None:
     record = {"z": "1"}
-    coming = None if minus is None else declare("coming", minus, record={"z": [0, 4]})
+    coming = None if add is None else declare("coming", add, record={"z": [0, 4]})
     found = feasible_weights(NOISE, coming, target, record)
     assert found.most is not None
     goal = Fraction(target)
 
     def losses(w: Fraction) -> tuple[Fraction, Fraction | None]:
-        less = {None: None, "w*z/2": w / 2, "3*w*z": 3 * w, "z + 0*w": Fraction(1)}[minus]
-        return amplify_plus(w / 2, 1 / w), amplify_minus(less, 1 / w)
+        less = {None: None, "w*z/2": w / 2, "3*w*z": 3 * w, "z + 0*w": Fraction(1)}[add]
+        return amplify_remove(w / 2, 1 / w), amplify_add(less, 1 / w)
 
     for share in (0, Fraction(1, 3), 1):
-        plus, less = losses(found.least + share * (found.most - found.least))
-        assert plus <= goal
+        remove, less = losses(found.least + share * (found.most - found.least))
+        assert remove <= goal
         assert less is not None
         assert less <= goal * (1 + Fraction(1, 10**70))
     assert losses(found.most * (1 + Fraction(1, 10**20)))[0] > goal

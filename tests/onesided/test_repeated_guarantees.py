@@ -19,10 +19,10 @@ from accountant.calibration.rounds import calibrate_rounds
 from accountant.guarantees import INDEPENDENT, ONE_ANALYSIS
 from accountant.onesided import calibrate_one_sided
 from profiles.errors import InvalidArgument, InvalidData, InvalidTarget
-from profiles.hypotheses import DECLARED_LOSSES
+from profiles.hypotheses import DECLARED_LOSSES, SECURE_BITS, SEEDED_BITS
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
-from profiles.randomness.bits import SECURE_BITS, SEEDED_BITS, open_bits
+from profiles.randomness.bits import open_bits
 from proofs_check.exact import exact_epsilon, repeated_above_threshold_law, repeated_exponential_law
 from proofs_check.exact.repeated import FiniteDomain, check_assumptions, compare_laws, mix_laws
 from tests.premises import say
@@ -179,7 +179,7 @@ def test_on_a_sample_the_exact_worst_case_is_below_the_target(calibration: str) 
         for data, law in laws.items():
             for place in range(len(data)):
                 other = laws[data[:place] + data[place + 1 :]]
-                for pair, most in (((law, other), bound.plus), ((other, law), bound.minus)):
+                for pair, most in (((law, other), bound.remove), ((other, law), bound.add)):
                     lower, upper = compare_laws(*pair)
                     assert lower <= most  # the bound is attained by the threshold, so that upper ends are compared with some slack
                     assert upper <= most + Fraction(1, 10**30)
@@ -199,8 +199,8 @@ def test_the_assumptions_stay_open_without_a_proof_for_all_data_sets(kind) -> No
     for found in (declare_repeated(mechanism), declare_repeated(mechanism, check=check)):
         assert set(mechanism.hypotheses) <= set(found.hypotheses)
         assert [item.hypothesis.id for item in found.discharged] == [DECLARED_LOSSES.id]  # by the theorem, under the assumptions
-        assert found.bound.plus == 1
-        assert found.bound.minus == (2 if kind is RepeatedExponential else None)
+        assert found.bound.remove == 1
+        assert found.bound.add == (2 if kind is RepeatedExponential else None)
     assert "neighboring pairs" in declare_repeated(mechanism, check=check).derivation.statement
 
 
@@ -216,7 +216,7 @@ def test_a_declared_universe_that_was_checked_discharges_them(kind) -> None:
     assert DOMAIN.statement in say(found.hypotheses)
     if kind is RepeatedExponential:
         assert check.spread is not None
-        assert found.bound.minus == check.spread
+        assert found.bound.add == check.spread
 
 
 def test_multisets_add_a_hypothesis_about_order() -> None:
@@ -238,7 +238,7 @@ def test_a_check_in_another_form_of_the_data_leaves_that_as_a_hypothesis() -> No
     mechanism, domain = made(select=select), FiniteDomain((1, 5), 2)
     blind = check_assumptions(mechanism, domain, assemble=forget)
     assert blind.proved
-    assert exact_epsilon(mechanism.law, [1, 5], max_size=2).minus.epsilon.lower > 9.98
+    assert exact_epsilon(mechanism.law, [1, 5], max_size=2).add.epsilon.lower > 9.98
     found = declare_repeated(mechanism, check=blind, domain=domain)
     assert any("forget" in text for text in found.hypotheses)
     usual = made()
@@ -270,13 +270,13 @@ def test_checks_of_something_else_discharge_nothing() -> None:
     for other, options in refused:
         with pytest.raises(InvalidArgument):
             declare_repeated(other, **options)
-    assert declare_repeated(made(sensitivity=2, rounds=1), check=check, domain=DOMAIN).bound.plus == 1
+    assert declare_repeated(made(sensitivity=2, rounds=1), check=check, domain=DOMAIN).bound.remove == 1
     with pytest.raises(InvalidArgument):
         declare_repeated("mechanism")  # type: ignore[arg-type]
 
 
 def test_a_huge_number_of_rounds_is_one_sided() -> None:
-    assert declare_repeated(made(rounds=10**6)).bound.minus is None
+    assert declare_repeated(made(rounds=10**6)).bound.add is None
 
 
 def test_floating_point_keeps_its_hypothesis() -> None:
@@ -374,8 +374,8 @@ def test_the_guarantee_is_of_the_mechanism_that_runs() -> None:
 @pytest.mark.parametrize("rounds", [1, 2, 3, 10, 1000])
 def test_calibration_solves_its_equation_and_is_certified(target: str, rounds: int) -> None:
     plan, other = calibrate_rounds(target, rounds), calibrate_one_sided(target)
-    assert plan.plus <= Fraction(target)
-    assert plan.minus <= Fraction(target)
+    assert plan.remove <= Fraction(target)
+    assert plan.add <= Fraction(target)
     assert plan.p * float(plan.epsilon0) >= other.p * float(other.epsilon0) * (1 - 1e-14)
     with mpmath.workdps(50):
         y = mpmath.findroot(
@@ -430,5 +430,5 @@ def test_laws_agree_with_the_exact_ones() -> None:
 def test_the_exact_worst_case_over_a_universe_takes_the_law_as_it_is() -> None:
     worst = exact_epsilon(made().law, DOMAIN.records, max_size=2)
     bound = declare_repeated(made(), check=check_assumptions(made(), DOMAIN)).bound
-    assert 0.76 < worst.plus.epsilon.lower <= worst.plus.epsilon.upper <= bound.plus
-    assert 1.5 < worst.minus.epsilon.lower <= worst.minus.epsilon.upper <= bound.minus
+    assert 0.76 < worst.remove.epsilon.lower <= worst.remove.epsilon.upper <= bound.remove
+    assert 1.5 < worst.add.epsilon.lower <= worst.add.epsilon.upper <= bound.add

@@ -2,7 +2,8 @@
 
 Functions, classes, constants of modules, methods and properties of the three packages are looked at. A use is a name or an attribute in
 code that is itself in use: in the packages, ``examples``, ``benchmarks``, ``tests/targets``, Python blocks and inline code of the pages; a
-name in a stub of a package; an entry point; a reference ``module:name`` in a string. What only a dead definition uses is dead as well.
+name in the stub of a public package; an entry point; a reference ``module:name`` in a string. What only a dead definition uses is dead as
+well.
 
 A function is found by its module, a method by its name alone, because no types are inferred: a dead method with the name of a living one is
 not found. Not looked at are names with two underscores at both ends, hooks of pytest and of notebooks, methods of classes that extend a
@@ -22,6 +23,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("profiles", "proofs_check", "accountant")
+#: Their names are for users alone: nothing here has to use them.
+PUBLIC = (
+    "accountant", "accountant/applications", "accountant/applications/dpsgd", "accountant/curves", "accountant/report",
+    "accountant/testing", "profiles", "proofs_check/audit",
+)  # fmt: skip
 USERS = ("examples", "benchmarks", "tests/targets")
 #: Decorators that leave a function what it is; under another one it is taken to be registered somewhere.
 PLAIN = {
@@ -203,7 +209,9 @@ def read_project(root: Path = ROOT) -> tuple[list[Source], list[Source], list[st
         for path in sorted((root / package).rglob("*.py")):
             parts = path.relative_to(root).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            modules.append(read_module(path.read_text(encoding="utf-8"), name, str(path.relative_to(root))))
+            stub = path.with_suffix(".pyi")
+            text = path.read_text(encoding="utf-8") + (stub.read_text(encoding="utf-8") if stub.exists() else "")
+            modules.append(read_module(text, name, str(path.relative_to(root))))
     users = [
         read_module(path.read_text(encoding="utf-8"), f"user:{path}", str(path))
         for folder in USERS
@@ -229,11 +237,10 @@ def read_project(root: Path = ROOT) -> tuple[list[Source], list[Source], list[st
 
 
 def _find_public(root: Path) -> Iterator[str]:
-    for package in PACKAGES:
-        for path in (root / package).rglob("__init__.pyi"):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.ImportFrom):
-                    yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    for package in PUBLIC:
+        for node in ast.parse((root / package / "__init__.pyi").read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom):
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for group in (project.get("scripts", {}), *project.get("entry-points", {}).values()):
         yield from (target.replace(":", ".") for target in group.values())

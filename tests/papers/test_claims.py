@@ -7,8 +7,8 @@ import pytest
 
 from profiles import InvalidArgument
 from proofs_check.papers import PAPERS, Goals, PaperClaim, Status, all_claims, find_claim, judge
+from proofs_check.prover.trees import tangent
 from proofs_check.statements.judge import decide
-from proofs_check.statements.sentences import tangent
 
 CLAIMS = all_claims()
 #: Every claim is judged below, and refuted if and only if it has a consequence; judged here, all workers would do it while they collect.

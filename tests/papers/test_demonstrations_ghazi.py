@@ -57,11 +57,11 @@ def test_the_rounds_of_theorem_g_1_publish_the_number_of_records():
     lengths = {n: {len(output) for output in law((0, 2, 4)[:n])} for n in (1, 2, 3)}
     assert lengths == {1: {0}, 2: {2}, 3: {3}}
     found = exact_epsilon(law, (0, 4), max_size=3)
-    assert math.isinf(found.plus.epsilon.lower)
-    assert math.isinf(found.minus.epsilon.lower)
+    assert math.isinf(found.remove.epsilon.lower)
+    assert math.isinf(found.add.epsilon.lower)
     public = exact_epsilon(select_by_reduction(lambda data: 2), (0, 4), max_size=3)  # k ln N for N = 7 is 1.9
-    assert public.plus.ratio <= 16
-    assert public.minus.ratio < 16**2
+    assert public.remove.ratio <= 16
+    assert public.add.ratio < 16**2
 
 
 def test_sampling_does_not_repair_the_rounds_and_a_public_number_does():
@@ -70,10 +70,10 @@ def test_sampling_does_not_repair_the_rounds_and_a_public_number_does():
     three = sum(weight for output, weight in printed((0, 0, 4)).items() if len(output) == 3)
     assert three == p**3
     assert not any(len(output) == 3 for output in printed((0, 4)))
-    assert math.isinf(exact_epsilon(printed, (0, 4), max_size=3).plus.epsilon.lower)
+    assert math.isinf(exact_epsilon(printed, (0, 4), max_size=3).remove.epsilon.lower)
     public = exact_epsilon(sample_first(select_by_reduction(lambda data: 2), p), (0, 4), max_size=3)
-    assert public.plus.ratio <= 1 + p * 15
-    assert public.minus.ratio <= 1 / (1 - p)
+    assert public.remove.ratio <= 1 + p * 15
+    assert public.add.ratio <= 1 / (1 - p)
 
 
 def test_half_of_the_count_printed_rounds_are_enough():

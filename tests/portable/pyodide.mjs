@@ -5,9 +5,10 @@ import { pathToFileURL } from "node:url"
 const [runtime, kernel, suite, out] = process.argv.slice(2)
 const { loadPyodide } = await import(pathToFileURL(`${runtime}/pyodide.mjs`).href)
 const python = await loadPyodide({ indexURL: `${runtime}/` })
-python.FS.mkdirTree("/checked/kernel")
-for (const name of readdirSync(`${kernel}/kernel`).filter((name) => name.endsWith(".py")))
+for (const name of readdirSync(`${kernel}/kernel`, { recursive: true }).filter((name) => name.endsWith(".py"))) {
+  python.FS.mkdirTree(`/checked/kernel/${name}/..`.replace(/\/[^/]*\/\.\.$/, ""))
   python.FS.writeFile(`/checked/kernel/${name}`, readFileSync(`${kernel}/kernel/${name}`))
+}
 python.FS.writeFile("/suite.json", readFileSync(suite))
 python.FS.writeFile("/run.py", readFileSync(new URL("run.py", import.meta.url)))
 python.runPython(`

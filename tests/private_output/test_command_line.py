@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import io
 import json
@@ -322,4 +323,4 @@ def test_an_unforeseen_error_does_not_quote_the_data(pdp, place, monkeypatch):
 
 def test_every_command_that_reads_data_has_the_one_option():
     for command in (weights, sample, audit, report, calibrate):
-        assert "show_values" in command.Options.__annotations__
+        assert "show_values" in {item.name for item in dataclasses.fields(command.Options)}

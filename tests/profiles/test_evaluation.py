@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import evaluation, parse_expression
+from profiles.balls import ball, working_precision
 from profiles.evaluation import NoValue, constant_value, evaluate, exact_value
 from profiles.tables import make_table
 from profiles.terms import Term, number, symbol
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 
 TABLE = make_table("f", [[0, 0], [1, 2], [2, -1]])

@@ -15,11 +15,12 @@ from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.solver import optimal_weights
 from accountant.weights.premise import prove_premise
 from profiles import InvalidExpression, declare, parse_expression
+from profiles.balls import ball, interval
+from profiles.presenting.latex import term_latex
 from profiles.stored import read_profile, write_profile
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
-from proofs_check.enclosures import Enclosure, ball, interval
-from proofs_check.explain.latex import term_latex
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.pointwise import value_at
 
 

@@ -16,11 +16,12 @@ from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.solver import optimal_weights
 from accountant.weights.premise import prove_premise
 from profiles import InvalidNumber, InvalidProfile, UnreadableFile, declare, parse_expression
+from profiles.balls import ball, interval
 from profiles.files import load
 from profiles.stored import read_profile, write_profile
 from profiles.tables import Table, make_table, spell_out_table
 from proofs_check.admission import admit
-from proofs_check.enclosures import Enclosure, ball, interval
+from proofs_check.enclosures import Enclosure
 from proofs_check.kernel import check
 from proofs_check.prover.pointwise import value_at
 from proofs_check.verify import verify

@@ -12,8 +12,9 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from profiles.balls import ball, interval, lower_fraction, upper_fraction, working_precision
 from profiles.grammar import parse_expression
-from proofs_check.enclosures import Enclosure, ball, interval, lower_fraction, upper_fraction, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.pointwise import as_ball, value_at
 
 EXPRESSIONS = {

@@ -95,16 +95,16 @@ SURVEY: tuple[Line, ...] = (
         "Theorems 1 to 3 of this page, Theorem 1 of [DP k-means](dp-kmeans.md), Theorem 3 of [Gaussian mechanisms](gaussian-mechanisms.md)",
     ),
     Line(
-        f"{_M}/lloyd.py", ("WeightedLloyd.draw_noise",), Kind.BINARY64, "noise of DP-Lloyd in doubles",
+        f"{_M}/lloyd.py", ("WeightedLloyd.draw_scaled",), Kind.BINARY64, "noise of DP-Lloyd in doubles",
         "exact mode: `LloydRuns.follow_exactly`",
     ),
     Line(
-        f"{_M}/gaussian_lloyd.py", ("GaussianLloyd.draw_noise",), Kind.BINARY64,
+        f"{_M}/gaussian_lloyd.py", ("GaussianLloyd.draw_scaled",), Kind.BINARY64,
         "noise of Gaussian DP-Lloyd in doubles", "exact mode: `LloydRuns.follow_exactly`",
     ),
     Line(
-        f"{_M}/lloyd_runs.py", ("LloydRuns.follow_rounded", "sample_runs"), Kind.BINARY64, "noise of DP-Lloyd in doubles, of either law",
-        "exact mode: `LloydRuns.follow_exactly`",
+        f"{_M}/lloyd_runs.py", ("LloydRuns.follow_rounded", "LloydMechanism.sample", "LloydMechanism.draw_noise"), Kind.BINARY64,
+        "noise of DP-Lloyd in doubles, of either law", "exact mode: `LloydRuns.follow_exactly`",
     ),
     Line(f"{_M}/laplace_sum.py", ("LaplaceSum.draw_noise",), Kind.BINARY64, "Laplace noise in doubles", "exact mode: `Release.draw_sums`"),
     Line(f"{_M}/gaussian_sum.py", ("GaussianSum.draw_noise",), Kind.BINARY64, "normal noise in doubles", "exact mode: `Release.draw_sums`"),
@@ -247,8 +247,8 @@ SURVEY: tuple[Line, ...] = (
 #: Uses of a name that is also one of a generator's methods: (file, function) → why it draws nothing.
 INNOCENT = {
     ("profiles/randomness/forks.py", "require_home"): "makes a generator in its example",
-    ("proofs_check/kernel/boxes.py", "_operation"): "`power` of an interval",
-    ("proofs_check/kernel/compositions.py", "compose"): "`power` of a law of losses",
+    ("proofs_check/kernel/procedures/boxes.py", "_operation"): "`power` of an interval",
+    ("proofs_check/kernel/theories/compositions/bounds.py", "compose"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
     ("accountant/presenting.py", "plot_derived"): "draws a picture",

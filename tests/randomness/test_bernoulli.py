@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from profiles import InvalidArgument
+from profiles.hypotheses import SECURE_BITS, SEEDED_BITS
 from profiles.randomness.bernoulli import PoissonSampler, decide, subtract_digits
-from profiles.randomness.bits import BLOCK, FIRST_BITS, NEXT_BITS, SECURE_BITS, SEEDED_BITS, open_bits, repeats
+from profiles.randomness.bits import BLOCK, FIRST_BITS, NEXT_BITS, open_bits, repeats
 
 SMALLEST = 2.0**-1074
 BORDERS = [0.0, SMALLEST, 3 * SMALLEST, 2.0**-1022, 2.0**-1022 - SMALLEST, 2.0**-65, 2.0**-16, 0.1, 1 / 3, 0.5, 2 / 3, 1 - 2.0**-53, 1.0]

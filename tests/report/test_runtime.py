@@ -13,11 +13,13 @@ import pytest
 
 import proofs_check
 from accountant import report
+from accountant.checking import check_document
 from accountant.cli.main import invoke
 from accountant.report.checking import page, runtime
 from profiles import declare
 from profiles.errors import UnreadableFile
 from profiles.presenting.elements import make, serialise
+from proofs_check.kernel import formats
 from tests.mutants.corpus import texts
 
 PARTS = {
@@ -32,9 +34,7 @@ PARTS = {
 def harness(monkeypatch):
     """The functions that run in the browser, with the kernel that is imported here."""
     monkeypatch.setitem(sys.modules, "kernel", proofs_check.kernel)
-    from proofs_check.kernel import __main__ as command  # noqa: PLC0415
-
-    monkeypatch.setitem(sys.modules, "kernel.__main__", command)
+    monkeypatch.setitem(sys.modules, "kernel.formats", formats)
     space: dict[str, object] = {}
     exec(compile(page._text("harness.py"), "harness.py", "exec"), space)
     return space
@@ -76,7 +76,11 @@ def test_a_report_from_python_checks_itself_where_a_runtime_is_given(tmp_path, m
     assert not out.exists()
     monkeypatch.setattr(runtime, "FILES", {name: hashlib.sha256(data).hexdigest() for name, data in PARTS.items()})
     report(profile, 5, out, q="1/2", runtime=tmp_path)
-    assert 'id="worker-source"' in out.read_text(encoding="utf-8")
+    text = out.read_text(encoding="utf-8")
+    assert 'id="worker-source"' in text
+    assert len(check_document(text).inside) == 2  # an editor has the very text that is offered for download
+    changed = text.replace("epsilon-upper", "epsilon-lower")
+    assert not check_document(changed).outcome.report.accepted  # not the download, which is as it was
     report(profile, 5, out, q="1/2")
     assert 'id="worker-source"' not in out.read_text(encoding="utf-8")
 
@@ -127,6 +131,7 @@ def test_the_harness_says_what_the_kernel_says(harness):
     assert "q(x) = 1/10 + z/5" in found["about"]
     assert not json.loads(harness["judge"](texts()["worst-sum"].replace("z/5", "z/6")))["accepted"]
     assert "run pdp check" in json.loads(harness["judge"]('{"format": "pdp-guarantee"}'))["reason"]
+    assert "this is a pdp-kmeans-certificate" in json.loads(harness["judge"]('{"format": "pdp-kmeans-certificate"}'))["reason"]
     assert "too long" in json.loads(harness["judge"](" " * 1_000_001))["reason"]
 
 

@@ -20,8 +20,8 @@ from accountant.data import parse_statistic
 from accountant.data.writers import write_npy_header
 from accountant.samples import check_certificate, drawing, read_certificate
 from profiles import InvalidArgument, InvalidData, UnwritableOutput, declare
+from profiles.hypotheses import SECURE_BITS
 from profiles.mechanisms import LaplaceSum
-from profiles.randomness.bits import SECURE_BITS
 from proofs_check.kernel import check
 
 SUM = LaplaceSum(b=20, radius=4)

@@ -9,10 +9,9 @@ import pytest
 
 from accountant.guarantees.derive import derive_epsilon
 from accountant.samples import amplify_once, compose_on_one_sample, plan_sample
-from accountant.samples.once import SAME_STATISTICS
 from profiles import InvalidArgument, InvalidProfile, compose_adaptively, declare
+from profiles.hypotheses import PUBLIC_CENTRES, SAME_STATISTICS
 from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
-from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 from profiles.variables import Parameter
 from proofs_check.exact import enumerate_outputs, epsilon_of_tables
 from tests.targets.suite.amplification import CASES

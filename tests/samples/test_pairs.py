@@ -13,7 +13,8 @@ from accountant.selection.excess import make_check
 from accountant.selection.explicit import round_rule
 from accountant.selection.select import CHECKED, Selection, Selector, prepare_selection
 from profiles import InvalidData, InvalidProfile, InvalidSampling, declare
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from profiles.balls import ball, working_precision
+from proofs_check.enclosures import Enclosure
 
 LLOYD = declare(
     "lloyd", "T*w*(1/a + z/b)", record={"z": [0, "1.5"]}, parameters={"T": 10, "a": "20.5", "b": 30}, source="Proposition 13"

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import parse_expression
+from profiles.balls import ball, interval, working_precision
 from profiles.terms import number, symbol
-from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.branch import SearchedTerm, prove_at_most
 from proofs_check.suprema.certify import find_kinks
 

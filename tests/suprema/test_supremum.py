@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles import parse_expression
+from profiles.balls import lower_fraction, upper_fraction, working_precision
 from profiles.terms import number, symbol
 from profiles.variables import Variable
-from proofs_check.enclosures import lower_fraction, upper_fraction, working_precision
 from proofs_check.prover.least import smallest_value
 from proofs_check.suprema.branch import SearchedTerm, enclose_supremum, minimum_enclosure
 

@@ -13,8 +13,8 @@ import numpy as np
 from accountant.applications.heavyhitters.streams import StreamBatch
 from accountant.applications.heavyhitters.watching import StepReport
 from profiles import InvalidArgument, InvalidNumber, Undecided, to_exact
+from profiles.balls import ball, lower_fraction, working_precision
 from profiles.numbers import to_integer
-from proofs_check.enclosures import ball, lower_fraction, working_precision
 
 _BITS = 192
 _MOST_TERMS = 100_000

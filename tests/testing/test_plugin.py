@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from types import SimpleNamespace
@@ -301,6 +302,54 @@ def test_what_a_fixture_catches_after_the_test_is_an_error(run):
     late = CAUGHT[: CAUGHT.index("def test_caught")] + "@pytest.fixture\ndef late(pdp):\n    yield\n    try:\n        wrong(pdp)\n"
     late += "    except AssertionError:\n        pass\n\ndef test_it(late):\n    pass\n"
     run(late, "--pdp-seed", "1").assert_outcomes(passed=1, errors=1)
+
+
+FORKED = """
+import multiprocessing, os
+
+def count(dataset, rng, size):
+    return len(dataset) + rng.laplace(0.0, 1.0, size)
+
+def wrong(pdp):
+    pdp.assert_epsilon(count, "0.3", [1, 2], [1], samples=3000)
+
+def test_forked(pdp):
+    child = os.fork()
+    if not child:
+        try:
+            wrong(pdp)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+def test_worker(pdp):
+    worker = multiprocessing.get_context("fork").Process(target=wrong, args=(pdp,))
+    worker.start()
+    worker.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without forks")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_claim_that_is_asserted_in_a_forked_process_fails_the_test(run):
+    """Was: refuted in the child, whose error nobody sees, and green."""
+    found = run(FORKED, "--pdp-seed", "1", "-s")
+    found.assert_outcomes(failed=2)
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+    words = r"^E .*NotAudited: nothing can be said about a claim of this test: it was asserted in a process that the test had forked"
+    assert len(re.findall(words, found.stdout.str(), re.MULTILINE)) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without forks")
+def test_a_claim_that_is_asserted_in_a_forked_process_after_the_test_fails_the_run(run):
+    late = FORKED.replace("    os.waitpid(child, 0)\n", "    CHILDREN.append(child)\n").replace(
+        "            wrong(pdp)", "            os.read(GATE[0], 1), wrong(pdp)"
+    )
+    late = late.replace("def test_forked", "CHILDREN, GATE = [], os.pipe()\n\ndef test_forked")
+    late += "\ndef test_last():\n    os.write(GATE[1], b'x')\n    os.waitpid(CHILDREN[0], 0)\n"
+    found = run(late, "--pdp-seed", "1", "-k", "forked or last", "-s")
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+    found.stdout.fnmatch_lines(["asserted in a forked process in a run of *test_forked that did not fail: the session fails"])
 
 
 @pytest.mark.thorough

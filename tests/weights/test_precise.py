@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from accountant.weights.bracket import upper_bracket
 from accountant.weights.precise import optimal_weight
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidProfile, Undecided, declare
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 
 SUM = declare("sum", "w*z", record={"z": [0, 10000]})
 

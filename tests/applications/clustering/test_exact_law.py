@@ -80,7 +80,7 @@ def sampled(law_of, data, p):
 
 def losses(law_of, size):
     """Return (plus, minus) over all neighbors of at most MOST records at candidates 0, ..., size − 1."""
-    plus = minus = mpmath.ninf
+    remove = add = mpmath.ninf
     for n in range(MOST):
         for small in itertools.combinations_with_replacement(range(size), n):
             for record in range(size):
@@ -88,10 +88,10 @@ def losses(law_of, size):
                 for outcome in first.keys() | second.keys():
                     p, q = first.get(outcome, mpmath.mpf(0)), second.get(outcome, mpmath.mpf(0))
                     if p > 0:
-                        plus = max(plus, mpmath.log(p / q) if q > 0 else mpmath.inf)
+                        remove = max(remove, mpmath.log(p / q) if q > 0 else mpmath.inf)
                     if q > 0:
-                        minus = max(minus, mpmath.log(q / p) if p > 0 else mpmath.inf)
-    return plus, minus
+                        add = max(add, mpmath.log(q / p) if p > 0 else mpmath.inf)
+    return remove, add
 
 
 def cached(law_of):
@@ -120,15 +120,15 @@ def test_one_sided_parts_and_their_sample(name, power):
     model = PrivateMetricClustering(space, k=1, epsilon="3/4", power=power, rounds=2, split="2/3")
     budget = model.budget
     one_sided = cached(lambda data: joint_law(space, data, power, 2, budget.selection, budget.histogram))
-    plus, minus = losses(one_sided, space.size)
+    remove, add = losses(one_sided, space.size)
     promised = real(budget.selection + budget.histogram)
-    assert real(budget.histogram) < plus <= promised
-    assert minus == mpmath.inf
+    assert real(budget.histogram) < remove <= promised
+    assert add == mpmath.inf
     after = cached(lambda data: sampled(one_sided, data, budget.plan.p))
-    plus, minus = losses(after, space.size)
-    assert plus <= mpmath.mpf(3) / 4
-    assert minus <= mpmath.mpf(3) / 4
-    assert minus > 0.7499  # the direction that sampling alone protects is attained
+    remove, add = losses(after, space.size)
+    assert remove <= mpmath.mpf(3) / 4
+    assert add <= mpmath.mpf(3) / 4
+    assert add > 0.7499  # the direction that sampling alone protects is attained
 
 
 @pytest.mark.parametrize("name", ["line", "equal"])
@@ -147,9 +147,9 @@ def test_a_full_histogram_keeps_the_target(name):
                 law[chosen, cells] = chance * mpmath.fprod(a ** abs(cell - count) for cell, count in zip(cells, counts, strict=True))
         return law
 
-    plus, minus = losses(cached(law_of), space.size)
-    assert 0.5 < plus <= 0.75
-    assert 0.5 < minus <= 0.75
+    remove, add = losses(cached(law_of), space.size)
+    assert 0.5 < remove <= 0.75
+    assert 0.5 < add <= 0.75
 
 
 def test_selection_alone_attains_its_epsilon_in_the_limit_and_fails_the_other_way():
@@ -213,8 +213,8 @@ def test_a_noisy_number_of_records_keeps_the_target(share):
         return law
 
     one = cached(one_sided)
-    plus, minus = losses(one, space.size)
-    assert plus <= real(budget.size + budget.selection)
-    assert minus == mpmath.inf
+    remove, add = losses(one, space.size)
+    assert remove <= real(budget.size + budget.selection)
+    assert add == mpmath.inf
     after = cached(lambda data: sampled(one, data, budget.plan.p))
     assert max(losses(after, space.size)) <= 1

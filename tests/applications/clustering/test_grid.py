@@ -24,7 +24,7 @@ from accountant.applications.clustering.grid import measure_norm
 from accountant.applications.clustering.records import MetricRecords
 from accountant.cli.main import invoke
 from profiles import InvalidArgument, InvalidData
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 from tests.applications.clustering.test_law import losses
 from tests.targets.laws.clustering import release_law
 
@@ -97,13 +97,13 @@ def test_the_law_over_all_neighbors(p, options):
     def law_of(data):
         return release_law(model, [int(cells[i]) for i in data], most=most)
 
-    plus, minus = losses(law_of, len(POINTS), most)
+    remove, add = losses(law_of, len(POINTS), most)
     target = model.guarantee.bound.epsilon
     with working_precision(256):
         reached = arb(target.numerator) / target.denominator + arb(10) ** -60  # balls of equal numbers overlap
-        assert plus <= reached
-        assert minus <= reached
-        assert plus.max(minus) > 0.4
+        assert remove <= reached
+        assert add <= reached
+        assert remove.max(add) > 0.4
         if not model.budget.full:
 
             def one_sided(data):

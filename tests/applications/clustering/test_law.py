@@ -11,7 +11,7 @@ from flint import arb
 
 from accountant.applications.clustering import PrivateMetricClustering, read_distances
 from profiles import InvalidArgument
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 from proofs_check.exact import exact_epsilon, repeated_exponential_law, sample_first
 from tests.applications.clustering.test_exact_law import MOST, SPACES, joint_law, sampled
 from tests.targets.laws.clustering import release_law
@@ -21,7 +21,7 @@ LINE = SPACES["line"]
 
 def losses(law_of, size: int, most: int) -> tuple[arb, arb]:
     """Return balls of the largest log ratios over all neighbors of at most ``most`` records; a missing outcome has probability 0."""
-    plus = minus = arb(0)
+    remove = add = arb(0)
     with working_precision(256):
         laws = {data: law_of(data) for n in range(most + 1) for data in itertools.combinations_with_replacement(range(size), n)}
         for larger, law in laws.items():
@@ -29,9 +29,9 @@ def losses(law_of, size: int, most: int) -> tuple[arb, arb]:
                 smaller = laws[larger[:i] + larger[i + 1 :]]
                 for outcome in law.keys() | smaller.keys():
                     p, q = law.get(outcome, arb(0)), smaller.get(outcome, arb(0))
-                    plus = plus.max((p / q).log() if q > 0 else arb("inf")) if p > 0 else plus
-                    minus = minus.max((q / p).log() if p > 0 else arb("inf")) if q > 0 else minus
-    return plus, minus
+                    remove = remove.max((p / q).log() if q > 0 else arb("inf")) if p > 0 else remove
+                    add = add.max((q / p).log() if p > 0 else arb("inf")) if q > 0 else add
+    return remove, add
 
 
 def test_it_is_the_law_of_the_definition():
@@ -63,22 +63,22 @@ def test_it_is_the_law_of_the_definition():
 )
 def test_every_way_to_run_keeps_its_target(options):
     model = PrivateMetricClustering(LINE, 1, "4/5", **options)
-    plus, minus = losses(lambda data: release_law(model, data, most=2), 3, 2)
+    remove, add = losses(lambda data: release_law(model, data, most=2), 3, 2)
     with working_precision(256):
         target = ball(model.guarantee.bound.epsilon)
         slack = arb(2) ** -200
-        assert plus <= target + slack
-        assert minus <= target + slack
-        assert plus > target / 4
-        assert minus > target / 4
+        assert remove <= target + slack
+        assert add <= target + slack
+        assert remove > target / 4
+        assert add > target / 4
 
 
 def test_one_sided_parts_are_not_two_sided():
     model = PrivateMetricClustering(LINE, 1, 1, rounds=2)
-    plus, minus = losses(lambda data: release_law(model, data, most=2, sampling=False), 3, 2)
+    remove, add = losses(lambda data: release_law(model, data, most=2, sampling=False), 3, 2)
     with working_precision(256):
-        assert plus <= ball(model.budget.plan.epsilon0) + arb(2) ** -200
-    assert not minus.is_finite()
+        assert remove <= ball(model.budget.plan.epsilon0) + arb(2) ** -200
+    assert not add.is_finite()
 
 
 def test_refusals():
@@ -94,8 +94,8 @@ def test_the_public_function_agrees():
     """exact_epsilon on the law of the package: the target is kept, and nearly reached in the direction that sampling alone protects."""
     model = PrivateMetricClustering(LINE, 1, 1, rounds=1)
     worst = exact_epsilon(lambda data: release_law(model, data, most=2), [0, 1, 2], max_size=2)
-    assert worst.plus.epsilon.upper <= 1
-    assert 1 - 1e-9 < worst.minus.epsilon.lower <= 1
+    assert worst.remove.epsilon.upper <= 1
+    assert 1 - 1e-9 < worst.add.epsilon.lower <= 1
 
 
 def printed(data):
@@ -112,8 +112,8 @@ def printed(data):
 
 def test_the_printed_algorithm_has_no_finite_epsilon():
     worst = exact_epsilon(printed, [0], max_size=3)
-    assert math.isinf(worst.plus.epsilon.lower)
-    assert math.isinf(worst.minus.epsilon.lower)
+    assert math.isinf(worst.remove.epsilon.lower)
+    assert math.isinf(worst.add.epsilon.lower)
     after = exact_epsilon(sample_first(printed, "1/2"), [0], max_size=3)
-    assert math.isinf(after.plus.epsilon.lower)  # sampling does not help: three candidates tell that there are three records
-    assert after.minus.epsilon.upper <= 0.694
+    assert math.isinf(after.remove.epsilon.lower)  # sampling does not help: three candidates tell that there are three records
+    assert after.add.epsilon.upper <= 0.694

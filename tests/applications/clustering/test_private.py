@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from accountant.amplification import amplify_minus
+from accountant.amplification import amplify_add
 from accountant.applications.clustering import (
     DistanceRows,
     Multiplicities,
@@ -26,10 +26,9 @@ from accountant.applications.clustering.private import FORM
 from accountant.applications.clustering.records import MetricRecords
 from accountant.applications.clustering.space import UNITS, MetricSpace
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, render
-from accountant.guarantees.theorem import Notion
+from accountant.guarantees.measures import Notion
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget
-from profiles.hypotheses import OF_SAMPLES
-from profiles.randomness.bits import SECURE_BITS, SEEDED_BITS
+from profiles.hypotheses import OF_SAMPLES, SECURE_BITS, SEEDED_BITS
 from tests.targets.laws.clustering import release_law
 
 SPACE = read_distances([[0, 1, 4], [1, 0, 3], [4, 3, 0]])
@@ -225,9 +224,9 @@ def test_a_full_histogram_keeps_the_second_direction_of_the_selection():
     space = read_distances([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     one = PrivateMetricClustering(space, 1, 1, rounds=1, histogram="full")
     plan, spent = one.budget.plan, one.budget.selection
-    assert one.guarantee.bound.plus <= 1
-    assert one.guarantee.bound.minus < amplify_minus(None, plan.p) + one.budget.histogram  # -log(1 - p) before
-    assert one.guarantee.bound.minus == amplify_minus(spent, plan.p) + one.budget.histogram
+    assert one.guarantee.bound.remove <= 1
+    assert one.guarantee.bound.add < amplify_add(None, plan.p) + one.budget.histogram  # -log(1 - p) before
+    assert one.guarantee.bound.add == amplify_add(spent, plan.p) + one.budget.histogram
 
 
 def test_unusable_generators():

@@ -37,12 +37,12 @@ def ratio(law, other):
 def worst(law_of, steps, domain_size, most):
     """The exact e^eps_plus and e^eps_minus over all neighbors (None: unbounded)."""
     known = cache(law_of)
-    plus, minus = Fraction(1), Fraction(1)
+    remove, add = Fraction(1), Fraction(1)
     for users, fewer in neighbors(steps, domain_size, most):
         found = ratio(known(users), known(fewer)), ratio(known(fewer), known(users))
-        plus = None if plus is None or found[0] is None else max(plus, found[0])
-        minus = None if minus is None or found[1] is None else max(minus, found[1])
-    return plus, minus
+        remove = None if remove is None or found[0] is None else max(remove, found[0])
+        add = None if add is None or found[1] is None else max(add, found[1])
+    return remove, add
 
 
 def test_law_by_hand():
@@ -63,9 +63,9 @@ CASES = [(2, 2, 1, 1, 2), (2, 2, 1, 2, 2), (3, 1, 1, 2, 3), (3, 1, 2, 2, 3), (3,
 def test_all_neighbors(steps, domain_size, k, threshold, most):
     """eps_plus ≤ k log(1/q) = eps0; where a user can make k contributions below the threshold it is attained."""
     shape = {"steps": steps, "domain_size": domain_size, "k": k, "threshold": threshold, "tail": Q}
-    plus, minus = worst(lambda users: report_law(users, **shape), steps, domain_size, most)
-    assert plus == Q**-k  # attained
-    assert minus is None  # one-sided: an item that reaches the threshold is surely reported
+    remove, add = worst(lambda users: report_law(users, **shape), steps, domain_size, most)
+    assert remove == Q**-k  # attained
+    assert add is None  # one-sided: an item that reaches the threshold is surely reported
 
 
 @pytest.mark.thorough(quick=7)
@@ -74,11 +74,11 @@ def test_all_neighbors(steps, domain_size, k, threshold, most):
 def test_all_neighbors_sampled(steps, domain_size, k, threshold, most, p):
     """psi_plus = log(1 + p(q^-k − 1)), psi_minus = −log(1 − p): never exceeded, the first attained, the second too at threshold 1."""
     shape = {"steps": steps, "domain_size": domain_size, "k": k, "threshold": threshold, "tail": Q, "p": p}
-    plus, minus = worst(lambda users: sampled_report_law(users, **shape), steps, domain_size, min(most, 2))
-    assert plus == 1 + p * (Q**-k - 1)
-    assert minus is not None
-    assert minus <= 1 / (1 - p)
-    assert minus == 1 / (1 - p) or threshold > 1
+    remove, add = worst(lambda users: sampled_report_law(users, **shape), steps, domain_size, min(most, 2))
+    assert remove == 1 + p * (Q**-k - 1)
+    assert add is not None
+    assert add <= 1 / (1 - p)
+    assert add == 1 / (1 - p) or threshold > 1
 
 
 def twin(users, *, k, threshold, steps, domain_size, drop_at=0, per_item=False, per_step=False, late=False, silent=False, twice=False):
@@ -126,9 +126,9 @@ def test_broken_variants_are_refuted(broken, steps, domain_size):
     """Dropped one report too late, counted per item or per step, dropped only after the step, no noise for items that nobody has."""
     shape = {"k": 1, "threshold": 3, "steps": steps, "domain_size": domain_size}
     sound, _ = worst(lambda users: twin(users, **shape), steps, domain_size, 1)
-    plus, _ = worst(lambda users: twin(users, **shape, **broken), steps, domain_size, 1)
+    remove, _ = worst(lambda users: twin(users, **shape, **broken), steps, domain_size, 1)
     assert sound == Q**-1
-    assert plus is None or plus > Q**-1
+    assert remove is None or remove > Q**-1
 
 
 def test_items_counted_twice_are_refuted():
@@ -175,11 +175,11 @@ def test_exact_epsilon_on_both_laws():
     streams = list(product(supports(2), repeat=2))
     shape = {"k": 1, "threshold": 2, "steps": 2, "domain_size": 2, "tail": Q}
     one_sided = exact_epsilon(lambda users: report_law(users, **shape), streams, max_size=2)
-    assert one_sided.plus.ratio == 2
-    assert one_sided.minus.ratio is None
+    assert one_sided.remove.ratio == 2
+    assert one_sided.add.ratio is None
     sampled = exact_epsilon(lambda users: sampled_report_law(users, p=Q, **shape), streams, max_size=2)
-    assert sampled.plus.ratio == Fraction(3, 2)
-    assert sampled.minus.ratio <= 2
+    assert sampled.remove.ratio == Fraction(3, 2)
+    assert sampled.add.ratio <= 2
 
 
 def test_it_is_the_repeated_above_threshold_mechanism():

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from accountant.applications.budget.shares import TYPICAL_NORM, count_share
 from accountant.applications.kmeans.certifying import GIVEN_ROW
-from accountant.applications.kmeans.planning import TYPICAL_NORM, count_share
 from accountant.calibration.lloyd import noise_energy
 from profiles.hypotheses import FIXED_IN_ADVANCE, ONLY_RELEASE, OWN_WEIGHTS, SEEDED_BITS
 from tests.applications.kmeans.test_kmeans import EXPECTED_FAILURES

@@ -42,7 +42,7 @@ LARGEST = Fraction(7389056, 10**6)
 def find_worst(program: Program, records: tuple[int, ...] = UNIVERSE, size: int = 2) -> list[Fraction | None]:
     """Return e^ε in both directions, exactly; None where an output can occur on one side alone."""
     worst = exact_epsilon(lambda rows: enumerate_outputs(program, rows), records, max_size=size)
-    return [None if side.ratio is None else Fraction(side.ratio) for side in (worst.plus, worst.minus)]  # type: ignore[arg-type]
+    return [None if side.ratio is None else Fraction(side.ratio) for side in (worst.remove, worst.add)]  # type: ignore[arg-type]
 
 
 @pytest.mark.thorough

@@ -18,7 +18,7 @@ from accountant import DPKMeans, DPLloyd
 from accountant.applications.kmeans.certifying import GIVEN_ROW
 from accountant.applications.kmeans.estimator import _norms_above, make_generator
 from accountant.applications.kmeans.planning import pack_centres
-from accountant.guarantees import EpsilonDP, Notion
+from accountant.guarantees import Losses, Notion
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, PDPError, to_exact
 from profiles.hypotheses import (
     ARITHMETIC,
@@ -106,7 +106,7 @@ def test_scikit_learn_checks_of_the_private_estimator(delta):
 def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iterations):
     model = DPLloyd(3, epsilon=epsilon, radius="1.5", norm=norm, iterations=iterations, random_state=1).fit(make_blobs(50))
     bound = model.guarantee_.bound
-    assert isinstance(bound, EpsilonDP)
+    assert isinstance(bound, Losses)
     assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
     assert bound.evidence.checked_by_kernel
     asked = Fraction(epsilon)

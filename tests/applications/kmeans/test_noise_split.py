@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant.applications.kmeans.planning import MARGIN, TYPICAL_NORM, choose_scales, count_share, pack_centres
+from accountant.applications.budget.shares import MARGIN, TYPICAL_NORM, count_share
+from accountant.applications.kmeans.planning import choose_scales, pack_centres
 from accountant.calibration.lloyd import noise_energy
 from profiles.mechanisms.datasets import compute_norms
 from profiles.mechanisms.k_norm_sum import draw_k_norm

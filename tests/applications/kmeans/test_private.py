@@ -17,21 +17,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from accountant import DPKMeans, compose, read_guarantee, replay, write_guarantee
+from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, Spending, open_law, round_down
 from accountant.applications.kmeans import UtilityWarning
 from accountant.applications.kmeans.access import Cells
 from accountant.applications.kmeans.lloyd import nearest_to
 from accountant.applications.kmeans.path import certify_path, describe_path
 from accountant.applications.kmeans.records import Domain, PrivateRecords, check_labels, square_norms
 from accountant.applications.kmeans.rows import ArrayRows
-from accountant.applications.kmeans.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, Spending, open_law, round_down
 from accountant.applications.kmeans.statistics import Public, release_statistics, share_of_mean, share_of_spread, shrink_mean
 from accountant.guarantees import Run, keep_within_budget
+from accountant.guarantees.rules import GIVEN_ROW
 from profiles import InvalidArgument, InvalidData, NotOffered, NotPrivate
 from profiles.hypotheses import PHYSICS, PUBLIC_CONSTANTS, SECURE_BITS, SEEDED_BITS
 from profiles.mechanisms.ball import SLACK
 from profiles.randomness.bits import open_bits
 
-OPEN = {"only-release", "only-output", "ieee-rounding", "balls-enclose", "secure-bits"}
+ABOUT_DATA = {"fixed-in-advance", "one-record-each", "record-statistics"}
+OPEN = {*ABOUT_DATA, "only-release", "only-output", "ieee-rounding", "balls-enclose", "secure-bits"}
 
 
 def make_blobs(rows: int = 4000, seed: int = 0) -> np.ndarray:
@@ -50,10 +52,11 @@ def fit(**changes: object) -> DPKMeans:
     return DPKMeans(**({"n_clusters": 3, "epsilon": 1, "radius": 5} | changes)).fit(make_blobs())  # type: ignore[arg-type]
 
 
-def test_a_fit_has_no_open_hypothesis_but_physics() -> None:
+def test_a_fit_leaves_open_what_is_true_of_the_data_and_physics() -> None:
     model = fit()
     assert {item.id for item in model.guarantee_.hypotheses} == OPEN
-    assert model.guarantee_.is_unconditional
+    assert GIVEN_ROW in model.guarantee_.hypotheses
+    assert not model.guarantee_.is_unconditional
     assert model.guarantee_.bound.upper == 1
     assert sum(charge.cost for charge in model.releases_) <= 1
     assert model.cluster_centers_.shape == (3, 2)
@@ -78,7 +81,6 @@ def test_what_is_public_is_taken_as_it_is_and_stays_a_hypothesis(names: tuple[st
     model = fit(public=names, radius=None if "radius" in names else 5)
     (found,) = [item for item in model.guarantee_.hypotheses if item.id == PUBLIC_CONSTANTS.id]
     assert found.sentence.endswith("public")
-    assert not model.guarantee_.is_unconditional
     rows = make_blobs()
     if "n" in names:
         assert model.statistics_.count == 4000
@@ -97,7 +99,7 @@ def test_normal_noise_keeps_epsilon_and_delta() -> None:
     bound = model.guarantee_.bound
     assert bound.epsilon == 1
     assert 0 < bound.delta <= Fraction(1, 10**6)
-    assert model.guarantee_.is_unconditional
+    assert {item.id for item in model.guarantee_.hypotheses} == OPEN
     assert {item.id for item in model.privacy_curve_.hypotheses} == OPEN
     assert not hasattr(model.set_params(delta=None).fit(make_blobs()), "privacy_curve_")
 
@@ -106,7 +108,7 @@ def test_a_seed_is_no_physics() -> None:
     one, two = fit(random_state=1), fit(random_state=1)
     assert (one.cluster_centers_ == two.cluster_centers_).all()
     assert SEEDED_BITS in one.guarantee_.hypotheses
-    assert not one.guarantee_.is_unconditional
+    assert SECURE_BITS not in one.guarantee_.hypotheses
     assert SECURE_BITS in PHYSICS
     assert SEEDED_BITS not in PHYSICS
 
@@ -192,8 +194,8 @@ def test_a_guarantee_is_replayed_from_a_file_with_its_budget() -> None:
     made = fit().guarantee_
     again = replay(read_guarantee(write_guarantee(made)))
     assert (again.bound.lower, again.bound.upper) == (made.bound.lower, 1)
-    assert any(item.id == "within-budget" for item in again.hypotheses)
-    assert not again.is_unconditional
+    assert {"within-budget", *ABOUT_DATA} <= {item.id for item in again.hypotheses}
+    assert set(made.hypotheses) <= set(again.hypotheses)
 
 
 # --- the account ---------------------------------------------------------------------------------------------------------------------

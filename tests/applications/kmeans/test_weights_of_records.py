@@ -9,7 +9,7 @@ import pytest
 
 from accountant import DPLloyd, render
 from accountant.applications.kmeans.certifying import let_records_weigh
-from accountant.guarantees import EpsilonDP, Notion, amplify_by_importance_sampling
+from accountant.guarantees import Losses, Notion, amplify_by_importance_sampling
 from accountant.interop import read_guarantee, replay, write_guarantee
 from accountant.rules import make_rule
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, InvalidSampling, NotPrivate, to_exact
@@ -31,7 +31,7 @@ def test_the_epsilon_of_survey_weights_is_that_of_the_heaviest_record() -> None:
     weights = np.random.default_rng(1).uniform(1, 50, size=300)
     model = make_model(largest_weight=50).fit(make_rows(), sample_weight=weights)
     bound = model.guarantee_.bound
-    assert isinstance(bound, EpsilonDP)
+    assert isinstance(bound, Losses)
     assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
     assert bound.evidence.checked_by_kernel
     mechanism = model.mechanism_
@@ -150,7 +150,7 @@ def test_importance_samples_are_drawn_here(rule: str, constants: dict[str, objec
     monkeypatch.setattr(WeightedLloyd, "run", run)
     norm = 1 if rule == "coreset-l1" else 2
     model = make_model(norm=norm, outside="project", random_state=7).fit_sampled(rows, rule=rule, constants=constants)
-    assert isinstance(model.guarantee_.bound, EpsilonDP)
+    assert isinstance(model.guarantee_.bound, Losses)
     assert model.guarantee_.bound.evidence.checked_by_kernel
     assert model.guarantee_.bound.upper > 1  # a sample with weights cannot cost less than all records
     assert 20 < seen["rows"] < 200

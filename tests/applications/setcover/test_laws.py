@@ -34,13 +34,13 @@ def group(stages, p=0.5):
 
 def losses(program, rows, sets, decays):
     """The largest ratios P_D/P_D' and P_D'/P_D over permutations and all neighbors D' = D minus a row."""
-    whole, plus, minus = find_law(program, rows, sets, decays=decays), Fraction(0), Fraction(0)
+    whole, remove, add = find_law(program, rows, sets, decays=decays), Fraction(0), Fraction(0)
     assert sum(whole.values()) == 1
     for index in range(len(rows)):
         less = find_law(program, rows[:index] + rows[index + 1 :], sets, decays=decays)
         for order in whole:
-            plus, minus = max(plus, whole[order] / less[order]), max(minus, less[order] / whole[order])
-    return plus, minus
+            remove, add = max(remove, whole[order] / less[order]), max(add, less[order] / whole[order])
+    return remove, add
 
 
 @pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES)
@@ -75,20 +75,20 @@ PROGRAMS = {
 def test_theorem_2_on_all_neighbors(shape, rows):
     program = CoverProgram("tiny", tuple(group(*item) for item in shape))
     decays = [Fraction(1, 3 + index) for index in range(len(shape))]
-    plus, minus = losses(program, rows, 2, decays)
-    assert plus <= max(1 + Fraction(p) * (1 / a - 1) for (_, p), a in zip(shape, decays, strict=True))
+    remove, add = losses(program, rows, 2, decays)
+    assert remove <= max(1 + Fraction(p) * (1 / a - 1) for (_, p), a in zip(shape, decays, strict=True))
     product = Fraction(1)
     for _, p in shape:
         product /= 1 - Fraction(p)
-    assert minus <= product
+    assert add <= product
 
 
 def test_three_sets_and_three_samples():
     program = CoverProgram("tiny", (group((ThresholdPass(3),), 0.125), group((ThresholdPass(2),), 0.25), group((GreedyStage(),), 0.5)))
     decays = [Fraction(1, 9), Fraction(1, 5), Fraction(1, 3)]  # every round may spend the whole: 1 + p (1/a − 1) = 2
-    plus, minus = losses(program, [(0, 1), (2,)], 3, decays)
-    assert plus <= 2
-    assert minus <= 1 / (Fraction(7, 8) * Fraction(3, 4) * Fraction(1, 2))
+    remove, add = losses(program, [(0, 1), (2,)], 3, decays)
+    assert remove <= 2
+    assert add <= 1 / (Fraction(7, 8) * Fraction(3, 4) * Fraction(1, 2))
 
 
 def test_both_directions_are_attained():
@@ -149,7 +149,7 @@ def test_no_neighbors_exceed_the_guarantee(algorithm):
     """The very binary64 numbers that run, all data sets of at most three elements: the exact epsilon of both directions."""
     plan = PrivateSetCover(1, sets=2, algorithm=algorithm)
     worst = exact_epsilon(lambda data: find_law(plan.program, data, 2), [(0,), (1,), (0, 1)], max_size=3)
-    for found in (worst.plus, worst.minus):
+    for found in (worst.remove, worst.add):
         assert 1 < found.ratio <= Fraction("2.718281828459045")  # below e
     assert plan.guarantee.bound.epsilon <= 1
 

@@ -68,7 +68,7 @@ def test_the_first_direction_on_all_neighbors(share):
 
 def test_sampled_laws_keep_both_directions():
     p, share = Fraction(2, 5), Fraction(1, 2)
-    plus, minus = 1 + p * (1 / (COUNT * ORDER * STOP) - 1), 1 / (1 - p)
+    remove, add = 1 + p * (1 / (COUNT * ORDER * STOP) - 1), 1 / (1 - p)
     for rows in ([(0,)], [(0, 1), (2,)]):
         whole, less = (Counter() for _ in range(2))
         for mask in itertools.product((True, False), repeat=len(rows)):
@@ -80,8 +80,8 @@ def test_sampled_laws_keep_both_directions():
             for outcome, mass in law([row for row, keep in zip(rows[1:], mask, strict=True) if keep], share, 1).items():
                 less[outcome] += chance * mass
         for outcome, mass in whole.items():
-            assert mass <= plus * less[outcome]
-            assert less[outcome] <= minus * mass
+            assert mass <= remove * less[outcome]
+            assert less[outcome] <= add * mass
 
 
 @pytest.mark.thorough
@@ -120,7 +120,7 @@ def test_enough_is_covered():
 
 def test_what_is_promised_and_refused():
     mechanism = PrivatePartialCover("0.5", 3, "0.5")
-    assert mechanism.guarantee.bound.plus <= Fraction(1, 2)
+    assert mechanism.guarantee.bound.remove <= Fraction(1, 2)
     assert mechanism.guarantee.bound.epsilon <= Fraction(1, 2)
     assert sum(mechanism.budgets) == mechanism.plan.epsilon0
     answer = mechanism.run(CoverageInstance.from_sets([], candidates=3), 1, bits=2)

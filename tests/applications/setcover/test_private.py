@@ -20,10 +20,10 @@ from accountant.applications.setcover import (
 )
 from accountant.applications.setcover.program import add_groups, cover_once, make_group
 from accountant.guarantees import render
-from accountant.guarantees.theorem import Notion
+from accountant.guarantees.measures import Notion
 from profiles import InvalidArgument, InvalidData, InvalidTarget
+from profiles.hypotheses import SECURE_BITS
 from profiles.mechanisms.interface import EXACT_ARITHMETIC
-from profiles.randomness.bits import SECURE_BITS
 
 ALGORITHMS = [NoisyGreedy(), OneSampleScaling(10**6), FreshSampleScaling(10**6)]
 
@@ -53,7 +53,7 @@ def test_the_budgets_of_fresh_samples():
     first = {name: float(program.groups[0].epsilon0) for name, program in budgets.items()}
     assert first["optimal"] > 7 > 0.7 > first["per-round"]
     assert cover_once(budgets["optimal"]).bound.epsilon <= 1 < add_groups(budgets["optimal"]).bound.epsilon
-    assert cover_once(budgets["per-round"]).bound.plus < add_groups(budgets["per-round"]).bound.plus <= 1
+    assert cover_once(budgets["per-round"]).bound.remove < add_groups(budgets["per-round"]).bound.remove <= 1
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda item: type(item).__name__)

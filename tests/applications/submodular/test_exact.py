@@ -28,12 +28,12 @@ def test_the_exact_epsilon_is_within_the_certified_bounds(k, epsilon, calibratio
         return lambda sets: greedy_law(CoverageInstance.from_sets(sets, candidates=3), k, base, p)
 
     one = exact_epsilon(law(None), SETS, max_size=2)
-    assert one.plus.ratio <= base
-    assert one.minus.ratio <= base**k
+    assert one.remove.ratio <= base
+    assert one.add.ratio <= base**k
     both = exact_epsilon(law(Fraction(plan.p)), SETS, max_size=2)
     bound = mechanism.guarantee.bound
-    assert both.plus.ratio <= exp(bound.plus) <= exp(plan.target)
-    assert both.minus.ratio <= exp(bound.minus) <= exp(plan.target)
+    assert both.remove.ratio <= exp(bound.remove) <= exp(plan.target)
+    assert both.add.ratio <= exp(bound.add) <= exp(plan.target)
 
 
 def test_without_a_sample_the_other_direction_exceeds_epsilon0():
@@ -41,8 +41,8 @@ def test_without_a_sample_the_other_direction_exceeds_epsilon0():
     k, m = 2, 7
     law = lambda sets: greedy_law(CoverageInstance.from_sets(sets, candidates=m), k, exp(1))  # noqa: E731
     worst = exact_epsilon(law, [tuple(range(m - k))], max_size=1)
-    assert worst.plus.ratio <= exp(1)
+    assert worst.remove.ratio <= exp(1)
     expected = (exp(1) * (m - k) + 2) / m * (exp(1) * (m - k) + 1) / (m - 1)
-    assert worst.minus.ratio == expected
-    assert exp("3/2") < worst.minus.ratio < exp(2)
-    assert OneSidedGreedy(k, 1).guarantee.bound.minus == k
+    assert worst.add.ratio == expected
+    assert exp("3/2") < worst.add.ratio < exp(2)
+    assert OneSidedGreedy(k, 1).guarantee.bound.add == k

@@ -23,7 +23,7 @@ from accountant.applications.submodular import (
     lazy_greedy,
     selection_value,
 )
-from accountant.guarantees.theorem import Notion
+from accountant.guarantees.measures import Notion
 from profiles import InvalidArgument, InvalidData, InvalidTarget
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, SUBMODULAR
 from profiles.randomness.bernoulli import PoissonSampler
@@ -155,7 +155,7 @@ def test_guarantees_say_what_is_open():
     assert sum("seed" in text for text in mechanism.run(instance, 1, bits=2).guarantee.hypotheses) == 1
     one = OneSidedGreedy(1, "0.5").run(instance)
     assert one.guarantee.notion is Notion.ADD_REMOVE_DP
-    assert (one.guarantee.bound.plus, one.guarantee.bound.minus) == (Fraction(1, 2), Fraction(1, 2))
+    assert (one.guarantee.bound.remove, one.guarantee.bound.add) == (Fraction(1, 2), Fraction(1, 2))
     assert (SUBMODULAR in open_.hypotheses, SUBMODULAR in mechanism.run(own).guarantee.hypotheses) == (False, False)
     kept = PrivateGreedy(1, "0.7", method="kept")
     assert SUBMODULAR in kept.guarantee.hypotheses

@@ -59,9 +59,9 @@ class Filling:
 def test_coverage_in_both_directions(k):
     """All data sets of at most two users with any of 8 sets: e^epsilon0 = 2, and 2^k where a user comes."""
     worst = exact_epsilon(lambda sets: kept_law(CoverageInstance.from_sets(sets, candidates=3), k, A), SETS, max_size=2)
-    assert worst.plus.ratio == 2  # attained
-    assert worst.minus.ratio <= 2 ** min(k, 2)
-    assert worst.minus.ratio > (1 if k > 1 else Fraction(3, 2))
+    assert worst.remove.ratio == 2  # attained
+    assert worst.add.ratio <= 2 ** min(k, 2)
+    assert worst.add.ratio > (1 if k > 1 else Fraction(3, 2))
 
 
 @pytest.mark.thorough
@@ -88,8 +88,8 @@ def test_the_private_law_keeps_epsilon(k, epsilon):
     law = lambda sets: kept_law(CoverageInstance.from_sets(sets, candidates=3), k, decay, Fraction(plan.p))  # noqa: E731
     worst = exact_epsilon(law, SETS, max_size=2)
     p = Fraction(plan.p)
-    assert worst.plus.ratio <= 1 + p * (1 / decay - 1)
-    assert worst.minus.ratio <= 1 / (1 - p * (1 - decay**k))
+    assert worst.remove.ratio <= 1 + p * (1 / decay - 1)
+    assert worst.add.ratio <= 1 / (1 - p * (1 - decay**k))
     assert mechanism.guarantee.bound.epsilon <= Fraction(epsilon)
 
 
@@ -182,7 +182,7 @@ def test_sampling_is_balanced_for_a_public_number_of_users():
     best = calibrate_rounds("0.1", 2)
     plan = PrivateGreedy(2, "0.1", users=500, candidates=64).plan
     assert plan.p > best.p
-    assert plan.plus <= Fraction(1, 10) >= plan.minus
+    assert plan.remove <= Fraction(1, 10) >= plan.add
     error = lambda found, n: np.sqrt(n * (1 - found.p) / found.p) + (np.log(32) + 1) / (found.p * float(found.epsilon0))  # noqa: E731
     assert error(plan, 500) < 0.8 * error(best, 500)
     assert balance_sampling(best, 1, 64).p == pytest.approx(best.p, rel=0.5)

@@ -133,9 +133,9 @@ def test_the_predecessor_keeps_delta(sets, k, epsilon0, delta):
 def test_the_guarantee_without_sampling_has_two_directions():
     mechanism = OneSidedGreedy(3, epsilon0_for(1, "1e-6", coverage=True))
     bound = approximate_guarantee(mechanism, "1e-6", coverage=True).bound
-    assert bound.plus == mechanism.epsilon0
-    assert bound.minus <= 1
-    assert (bound.delta_plus, bound.delta_minus) == (0, Fraction(1, 10**6))
+    assert bound.remove == mechanism.epsilon0
+    assert bound.add <= 1
+    assert (bound.delta_remove, bound.delta_add) == (0, Fraction(1, 10**6))
     assert TWO_VALUES in approximate_guarantee(mechanism, "1e-6", coverage=True).hypotheses
     assert TWO_VALUES not in approximate_guarantee(mechanism, "1e-6").hypotheses
 
@@ -147,5 +147,5 @@ def test_without_sampling_the_other_direction_is_lost():
     outcome = tuple(range(m - k, m))
     ratio = math.log(plain_law([], m, k, math.exp(epsilon0))[outcome] / plain_law(sets, m, k, math.exp(epsilon0))[outcome])
     assert 2.5 * epsilon0 < ratio < k * epsilon0
-    assert OneSidedGreedy(k, epsilon0).guarantee.bound.minus == k
+    assert OneSidedGreedy(k, epsilon0).guarantee.bound.add == k
     assert OneSidedGreedy(k, epsilon0).select(CoverageInstance.from_sets(sets, candidates=m), open_bits(1))

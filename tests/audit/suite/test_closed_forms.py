@@ -13,7 +13,7 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 from proofs_check.exact import expectation_over_laplace, laplace_cdf, laplace_pdf
 from tests.targets.suite import standard_suite
 from tests.targets.suite.numeric_svt import AdaptiveSVT

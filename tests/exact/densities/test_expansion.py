@@ -10,7 +10,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
+from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from proofs_check.exact import expectation_over_laplace, laplace_cdf, laplace_sf
 
 MOST_BITS = 200_000

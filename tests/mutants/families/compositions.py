@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 
-from proofs_check.kernel import compositions
-from proofs_check.kernel.compositions import read_events
+from proofs_check.kernel.theories.compositions import bounds as compositions
+from proofs_check.kernel.theories.compositions.bounds import read_events
 from tests.mutants.corpus import Json, Mutant, changed, places, write
 
 

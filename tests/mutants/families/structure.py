@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from proofs_check.kernel.claims import CLAIMS
-from proofs_check.kernel.rules import RULES, fields_of
+from proofs_check.kernel.core.rules import RULES, fields_of
+from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from tests.mutants.corpus import Json, Mutant, Place, changed, get, is_tree, places, texts, without, write
 
 _OPTIONAL = {"form", "precision", "open", "obligations", "closed"}  # without these, a proof may still be one

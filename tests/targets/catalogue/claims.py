@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.amplification import amplify
-from accountant.guarantees import EpsilonDP, amplify_by_importance_sampling, derive_profile, worst_case
+from accountant.guarantees import Losses, amplify_by_importance_sampling, derive_profile, worst_case
 from accountant.rules import SamplingRule
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
@@ -59,7 +59,7 @@ def certified_bound(profile: Profile, rule: SamplingRule) -> EpsilonBound:
     Raises what these raise, :class:`InvalidArgument` where the bound is not a number.
     """
     guarantee = worst_case(amplify_by_importance_sampling(derive_profile(profile), rule))
-    if not isinstance(guarantee.bound, EpsilonDP):
+    if not isinstance(guarantee.bound, Losses):
         raise InvalidArgument(f"the worst case of {profile.name!r} is not a number; give all parameters numbers")
     return guarantee.bound.evidence
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from accountant.applications.kmeans.gaussian import WeightSteps, tabulate_weights
 from accountant.curves import curve_of, make_event
-from accountant.guarantees import TwoSidedDP, curve_of_profile, point_of_curve
+from accountant.guarantees import Losses, curve_of_profile, point_of_curve
 from accountant.selection.select import Selection
 from accountant.weights.gaussian.one_step import OneStep
 from profiles import to_exact
@@ -168,7 +168,7 @@ def _correct() -> Iterator[AuditCase]:
             )  # fmt: skip
     for name, mechanism, dimension in list(_subjects())[::3]:
         found = point_of_curve(curve_of_profile(mechanism.profile), at_delta=DELTA).bound
-        whole = found.epsilon if isinstance(found, TwoSidedDP) and found.epsilon is not None else Fraction(0)
+        whole = found.epsilon if isinstance(found, Losses) and found.epsilon is not None else Fraction(0)
         runner = mechanism if isinstance(mechanism, GaussianSum) else BeforeQuotients(mechanism)
         yield AuditCase(
             f"{name}/unsampled-worst-case", mechanism.name, ClaimKind.WORST_CASE, release(runner), *_pair(dimension, 1.0),

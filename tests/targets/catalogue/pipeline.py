@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from accountant.applications.budget.spending import Charge, Part, PureNoise, Spending
 from accountant.applications.kmeans.access import DataAccess, Statistics
 from accountant.applications.kmeans.records import Domain, PrivateRecords
 from accountant.applications.kmeans.rows import ArrayRows
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, SamplePlan
-from accountant.applications.kmeans.spending import Charge, Part, PureNoise, Spending
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
 from profiles.arrays import Floats
 from profiles.mechanisms.exact import Release

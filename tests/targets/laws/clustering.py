@@ -15,7 +15,7 @@ from accountant.applications.clustering.records import MetricRecords, Tally
 from accountant.applications.clustering.selection import CostReductions, count_nearest
 from accountant.applications.clustering.space import UNITS
 from profiles import InvalidArgument
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 
 _BITS = 256
 _MOST_OUTCOMES = 10**6

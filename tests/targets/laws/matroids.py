@@ -13,7 +13,7 @@ from accountant.applications.submodular.matroids.matroid import Matroid, Members
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy, mark
 from accountant.applications.submodular.matroids.rounding import exchange_once
 from profiles.arrays import Integers
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 
 BITS = 192
 Bases = tuple[Members, ...]

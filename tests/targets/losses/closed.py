@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import acb, arb
 
-from proofs_check.enclosures import ball
+from profiles.balls import ball
 
 
 def normal_tail(z: Any) -> Any:

@@ -9,7 +9,7 @@ from math import comb, isqrt
 
 from flint import arb, arb_poly
 
-from proofs_check.enclosures import ball
+from profiles.balls import ball
 
 _MOST_OUTCOMES = 100_000
 _MANY_ATOMS = 60

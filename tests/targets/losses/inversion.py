@@ -23,7 +23,7 @@ from math import ceil, log, log1p, pi
 import numpy as np
 from flint import acb, arb
 
-from proofs_check.enclosures import ball
+from profiles.balls import ball
 from tests.targets.losses.moments import Moments, TooManyNodes
 
 Part = tuple[Moments, int]

@@ -13,7 +13,7 @@ import numpy as np
 from flint import acb, arb
 
 from profiles.arrays import Floats
-from proofs_check.enclosures import ball
+from profiles.balls import ball
 
 #: Natural logarithm of one over the relative error of moments that is aimed at.
 _ACCURACY = 75.0

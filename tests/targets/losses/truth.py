@@ -9,7 +9,7 @@ from fractions import Fraction
 from flint import arb
 
 from accountant.curves import Event, MechanismKind
-from proofs_check.enclosures import ball, working_precision
+from profiles.balls import ball, working_precision
 from tests.targets.losses import closed, finite, inversion, rounded
 from tests.targets.losses.finite import Finite
 from tests.targets.losses.moments import Atoms, Laplace, SampledGaussian, WholeGaussian

@@ -17,8 +17,9 @@ from accountant.weights.fast.exact import affine_in_one, split_weight
 from accountant.weights.fast.rounding import LIBRARY, TINY, U, make_target, split
 from accountant.weights.fast.small import make_pair
 from profiles import parse_expression
+from profiles.balls import ball, working_precision
 from profiles.evaluation import exact_value
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.enclosures import Enclosure
 
 
 def points(function: str, count: int) -> np.ndarray:

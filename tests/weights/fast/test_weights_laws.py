@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import profiles
 from accountant.weights.fast import ConvexityPremise, WeightsResult, optimal_weights, probabilities
-from proofs_check.enclosures import Enclosure, ball, working_precision
+from profiles.balls import ball, working_precision
+from proofs_check.enclosures import Enclosure
 
 TARGETS = ["1e-12", "1e-6", "1e-3", "1", "50", "800", "5000"]
 FORMS = [

@@ -49,7 +49,7 @@ def test_both_sides_enclose_the_worst_record_of_an_independent_search(q):
     worst = largest_epsilon(q, DELTA)
     assert float(found.lower) <= worst * (1 + 1e-3)
     assert worst <= float(found.upper) * (1 + 1e-12)
-    assert found.covered.cover.reached
+    assert found.evidence.cover.reached
     assert float(found.upper - found.lower) <= 0.0101 * max(1, float(found.upper))
     assert check(json.dumps(found.certificate())).accepted
 
@@ -61,7 +61,7 @@ def test_several_steps_and_two_statistics():
     assert check(json.dumps(found.certificate())).accepted
     both = declare("two", notion="gaussian", mu="w*(y + z)/30", record={"y": [0, 1], "z": [0, 2]})
     pair = derive_delta(both, "1e-5", q="1/10 + z/10 + y/20", gap="0.05")
-    assert pair.covered.cover.reached
+    assert pair.evidence.cover.reached
     assert check(json.dumps(pair.certificate())).accepted
 
 

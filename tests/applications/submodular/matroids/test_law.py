@@ -17,8 +17,8 @@ from accountant.applications.submodular.matroids import (
     PrivateMatroidGreedy,
     UniformMatroid,
 )
+from profiles.balls import ball, working_precision
 from profiles.randomness.bits import open_bits
-from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact import exact_epsilon, subsampled_law
 from tests.targets.laws.matroids import enclose_greedy_law, enclose_law, finish_law
 
@@ -62,14 +62,14 @@ def universe(mechanism, most):
 
 def losses(laws):
     """Return the largest log ratio over all neighbors and outputs, for a user who goes and for one who comes."""
-    plus = minus = arb(0)
+    remove = add = arb(0)
     for data, law in laws.items():
         for i in range(len(data)):
             other = laws[data[:i] + data[i + 1 :]]
             for output in set(law) | set(other):
                 ratio = (law[output] / other[output]).log()
-                plus, minus = plus.max(ratio), minus.max(-ratio)
-    return plus, minus
+                remove, add = remove.max(ratio), add.max(-ratio)
+    return remove, add
 
 
 @lru_cache
@@ -88,11 +88,11 @@ def laws_of(name):
 @pytest.mark.parametrize("name", CASES)
 def test_add_dp_on_all_neighbors(name):
     mechanism = CASES[name][0]
-    plus, _ = losses(laws_of(name))
+    remove, _ = losses(laws_of(name))
     bases_plus, _ = losses(greedy_laws_of(name))
     with working_precision(192):
         assert all(abs(sum(law.values(), arb(0)) - 1) < 1e-40 for law in laws_of(name).values())
-        assert 0 < plus <= ball(mechanism.plan.epsilon0)
+        assert 0 < remove <= ball(mechanism.plan.epsilon0)
         assert 0 < bases_plus <= ball(mechanism.budgets[0])
 
 
@@ -111,9 +111,9 @@ def test_sampled_users_make_it_private_in_both_directions(name):
                 for output, probability in laws_of(name)[kept].items():
                     law[output] = law.get(output, arb(0)) + weight * probability
             sampled[data] = law
-        plus, minus = losses(sampled)
-        assert 0 < plus <= ball(mechanism.plan.target)
-        assert 0 < minus <= ball(mechanism.plan.target)
+        remove, add = losses(sampled)
+        assert 0 < remove <= ball(mechanism.plan.target)
+        assert 0 < add <= ball(mechanism.plan.target)
 
 
 def test_the_public_exact_epsilon_agrees():
@@ -123,11 +123,11 @@ def test_the_public_exact_epsilon_agrees():
     laws = laws_of(name)
     worst = exact_epsilon(laws.__getitem__, powerset_types(2), max_size=most)
     with working_precision(192):
-        plus, minus = losses(laws)
-    for found, wanted in ((worst.plus, plus), (worst.minus, minus)):
+        remove, add = losses(laws)
+    for found, wanted in ((worst.remove, remove), (worst.add, add)):
         assert found.epsilon.lower <= float(wanted) <= found.epsilon.upper
         assert found.epsilon.upper - found.epsilon.lower < 1e-12
-    assert worst.plus.epsilon.upper <= mechanism.plan.epsilon0
+    assert worst.remove.epsilon.upper <= mechanism.plan.epsilon0
     sampled = exact_epsilon(lambda data: subsampled_law(laws.__getitem__, data, Fraction(mechanism.plan.p)), powerset_types(2), max_size=2)
     assert 0.4 < sampled.symmetric.lower <= sampled.symmetric.upper <= mechanism.plan.target
 
@@ -138,9 +138,9 @@ def test_without_sampling_it_is_not_private():
     user, nobody = mechanism.function.read([range(20)]), mechanism.function.read([])
     output = (frozenset({20, 21}),)
     with working_precision(192):
-        minus = (enclose_greedy_law(mechanism, nobody)[output] / enclose_greedy_law(mechanism, user)[output]).log()
-        assert minus > ball(mechanism.plan.epsilon0) * 1.6
-        assert minus < 2 * ball(mechanism.plan.epsilon0)
+        add = (enclose_greedy_law(mechanism, nobody)[output] / enclose_greedy_law(mechanism, user)[output]).log()
+        assert add > ball(mechanism.plan.epsilon0) * 1.6
+        assert add < 2 * ball(mechanism.plan.epsilon0)
 
 
 @pytest.mark.thorough(quick=1)
@@ -151,9 +151,9 @@ def test_the_loss_of_greedy_comes_near_its_budget(size, rounds, least):
     user, nobody = (enclose_greedy_law(mechanism, mechanism.function.read(users)) for users in ([[0]], []))
     output = (frozenset({0}),) * rounds
     with working_precision(192):
-        plus = (user[output] / nobody[output]).log()
-        assert plus <= ball(mechanism.budgets[0])
-        assert plus > ball(mechanism.budgets[0]) * least
+        remove = (user[output] / nobody[output]).log()
+        assert remove <= ball(mechanism.budgets[0])
+        assert remove > ball(mechanism.budgets[0]) * least
 
 
 @pytest.mark.thorough(quick=1)

@@ -21,11 +21,11 @@ from accountant.applications.submodular.matroids import (
     UniformMatroid,
 )
 from accountant.applications.submodular.matroids import mechanism as module
-from accountant.applications.submodular.matroids.mechanism import CONTRIBUTIONS, run_continuous_greedy
+from accountant.applications.submodular.matroids.mechanism import run_continuous_greedy
 from accountant.applications.submodular.matroids.objective import MOST_UNITS
-from accountant.applications.submodular.matroids.per_user import RECORDWISE
-from accountant.guarantees import ARITHMETIC, INDEPENDENT, render
+from accountant.guarantees import ARITHMETIC, INDEPENDENT, USERS, render
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidTarget
+from profiles.hypotheses import CONTRIBUTIONS, RECORDWISE
 from profiles.randomness import ExponentialDraws
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import open_bits
@@ -38,23 +38,23 @@ def make(**given):
 def test_the_guarantee_is_the_target_in_both_directions():
     mechanism = make(epsilon="0.3")
     bound = mechanism.guarantee.bound
-    assert bound.plus <= Fraction(3, 10)
-    assert bound.minus <= Fraction(3, 10)
+    assert bound.remove <= Fraction(3, 10)
+    assert bound.add <= Fraction(3, 10)
     assert bound.epsilon > Fraction(299, 1000)
-    assert INDEPENDENT in mechanism.guarantee.hypotheses
+    assert USERS.name_draws() in mechanism.guarantee.hypotheses
     with mp.workdps(60):
         assert abs(mpf(mechanism.plan.epsilon0.numerator) / mechanism.plan.epsilon0.denominator - mp.log(1 + mp.exp(mpf("0.3")))) < 1e-15
     greedy, selection = mechanism.budgets
-    assert mechanism.add_dp.bound.minus == mechanism.matroid.rank * mechanism.rounds * greedy + selection
-    assert make(epsilon="5000").add_dp.bound.minus is None  # beyond what the rules take
-    assert mechanism.add_dp.bound.plus == mechanism.plan.epsilon0 == sum(mechanism.budgets)
+    assert mechanism.add_dp.bound.add == mechanism.matroid.rank * mechanism.rounds * greedy + selection
+    assert make(epsilon="5000").add_dp.bound.add is None  # beyond what the rules take
+    assert mechanism.add_dp.bound.remove == mechanism.plan.epsilon0 == sum(mechanism.budgets)
 
 
 def test_an_answer_has_the_set_and_the_guarantee_only():
     answer = make().run([[0, 1], [2], [5]], np.random.default_rng(0), bits=1)
     assert [field.name for field in dataclasses.fields(answer)] == ["output", "guarantee", "utility", "choice", "charged"]
     assert answer.output == answer.members
-    assert INDEPENDENT not in answer.guarantee.hypotheses
+    assert INDEPENDENT.id not in [item.id for item in answer.guarantee.hypotheses]
     assert ARITHMETIC in answer.guarantee.hypotheses
     assert "private matroid greedy" in render(answer.guarantee)
     secure = make().run([[0]], np.random.default_rng(0))

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from profiles.balls import working_precision
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import KNormSum, WeightedLloyd
-from proofs_check.enclosures import working_precision
 from tests.targets.suite.amplification import TwoSampledSums
 from tests.targets.suite.case import SuiteCase
 from tests.targets.suite.floating_point import NaiveLaplace, SnappingLaplace

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
+from profiles.balls import ball, upper_fraction
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import KNormSum, WeightedLloyd
 from profiles.numbers import to_exact
-from proofs_check.enclosures import ball, upper_fraction
 from tests.targets.suite.amplification import TwoSampledSums
 from tests.targets.suite.floating_point import SnappingLaplace
 from tests.targets.suite.geometric import TruncatedGeometric

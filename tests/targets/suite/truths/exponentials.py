@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from flint import arb
 
-from proofs_check.enclosures import ball
+from profiles.balls import ball
 
 #: A sum Σ a_m e^{m u r}: power m → coefficient a_m.
 Terms = dict[int, arb]

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from proofs_check.enclosures import ball
+from profiles.balls import ball
 from tests.targets.suite.truths.exponentials import (
     Piecewise,
     common_unit,

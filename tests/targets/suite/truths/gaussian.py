@@ -9,8 +9,8 @@ from typing import Any
 
 from flint import arb
 
+from profiles.balls import ball
 from profiles.errors import InvalidArgument
-from proofs_check.enclosures import ball
 from tests.targets.suite.gaussian import FixedSizeSum, GaussianSums
 from tests.targets.suite.noise import STEP
 from tests.targets.suite.truths.sides import Directions, Side

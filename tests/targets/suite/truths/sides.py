@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from proofs_check.enclosures import lower_fraction, upper_fraction
+from profiles.balls import lower_fraction, upper_fraction
 from tests.targets.suite.case import Nats
 
 #: Truths are written with this many decimals, rounded outward.

@@ -10,8 +10,8 @@ from itertools import combinations
 
 from flint import arb
 
+from profiles.balls import ball
 from profiles.errors import InvalidArgument
-from proofs_check.enclosures import ball
 from tests.targets.suite.noise import STEP
 from tests.targets.suite.numeric_svt import AdaptiveSVT, NumericalSVT
 from tests.targets.suite.sparse_vector import Answer, SparseVector

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from flint import arb
 
-from proofs_check.enclosures import ball, upper_fraction
+from profiles.balls import ball, upper_fraction
 from tests.targets.suite.case import Nats
 from tests.targets.suite.truths.sides import Side
 

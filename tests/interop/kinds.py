@@ -1,0 +1,89 @@
+"""One guarantee of each kind, under what it rests on: what the carriers are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from accountant import compose, derive_epsilon, subsample
+from accountant.curves.events import Composition, make_event
+from accountant.guarantees import (
+    Guarantee,
+    Neighbors,
+    Unit,
+    amplify_by_importance_sampling,
+    assume,
+    change_neighbors,
+    declare_add_dp,
+    declare_directions,
+    declare_events,
+    derive_profile,
+    group,
+    post_processing,
+    prove_run,
+)
+from accountant.guarantees.derive_gaussian import derive_delta
+from profiles import declare
+from profiles.hypotheses import Head, Hypothesis
+from profiles.mechanisms import LaplaceSum
+
+SUM = declare("a sum", "w*z/2", record={"z": [0, 1]}, source="somebody")
+#: A hypothesis of the user's own: no carrier knows it, and none may drop it.
+OWN = Hypothesis("stated", "n is the number of rows of the year before", Head.DATA)
+
+
+def losses(remove: object = "0.5", add: object = "0.25", **changes: object) -> Guarantee:
+    """Declared losses, with a hypothesis of the user's own."""
+    return declare_directions("a count", remove, add, source="somebody", hypotheses=(OWN,), **changes)  # type: ignore[arg-type]
+
+
+def curve(**changes: object) -> Guarantee:
+    """The curve of two runs of Gaussian noise on Poisson samples, and of a known epsilon."""
+    events = (make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10", count=2), make_event("pure", {"epsilon": "1/8"}))
+    return declare_events(Composition("training", events), (OWN,), **{"unit": Unit.RECORD, "neighbors": Neighbors.ADD_REMOVE} | changes)  # type: ignore[arg-type]
+
+
+def _epsilon() -> Guarantee:
+    return derive_epsilon(SUM, q="1/2").guarantee
+
+
+KINDS: Mapping[str, Callable[[], Guarantee]] = {
+    "profile": lambda: derive_profile(SUM),
+    "sampled profile": lambda: amplify_by_importance_sampling(derive_profile(SUM), derive_epsilon(SUM, q="1/2").rule),
+    "worst case with a proof": _epsilon,
+    "worst case with own hypotheses": lambda: assume(_epsilon(), (OWN,)),
+    "one-sided losses": lambda: declare_add_dp("a noisy maximum", 1, source="somebody", hypotheses=(OWN,)),
+    "losses in each direction": losses,
+    "losses with delta": lambda: losses(delta_remove="1e-6", delta_add="1e-7"),
+    "equal losses": lambda: losses("0.5", "0.5"),
+    "privacy curve": curve,
+    "curve of events of unknown neighbors": lambda: curve(neighbors=None),
+    "curve of users": lambda: curve(unit=Unit.USER),
+    "losses of users": lambda: losses(unit=Unit.USER),
+    "losses of events": lambda: losses(unit=Unit.EVENT),
+    "losses of users and periods": lambda: losses(unit=Unit.USER_PERIOD),
+    "losses where one is replaced": lambda: losses("0.5", "0.5", neighbors=Neighbors.REPLACE_ONE),
+    "losses where one is emptied": lambda: losses(neighbors=Neighbors.ZERO_OUT),
+    "curve where one is replaced": lambda: declare_events(
+        Composition("a survey", (make_event("randomized-response", {"epsilon": 1}),)), (OWN,), unit=Unit.RECORD, neighbors="replace-one"
+    ),
+    "losses after a change of neighbors": lambda: change_neighbors(losses(), Neighbors.REPLACE_ONE),
+    "mechanism of the catalogue": lambda: prove_run(
+        derive_epsilon(LaplaceSum(b=4, radius=1), q="1/2").guarantee, LaplaceSum(b=4, radius=1)
+    ),
+    "losses of a sample": lambda: subsample(losses(), "1/4"),
+    "composed losses": lambda: compose(losses(), losses("1", "1"), assume(losses(), ("a second one of mine",))),
+    "composed losses and curve": lambda: compose(losses(), curve()),
+    "two uses of one sample": lambda: compose(_epsilon(), _epsilon()),
+    "post-processed": lambda: post_processing(_epsilon(), "a table with rounded cells"),
+    "grouped": lambda: group(losses(), 3),
+    "worst case under Gaussian noise": lambda: (
+        derive_delta(declare("a norm", notion="gaussian", mu="w*z/4", record={"z": [0, 1]}), "1e-6", q="1/2").guarantee
+    ),
+}
+
+
+@cache
+def make(kind: str) -> Guarantee:
+    """Return the guarantee of a kind."""
+    return KINDS[kind]()

@@ -1,0 +1,116 @@
+"""The entry points by kinds, and for each kind what some of them leave open when they are run: what the matrix of misuse is executed on."""
+
+from __future__ import annotations
+
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from accountant import (
+    DPKMeans,
+    DPLloyd,
+    DPSGDClassifier,
+    amplify_once,
+    compose,
+    declare,
+    derive_epsilon,
+    draw_sample,
+    plan_sample,
+    subsample,
+)
+from accountant.applications.setcover import PrivateSetCover
+from accountant.applications.submodular import CoverageInstance, PrivateGreedy
+from accountant.applications.submodular.matroids import PerUser, PrivateMatroidGreedy, UniformMatroid
+from accountant.curves import curve_of, make_event
+from accountant.data import parse_statistic
+from accountant.guarantees import Guarantee
+from accountant.interop.carriers import carry, take
+from accountant.ledger import Ledger
+from accountant.onesided import declare_directions
+from profiles.mechanisms import LaplaceSum
+
+_FOUND = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+#: Every public name, by kind and by the package that lists it, and the commands by kind.
+NAMES: Mapping[str, Mapping[str, str]] = _FOUND["names"]
+COMMANDS: Mapping[str, str] = _FOUND["commands"]
+
+_SUM = declare("a sum", "w*z/2", record={"z": [0, 1]})
+_ROWS = np.linspace(0.1, 1, 40).reshape(-1, 1)
+_POINTS = np.random.default_rng(0).uniform(-0.5, 0.5, size=(300, 2))
+_LABELS = (_POINTS[:, 0] > 0).astype(int)
+_TABLE = pa.table({"id": np.arange(40), "z": _ROWS.ravel()})
+_NOISE = LaplaceSum(b=2, radius=1)
+_COVER = CoverageInstance.from_sets([[0], [1]], candidates=2)
+
+
+def _sample(*, seed: int | None = None, run: bool = False) -> Guarantee:
+    drawn = draw_sample(_NOISE, _ROWS, target_epsilon=1, specs=[parse_statistic("z=l1")], source=seed)
+    return drawn.release(_NOISE, None if seed is None else np.random.default_rng(seed + 1)).guarantee if run else drawn.guarantee
+
+
+def _train(**changes: Any) -> Guarantee:
+    model = DPSGDClassifier(noise=2, delta="1e-5", size=300, rate="1/5", steps=1, **changes)
+    return model.fit(_POINTS, _LABELS).guarantee_  # type: ignore[no-any-return]
+
+
+def _ledger(**changes: Any) -> Guarantee:
+    with tempfile.TemporaryDirectory() as folder:
+        given = {"budget": 5, "anchor": Path(folder, "a")} | changes
+        with Ledger.create(Path(folder, "l"), _TABLE, **given) as ledger:  # type: ignore[arg-type]
+            ledger.charge("one", _SUM, _TABLE)
+            return ledger.guarantee()
+
+
+def _bound() -> Guarantee:
+    return derive_epsilon(_SUM, q="1/2").guarantee
+
+
+#: What entry points of a kind conclude: one that is to be named in a cell is open in all of them.
+RUNS: Mapping[str, Mapping[str, Callable[[], Guarantee]]] = {
+    "bound": {
+        "derive_epsilon": _bound,
+        "amplify_once": lambda: amplify_once([_SUM, _SUM], q="1/2").guarantee,
+        "plan_sample": lambda: plan_sample(_SUM, q="1/2").guarantee(),
+    },
+    "sample": {"draw_sample": _sample, "Sample.release": lambda: _sample(run=True)},
+    "events": {
+        "sampled noise": lambda: curve_of(make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10", count=2)).guarantee,
+        "noise": lambda: curve_of(make_event("laplace", {"scale": 2})).guarantee,
+        "a known epsilon": lambda: curve_of(make_event("pure", {"epsilon": 2})).guarantee,
+    },
+    "rules": {
+        "compose": lambda: compose(_bound(), _bound()),
+        "subsample": lambda: subsample(declare_directions("a count", 1, 1, source="somebody"), "1/2"),
+    },
+    "estimator": {
+        "DPKMeans": lambda: DPKMeans(3, epsilon=1, radius=2).fit(_POINTS).guarantee_,
+        "DPLloyd": lambda: DPLloyd(3, epsilon=1, radius=1).fit(_POINTS).guarantee_,
+        "DPSGDClassifier": _train,
+    },
+    "application": {
+        "PrivateGreedy": lambda: PrivateGreedy(1, 1).run(_COVER).guarantee,
+        "PrivateMatroidGreedy": lambda: (
+            PrivateMatroidGreedy(
+                matroid=UniformMatroid(4, 2),
+                epsilon=1,
+                objective=PerUser(4, lambda data, sets: (data @ sets.T >= 0.5).astype(float)),
+                draws=8,
+            ).guarantee
+        ),
+    },
+    "cover": {"PrivateSetCover": lambda: PrivateSetCover(1, 2).run(_COVER).guarantee},
+    "ledger": {"Ledger": _ledger},
+    "carrier": {"pdp-guarantee": lambda: take(carry(_bound(), "pdp-guarantee"), out_of="pdp-guarantee")},
+}
+
+
+@cache
+def open_ids(kind: str, name: str) -> frozenset[str]:
+    """Return the ids of the hypotheses that an entry point leaves open."""
+    return frozenset(item.id for item in RUNS[kind][name]().hypotheses)
