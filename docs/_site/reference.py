@@ -42,6 +42,7 @@ PACKAGES = (
     "proofs_check.papers",
     "proofs_check.kernel",
     "proofs_check.enclosures",
+    "profiles.balls",
 )
 _FROM_ELSEWHERE = ("set_fit_request", "set_score_request", "set_predict_request", "set_transform_request", "set_partial_fit_request")
 

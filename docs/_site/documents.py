@@ -1,0 +1,49 @@
+"""docs/documents.md, made from the registry of documents: ``python docs/_site/documents.py > docs/documents.md``."""
+
+from __future__ import annotations
+
+from accountant.checking import load_document
+from proofs_check.kernel.formats import FORMATS
+
+_INTRO = """# The files of pdp
+
+Every file that a command or function writes has a format, and every format an entry in one registry.
+`pdp check FILE` (in Python `accountant.check`) says of each what it is, what was checked, and what is not checked:
+
+| exit code | |
+| --- | --- |
+| 0 | accepted: what the table calls checked was checked, now and here; the open hypotheses are printed |
+| 1 | rejected: a claim does not follow, or a file of a known format is damaged; the step is named |
+| 2 | the file makes no claim that can be checked, or is of no known format or version; one sentence says what to do |
+
+The kernel alone (`checker.pyz`, `python -m proofs_check.kernel`, and the page in the browser) knows the same names. It judges
+`pdp-certificate`, and ends with 2 for all others.
+
+A file *states its protection* (whom it protects, and against what change) and its *open hypotheses* under the key that the table names;
+"in words" is for people to read. Where the cell is empty, files of the format state none.
+
+| format | what it is | versions | protection | hypotheses | `pdp check` |
+| --- | --- | --- | --- | --- | --- |
+"""
+_OUTRO = """
+Names with `pdp-` stand in the file, as `format` or in its first line. Formats in detail: [certificates](certificates.md), [guarantees
+and profiles](interoperability.md#the-formats), [samples](poisson-sampler.md#4-the-certificate),
+[compositions](account.md), [ledgers](ledger.md).
+"""
+
+
+def page_text() -> str:
+    """Return the page."""
+    lines = []
+    for name in FORMATS:
+        item = load_document(name)
+        checked = item.told if item.check is not None or item.parts is not None else f"nothing: it {item.told}"
+        versions = ", ".join(map(str, item.versions))
+        keys = [f"`{key}`" if key.isidentifier() else key for key in (item.protection, item.hypotheses)]
+        shown = f"`{name}`" if name.startswith("pdp-") else name
+        lines.append(f"| {' | '.join((shown, item.meaning, versions, *keys, checked))} |\n".replace("  ", " "))
+    return _INTRO + "".join(lines) + _OUTRO
+
+
+if __name__ == "__main__":
+    print(page_text(), end="")  # noqa: T201

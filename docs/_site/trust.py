@@ -1,0 +1,194 @@
+"""docs/trust.md, what a user of certificates has to believe, made from the kernel: ``python docs/_site/trust.py > docs/trust.md``."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from proofs_check import kernel
+from proofs_check.archive import checker_digest, make_checker
+from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, mark_rule, state_axiom
+from proofs_check.kernel.core.rules import RULES, SIDE_CONDITIONS, fields_of
+from proofs_check.kernel.procedures.normal import IDENTITIES
+from proofs_check.kernel.theories.profiles.claims import CLAIMS
+
+_HEAD = """# What you have to believe
+
+*This page is generated: `python docs/_site/trust.py > docs/trust.md`.*
+
+When `pdp check`, or `python -m proofs_check.kernel FILE`, accepts a certificate, its claims are theorems about the function ε that is
+written in it, or about δ of the events that are listed in it. For that you have to believe what stands on this page and nothing else: not
+the prover, not SymPy, not python-flint, not the command line. The kernel is {lines:,} lines of code ({texts} more are docstrings) in
+{modules} modules; it reads the profile, or the events, from the certificate's text and derives every goal by itself. `pdp check --axioms`
+prints which of the axioms below a certificate used.
+
+What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, that
+records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Every guarantee carries those that it rests on
+as hypotheses; some are discharged, each with the reason on record (for mechanisms of the catalogue in exact mode also the last one:
+[exact-noise.md](exact-noise.md)).
+
+## The interpreter and its standard library
+
+Python 3.11 or newer, and from its standard library {library}.
+
+Of `decimal` it is believed that sums, products, quotients and roots are rounded as documented, and that `exp` and `ln` are off by at most
+one unit in the last place, and that a product for all of whose digits there is room is exact; of `fractions` and integers, that they are
+exact; of `json` and `re`, that they read what the text says.
+Nothing is evaluated or executed: expressions are read word by word, by the kernel itself.
+Why the verdict is the same on every interpreter: [portability.md](portability.md).
+
+## The kernel as one file
+
+`pdp check --export checker.pyz` writes the kernel as one file of {size:,} bytes, which any Python from 3.11 on runs:
+`python -I -O checker.pyz FILE`. It holds the modules below as they are.
+The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
+
+`{digest}`.
+
+## The kernel's modules
+"""
+
+_RULES = """
+## Rules
+
+A goal is t ≥ 0, or t > 0 if it is strict, for all points of a box; t is defined everywhere on the box. Trees of these rules prove goals.
+Fields in brackets are optional.
+
+The last column says whether the axiom itself is proved formally, by which theorems of `proofs_check/coq/rules.v`, or on paper,
+and where. A theorem is about the rule as it is stated here, over Coq's real numbers; that the kernel's program applies the rule as
+stated is not proved.
+"""
+
+_IDENTITIES = """
+## Identities of normal forms
+
+A normal form is the term itself, rewritten by these, wherever both sides are defined. `zero`, `manifest` and every comparison of terms use
+them.
+"""
+
+_SIDE = """
+## Side conditions
+
+They are goals themselves, shown by trees that the certificate brings or, without any, by `manifest`, `zero` or `boxes`.
+"""
+
+_CLAIMS = """
+## Claims
+
+The last column says what an accepted claim of that name and verdict states; its proof brings trees for the goals. A claim "proved" that is
+about all records may also be proved for the records on either side of a number in the range of one variable; `assumption-9-nonzero`
+also for the records at, above and below a number, each by itself, where beside it the distance from the number takes the place of the
+variable. E is exp(target) − 1, K is
+ε″ + ε′², the second derivative of exp∘ε divided by exp∘ε.
+"""
+
+_COMPOSITIONS = """
+## Claims about compositions
+
+A certificate with a `composition` in place of a profile lists events: a mechanism, its noise, the probability of Poisson sampling, a count.
+Its claims bring no proofs: the kernel computes δ from the events, on the `grid` that the claim names, with every rounding to the claim's
+side. What makes that a bound are the theorems of [composition-bounds.md](composition-bounds.md): dominating pairs compose (Theorem 2) and
+are sampled (Theorem 6), and each step from a law of losses to the next one is to one side (Theorems 4, 5, 7, 8, section 12), with the error
+of every number bounded (section 11). Above the largest loss δ is what is lost wholly, below it δ is positive (Theorem 10).
+They are {mark}.
+"""
+
+_COMPOSED = (
+    (
+        "`delta-upper proved`",
+        "`direction`, `epsilon`, `bound`, [`grid`], [`order`]",
+        "In this direction, delta at epsilon is at most the bound.",
+    ),
+    (
+        "`delta-lower proved`",
+        "`direction`, `epsilon`, `bound`, [`grid`]",
+        "In this direction, some mechanism that is what the events say has a delta at epsilon of at least the bound.",
+    ),
+    (
+        "`delta-positive proved`",
+        "`direction`, `epsilon`, `bound`",
+        "In this direction, some mechanism that is what the events say has a delta above the bound, which is 0, at every smaller epsilon.",
+    ),
+)
+
+
+def trust_text() -> str:
+    """Return the page."""
+    folder = Path(inspect.getfile(kernel)).parent
+    places = sorted((path.relative_to(folder) for path in folder.rglob("*.py")), key=_reading_order)
+    sources = [folder / place for place in places]
+    counts = {path: count_lines(path.read_text(encoding="utf-8")) for path in sources}
+    lines, texts = (sum(column) for column in zip(*counts.values(), strict=True))
+    library = ", ".join(f"`{name}`" for name in sorted({name for path in sources for name in _imports(path)}))
+    modules = [
+        (f"`{place.with_suffix('').as_posix()}`", str(counts[folder / place][0] - counts[folder / place][1]), _purpose(folder / place))
+        for place in places
+        if place.name != "__init__.py" or len(place.parts) == 1
+    ]
+    rules = [(f"`{name}`", _fields(rule), state_axiom(rule), mark_rule(name)) for name, rule in RULES.items()]
+    claims = [(f"`{name}`", _fields(claim), state_axiom(claim)) for name, claim in CLAIMS.items()]
+    return "".join(
+        (
+            _HEAD.format(
+                lines=lines - texts, texts=texts, modules=len(sources), library=library, size=len(make_checker()), digest=checker_digest()
+            ),
+            _table(("module", "lines", "what it does"), modules),
+            _RULES,
+            _table(("rule", "fields", "axiom", "proof"), rules),
+            _IDENTITIES,
+            _table(("name", "identity", "proof"), ((name, identity, mark_rule(name)) for name, identity in IDENTITIES.items())),
+            _SIDE,
+            _table(("side condition", "axiom", "proof"), ((name, axiom, mark_rule(name)) for name, axiom in SIDE_CONDITIONS.items())),
+            _CLAIMS,
+            _table(("claim", "fields of its proof", "states"), claims),
+            _COMPOSITIONS.format(mark=MARK_OF_COMPOSITIONS),
+            _table(("claim", "fields", "states"), _COMPOSED),
+        )
+    )
+
+
+def _reading_order(place: Path) -> tuple[int, str]:
+    # the core first, then what it uses, what claims mean, and what reads and asks
+    folders = ("core", "procedures", "theories")
+    return (folders.index(place.parts[0]) if place.parts[0] in folders else len(folders)), place.as_posix()
+
+
+def count_lines(source: str) -> tuple[int, int]:
+    """Return the number of lines that are neither blank nor comments, and how many of these are docstrings."""
+    lines = sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
+    texts = 0
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            texts += (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
+    return lines, texts
+
+
+def _imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module)
+    return found
+
+
+def _fields(function: Callable[..., None]) -> str:
+    names, required = fields_of(function)
+    return ", ".join(f"`{name}`" if name in required else f"[`{name}`]" for name in names)
+
+
+def _purpose(path: Path) -> str:
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").splitlines()[0]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    shown = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n" + "".join(f"| {' | '.join(row)} |\n" for row in shown)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(trust_text())
