@@ -147,7 +147,7 @@ $(DOCS): $(STAMP)
 docs: $(DOCS) $(if $(shell command -v npm),$(RUNTIME))
 	rm -rf $(OUT)/site
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d $(OUT)/site-doctrees docs $(OUT)/site
-	if [ -e $(RUNTIME) ]; then $(BIN)/python -m accountant.report.checking $(RUNTIME) $(OUT)/site/check.html; else echo "no npm: the page that checks certificates is left out (docs/self-checking.md)"; fi
+	if [ -e $(RUNTIME) ]; then $(BIN)/python docs/_site/checking.py $(RUNTIME) $(OUT)/site/check.html; else echo "no npm: the page that checks certificates is left out (docs/self-checking.md)"; fi
 	@echo "open $(OUT)/site/index.html"
 
 lint: $(STAMP)

@@ -25,7 +25,7 @@ from typing import Any
 from accountant.curves import Composition, Direction, engine, make_event
 from accountant.curves.engine import bound_epsilon
 from accountant.curves.grids import LEAST_EPSILON, Side, find_shape, plan
-from proofs_check.kernel import curves
+from proofs_check.kernel.theories.compositions import curves
 from tests.soundness.account_sweep import BY_HAND
 
 _WORKER = Path(__file__).parent / "workers" / "time_dp_accounting.py"
