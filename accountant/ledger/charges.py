@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from accountant.curves.events import Event, MechanismKind
+from accountant.compositions.events import Event, MechanismKind
 from accountant.guarantees.bounds import bound_epsilon
 from accountant.guarantees.derive import DerivedEpsilon, bound_without_sampling
 from accountant.guarantees.gaussian import bound_mu

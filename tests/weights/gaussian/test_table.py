@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from accountant import check
-from accountant.curves.events import Direction
+from accountant.compositions.events import Direction
 from accountant.selection.scales import find_scale
 from accountant.selection.shifts import prepare_shifts, serve
 from accountant.weights.fast.columns import Decimals
