@@ -8,7 +8,7 @@ nothing is derived from it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -20,9 +20,10 @@ from profiles.profile import Profile
 from profiles.terms import Term, applications, free_symbols, number, to_text
 from profiles.variables import Variable
 from proofs_check.certificates import check_text, make_certificate
+from proofs_check.kernel import Report
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
-from proofs_check.prover.effort import apart, until_failure
+from proofs_check.prover.effort import apart, spend, until_failure
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -32,6 +33,8 @@ from proofs_check.results import Tree
 #: Work, in nominal seconds; a profile that is not proved well-defined with it is undecided.
 SECONDS = 8.0
 EPSILON = ProfileNotion.PURE.number
+#: What it costs a search to have a certificate checked: at all, and for each character.
+CHECK, CHARACTER = 5_000, 10
 
 
 @lru_cache(maxsize=256)
@@ -114,6 +117,19 @@ def admit(profile: Profile) -> Profile:
     """Return ``profile`` if ε is proved real, finite and not negative on its domain. Raises as :func:`well_defined_claim`."""
     well_defined_claim(profile)
     return profile
+
+
+def report_on(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> Report:
+    """Put claims, behind the profile's own well-definedness, to the kernel."""
+    everything = [well_defined_claim(profile), *claims]
+    text = json.dumps(make_certificate(profile, everything, target=target, q=q))
+    spend(CHECK + CHARACTER * len(text))
+    return check_text(text)
+
+
+def checks(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> bool:
+    """Tell whether the kernel accepts the claims."""
+    return report_on(profile, claims, target=target, q=q).accepted
 
 
 def _points(term: Term, variables: tuple[Variable, ...]) -> Iterator[dict[str, Fraction]]:

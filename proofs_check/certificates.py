@@ -19,14 +19,10 @@ from proofs_check.kernel import Report, check
 from proofs_check.kernel.core.rules import Session
 from proofs_check.kernel.core.terms import Meter
 from proofs_check.kernel.formats import OWN
-from proofs_check.prover.effort import spend
 from proofs_check.results import Tree
 
 FORMAT = OWN
 VERSION = 1
-
-#: What it costs a search to have a certificate checked: at all, and for each character.
-CHECK, CHARACTER = 5_000, 10
 
 
 def number_json(value: Fraction) -> str:
@@ -84,21 +80,6 @@ def check_text(text: str) -> Report:
 @lru_cache(maxsize=4096)
 def _check_alone(text: str) -> Report:
     return check(text)
-
-
-def report_on(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> Report:
-    """Put claims, behind the profile's own well-definedness, to the kernel."""
-    from proofs_check.admission import well_defined_claim  # noqa: PLC0415
-
-    everything = [well_defined_claim(profile), *claims]
-    text = json.dumps(make_certificate(profile, everything, target=target, q=q))
-    spend(CHECK + CHARACTER * len(text))
-    return check_text(text)
-
-
-def checks(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> bool:
-    """Tell whether the kernel accepts the claims."""
-    return report_on(profile, claims, target=target, q=q).accepted
 
 
 class Fault(Exception):

@@ -15,8 +15,8 @@ from profiles.balls import working_precision
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import shorten
 from profiles.terms import Term
+from proofs_check.branch_and_bound import Point, SearchedTerm
 from proofs_check.suprema.bound import least_value
-from proofs_check.suprema.branch import Point, SearchedTerm
 from proofs_check.suprema.search import guess_maximiser
 from proofs_check.suprema.terms import odds_term, sampled_term
 

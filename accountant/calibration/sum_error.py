@@ -21,7 +21,7 @@ from profiles.evaluation import exact_value
 from profiles.numbers import round_up
 from profiles.terms import number, symbol
 from profiles.variables import Statistic
-from proofs_check.suprema.branch import SearchedTerm, enclose_supremum
+from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum
 from proofs_check.suprema.search import rounded_up
 
 #: The norms whose densities ∝ exp(−‖ζ‖_p/s) are meant by a noise of scale s, with p.

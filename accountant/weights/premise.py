@@ -16,13 +16,13 @@ from profiles.profile import Profile
 from profiles.structure import affine_in_one, split_weight
 from profiles.symbolic import from_sympy
 from proofs_check.admission import admit
+from proofs_check.branch_and_bound import minimum_enclosure
 from proofs_check.conditions import assumption_8
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.prover.effort import within
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Verdict
-from proofs_check.suprema.branch import minimum_enclosure
 
 #: Work for the proof of convexity, in nominal seconds.
 SECONDS = 8.0

@@ -17,7 +17,8 @@ import sympy
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import fresh_name
 from profiles.variables import WEIGHT, Variable
-from proofs_check.certificates import checks, point_json
+from proofs_check.admission import checks
+from proofs_check.certificates import point_json
 from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_by_point, unknown

@@ -19,7 +19,7 @@ from profiles.numbers import exact_text
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, fresh_name, number, substitute, to_text
 from profiles.variables import WEIGHT, Variable
-from proofs_check.certificates import checks
+from proofs_check.admission import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
 from proofs_check.conditions.growth import offset_name, prove_growth

@@ -12,7 +12,8 @@ from profiles.numbers import exact_text
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from profiles.variables import WEIGHT, Variable
-from proofs_check.certificates import checks, point_json
+from proofs_check.admission import checks
+from proofs_check.certificates import point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import refute_at, substituted
 from proofs_check.prover.algebra import expand, put_in

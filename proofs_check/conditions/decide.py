@@ -13,7 +13,7 @@ from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
-from proofs_check.certificates import report_on
+from proofs_check.admission import report_on
 from proofs_check.conditions.context import Context
 from proofs_check.kernel import Report
 from proofs_check.prover.algebra import expand, put_in

@@ -13,7 +13,8 @@ from profiles.notions import ProfileNotion
 from profiles.profile import Profile
 from profiles.terms import number, substitute, symbol
 from profiles.variables import WEIGHT
-from proofs_check.certificates import checks, point_json
+from proofs_check.admission import checks
+from proofs_check.certificates import point_json
 from proofs_check.conditions.decide import AT_ONCE, FINELY
 from proofs_check.conditions.restating import restate
 from proofs_check.prover.effort import apart

@@ -12,12 +12,12 @@ from profiles.numbers import decimal_text
 from profiles.profile import Profile
 from profiles.symbolic import from_sympy
 from profiles.terms import to_short_text, to_text
+from proofs_check.branch_and_bound import minimum_enclosure
 from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.tight_floor import enclose_infimum
 from proofs_check.prover.algebra import derivative, put_in, tidy
 from proofs_check.prover.least import smallest_value
-from proofs_check.suprema.branch import minimum_enclosure
 
 #: Work (nominal seconds) for a number below μ_x that is better than the floor.
 SECONDS = 4.0

@@ -22,7 +22,7 @@ from profiles.numbers import decimal_text, exact_text
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term
 from profiles.variables import WEIGHT, Variable
-from proofs_check.certificates import checks
+from proofs_check.admission import checks
 from proofs_check.conditions.branches import Pieces, SmoothPiece, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.enclosures import Enclosure

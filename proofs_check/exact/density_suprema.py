@@ -13,11 +13,11 @@ from flint import arb, arb_series
 
 from profiles.balls import ball, interval, lower_fraction, upper_fraction, working_precision
 from profiles.numbers import round_down, round_up
+from proofs_check.branch_and_bound import Box, PendingBox, enclose_supremum
 from proofs_check.exact.densities import Density, LogQuadratic
 from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio
 from proofs_check.exact.lines import as_ball
 from proofs_check.exact.tables import Direction, ExactEpsilon
-from proofs_check.suprema.branch import Box, PendingBox, enclose_supremum
 
 _BITS = 128
 _MOST_BOXES = 8_000

@@ -15,8 +15,8 @@ from profiles.balls import ball, lower_fraction, upper_fraction, working_precisi
 from profiles.evaluation import exact_value
 from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
+from proofs_check.branch_and_bound import Box, Point, SearchedTerm, SearchOutcome, prove_at_most
 from proofs_check.enclosures import Enclosure
-from proofs_check.suprema.branch import Box, Point, SearchedTerm, SearchOutcome, prove_at_most
 from proofs_check.suprema.certify import (
     MANIFEST,
     ZERO,

@@ -17,11 +17,11 @@ from profiles.numbers import decimal_text, exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, free_symbols
 from profiles.variables import Statistic
+from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import assumption_8
 from proofs_check.prover.pointwise import UndefinedAtPoint, value_at
 from proofs_check.results import Verdict
-from proofs_check.suprema.branch import SearchedTerm, enclose_supremum
 from proofs_check.verify import verify
 
 NAME = "a term with an upper bound"

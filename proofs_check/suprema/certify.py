@@ -14,9 +14,9 @@ from profiles import Profile, exact_text
 from profiles.balls import ball, interval
 from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols
+from proofs_check.branch_and_bound import Box, Point, SearchedTerm, prove_at_most
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.enclosures import Enclosure
-from proofs_check.suprema.branch import Box, Point, SearchedTerm, prove_at_most
 from proofs_check.suprema.feasibility import domains
 
 Tree = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from profiles import decimal_text
-from proofs_check.suprema.branch import Box, Point, SearchedTerm
+from proofs_check.branch_and_bound import Box, Point, SearchedTerm
 
 _STEPS = {1: 64, 2: 14, 3: 6}
 _GOLDEN = Fraction(381_966, 1_000_000)

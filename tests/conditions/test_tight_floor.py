@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 from profiles import declare
-from proofs_check.certificates import checks
+from proofs_check.admission import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.tight_floor import enclose_infimum
 

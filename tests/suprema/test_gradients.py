@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from profiles import parse_expression
 from profiles.balls import ball, interval, working_precision
 from profiles.terms import number, symbol
+from proofs_check.branch_and_bound import SearchedTerm, prove_at_most
 from proofs_check.enclosures import Enclosure
-from proofs_check.suprema.branch import SearchedTerm, prove_at_most
 from proofs_check.suprema.certify import find_kinks
 
 TERMS = [

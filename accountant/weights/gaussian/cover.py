@@ -21,8 +21,8 @@ from profiles.errors import InvalidSampling, Undecided
 from profiles.numbers import decimal_text, exact_text
 from profiles.terms import Term, free_symbols
 from profiles.variables import Statistic
+from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
-from proofs_check.suprema.branch import SearchedTerm, enclose_supremum
 from proofs_check.suprema.ceilings import certify_at_most
 
 _BITS, _DIGITS, _BOXES = 128, 9, 64

@@ -20,10 +20,10 @@ from profiles.numbers import decimal_text, exact_text, shorten, to_integer
 from profiles.profile import Profile
 from profiles.terms import Term, number, substitute
 from profiles.variables import WEIGHT
+from proofs_check.branch_and_bound import minimum_enclosure
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import homogeneous
 from proofs_check.conditions.context import to_target
-from proofs_check.suprema.branch import minimum_enclosure
 from proofs_check.suprema.ceilings import certify_at_most, enclose_term, proves_at_most
 
 Point = Mapping[str, Fraction]
