@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from accountant.curves.engine import bound_deltas
-from accountant.curves.events import Direction
+from accountant.compositions.engine import bound_deltas
+from accountant.compositions.events import Direction
 from profiles import decimal_text, exact_text
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from accountant.curves.stored import composition_object
+from accountant.compositions.json_format import composition_object
 from accountant.guarantees.measures import CurveBound, Losses, ProfileBound, describe_notion
 from accountant.guarantees.theorem import Derivation, Guarantee, Statement
 from profiles import decimal_text

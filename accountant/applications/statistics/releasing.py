@@ -18,8 +18,8 @@ import numpy as np
 from accountant.applications.budget.spending import Charge, PureNoise, Spending, round_down
 from accountant.applications.kmeans.records import Domain, PrivateRecords
 from accountant.applications.statistics.clipping import ClippedSource
+from accountant.columns.values import Column
 from accountant.samples.drawing import take_part
-from accountant.weights.fast.columns import Column
 from profiles import InvalidData
 from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.mechanisms.datasets import float_at_most

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from accountant.curves.engine import bound_delta, bound_epsilon, make_certificate, write_events
-from accountant.curves.events import Composition, Direction, make_event
-from accountant.curves.grids import Side, count_points, find_shape, plan
+from accountant.compositions.engine import bound_delta, bound_epsilon, make_certificate, write_events
+from accountant.compositions.events import Composition, Direction, make_event
+from accountant.compositions.grids import Side, count_points, find_shape, plan
 from profiles import InvalidArgument, Undecided
 from proofs_check.kernel import check
 from proofs_check.kernel.theories.compositions import bounds as compositions
