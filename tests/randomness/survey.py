@@ -165,7 +165,7 @@ SURVEY: tuple[Line, ...] = (
         "Theorem E of [repeated mechanisms](repeated-mechanisms.md); Theorem 5 of [set cover](set-cover.md)",
     ),
     Line(
-        f"{_A}/kmeans/records.py",
+        f"{_A}/budget/records.py",
         ("PrivateRecords._add", "PrivateRecords.count", "PrivateRecords.release"),
         Kind.EXACT,
         "noise of counts and sums of private k-means",
@@ -217,7 +217,7 @@ SURVEY: tuple[Line, ...] = (
         Kind.NOTHING, "on which parts a function of users is checked", "a check; a failure is an error of the caller's function",
     ),
     Line(
-        f"{_A}/kmeans/estimator.py", ("make_generator",), Kind.SOURCE, "bits for scikit-learn's `random_state`",
+        f"{_A}/sklearn_guards.py", ("make_generator",), Kind.SOURCE, "bits for scikit-learn's `random_state`",
         "that nobody knows the seed: a hypothesis; None is the operating system's source",
     ),
     Line(
