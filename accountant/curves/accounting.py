@@ -17,6 +17,7 @@ from accountant.guarantees import Guarantee, render, to_json
 from profiles import InvalidArgument, decimal_text, exact_text, to_exact
 from profiles.hypotheses import Hypothesis
 from profiles.protection import Neighbors
+from profiles.views import show_picture
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
@@ -85,9 +86,7 @@ class Account:
 
     def plot(self) -> Picture:
         """Return a picture of the curve around this point. Raises :class:`profiles.MissingExtra` without Matplotlib."""
-        from accountant.curves.plotting import plot_account  # noqa: PLC0415 - Matplotlib is an extra
-
-        return plot_account(self)
+        return show_picture(self)
 
 
 def account(
