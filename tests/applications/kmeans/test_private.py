@@ -228,6 +228,7 @@ def test_noise_is_what_its_cost_buys(cost: Fraction, reach: Fraction) -> None:
     assert NormalNoise(Fraction(10**4)).scale(charge) ** 2 * cost >= reach**2
 
 
+@pytest.mark.thorough
 def test_costs_above_the_budget_are_no_guarantee() -> None:
     charges = [Charge(Part.RECORDS, Fraction(2), Fraction(1))]
     with pytest.raises(InvalidArgument, match="may be spent"):
