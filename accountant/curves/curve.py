@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from accountant.curves.events import Composition, Event
-from accountant.curves.points import CurvePoint, point_at_delta, point_at_epsilon, require_bounded, to_delta, to_epsilon, to_gap
-from accountant.curves.reading import DeclaredEvents, read_composition_file
+from accountant.compositions.events import Composition, Event
+from accountant.compositions.queries import CurvePoint, point_at_delta, point_at_epsilon, require_bounded, to_delta, to_epsilon, to_gap
+from accountant.compositions.toml_format import DeclaredEvents, read_composition_file
 from accountant.guarantees import CurveBound, Guarantee
 from accountant.guarantees.combining import compose_parts
 from accountant.guarantees.combining import subsample as subsample_measure

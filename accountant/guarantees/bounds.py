@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.rules import SamplingRule, refuse_oracle
-from accountant.weights.fast.exact import may_jump
 from profiles import Infeasible, InvalidSampling, NotReplayed, PDPError, Profile, Undecided, exact_text, to_exact
 from profiles.hypotheses import CONDITION, DEFINED, FEASIBLE_WEIGHTS, PROBABILITY, Hypothesis
+from profiles.structure import may_jump
 from profiles.terms import to_text
 from proofs_check.admission import well_defined_claim
 from proofs_check.certificates import check_text, profile_json

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from accountant.curves.points import CurvePoint, lower_text, point_at_delta, to_gap, upper_text
+from accountant.compositions.queries import CurvePoint, lower_text, point_at_delta, to_gap, upper_text
 from accountant.guarantees.derive import SMALLER, choose_rule
 from accountant.guarantees.gaussian_samples import (
     DEFAULT_CELLS,

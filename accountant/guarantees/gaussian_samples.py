@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from accountant.curves.points import to_gap
+from accountant.compositions.queries import to_gap
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Losses, describe_losses
 from accountant.guarantees.rules import describe_sampling

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from accountant.curves.stored import composition_object
+from accountant.compositions.json_format import composition_object
 from accountant.guarantees.measures import CurveBound, Losses, ProfileBound, describe_notion
 from accountant.guarantees.theorem import Derivation, Guarantee, Statement
 from profiles import decimal_text
@@ -18,6 +18,7 @@ from profiles.hypotheses import REGISTRY, Head, Hypothesis, count_assumptions
 from profiles.presenting import cards
 from profiles.presenting.elements import Child, make
 from profiles.terms import to_text
+from profiles.views import show_html, show_text
 from proofs_check.suprema.feasibility import show_record
 
 WIDTH = 80
@@ -189,6 +190,12 @@ def guarantee_text(guarantee: Stated) -> str:
     return f"{bound}, under {count_assumptions(len(guarantee.hypotheses))}: {names}" if names else f"{bound}, {CLOSED}"
 
 
+@show_text.register(Guarantee)
+def _guarantee_text(guarantee: Guarantee) -> str:
+    return f"Guarantee({guarantee_text(guarantee)})"
+
+
+@show_html.register(Guarantee)
 def guarantee_html(guarantee: Stated) -> str:
     """Return a guarantee as a card: the bound, then every open hypothesis in full; what is discharged and the derivation are folded."""
     return cards.card(

@@ -10,7 +10,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from accountant.curves.stored import composition_from_object, composition_object
+from accountant.compositions.json_format import composition_from_object, composition_object
 from accountant.guarantees.measures import Bound, CurveBound, Losses, ProfileBound, SampledBound
 from accountant.guarantees.render import premises_json
 from accountant.guarantees.statements import may_close

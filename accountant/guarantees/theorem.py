@@ -13,6 +13,7 @@ from profiles import InvalidArgument, Profile
 from profiles.hypotheses import FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE, PHYSICS, RECORD_STATISTICS, Hypothesis, as_hypothesis
 from profiles.mechanisms.catalogue import resembles_exact
 from profiles.protection import Protection, Unit
+from profiles.views import show_html, show_text
 
 #: What an unconditional bound must have accounted for by steps of code.
 _ACCOUNTED = frozenset(item.id for item in (FIXED_IN_ADVANCE, ONE_RECORD_EACH, RECORD_STATISTICS))
@@ -213,14 +214,10 @@ class Guarantee:
         return accounted >= _ACCOUNTED and all(item in PHYSICS or item == ONLY_RELEASE for item in self.hypotheses)
 
     def __repr__(self) -> str:
-        from accountant.guarantees.render import guarantee_text  # noqa: PLC0415 - for people only
-
-        return f"{type(self).__name__}({guarantee_text(self)})"
+        return show_text(self)
 
     def _repr_html_(self) -> str:
-        from accountant.guarantees.render import guarantee_html  # noqa: PLC0415
-
-        return guarantee_html(self)
+        return show_html(self)
 
 
 def require_guarantee(*found: object) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accountant.curves import reading
+from accountant.compositions import toml_format
 from accountant.curves.curve import curve_of
 from accountant.guarantees import CurveBound, Guarantee, Losses, ProfileBound, SampledBound, settle
 from accountant.guarantees.theorem import require_guarantee
@@ -232,8 +232,8 @@ CARRIERS: dict[str, Carrier] = {
     "report": Carrier("a report", _from_report, says=lambda _: False),
     "composition file": Carrier(
         "a composition file",
-        lambda text: curve_of(reading.read_composition(text)).guarantee,
-        lambda guarantee: reading.write_composition(curve_of(guarantee).declared),
+        lambda text: curve_of(toml_format.read_composition(text)).guarantee,
+        lambda guarantee: toml_format.write_composition(curve_of(guarantee).declared),
         (Losses, CurveBound),
     ),
     "ledger": Carrier(

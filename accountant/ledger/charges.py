@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from accountant.curves.events import Event, MechanismKind
+from accountant.columns.domain import as_columns, require_range
+from accountant.columns.values import Column, Columns
+from accountant.compositions.events import Event, MechanismKind
 from accountant.guarantees.bounds import bound_epsilon
 from accountant.guarantees.derive import DerivedEpsilon, bound_without_sampling
 from accountant.guarantees.gaussian import bound_mu
@@ -24,9 +26,7 @@ from accountant.ledger.steps import Rounding
 from accountant.rules import make_rule
 from accountant.samples.plan import SamplingPlan, plan_sample
 from accountant.selection.select import Selection
-from accountant.weights.fast.columns import Column, Columns
 from accountant.weights.fast.compiled import CompiledTerm
-from accountant.weights.fast.domain import as_columns, require_range
 from profiles import Declaration, InvalidArgument, InvalidProfile, Profile, Undecided, declare, exact_text
 from profiles.arrays import Floats, Integers
 from profiles.files import to_declaration

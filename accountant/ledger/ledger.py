@@ -53,7 +53,7 @@ from accountant.ledger.settings import (
 )
 from accountant.ledger.store import Store
 from accountant.ledger.tables.book import TableBook
-from accountant.ledger.tables.engines import to_engine
+from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher, spell_text
 from accountant.selection.select import Selection

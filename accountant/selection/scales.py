@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from accountant.columns.domain import as_columns
 from accountant.selection.shifts import prepare_shifts
-from accountant.weights.fast.domain import as_columns
 from accountant.weights.gaussian.stored import TabulatedWeights
 from profiles.errors import InvalidTarget
 from profiles.numbers import decimal_text, exact_text, to_exact

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from accountant.columns.domain import as_columns, require_range
+from accountant.columns.values import Column, Columns
 from accountant.rules.named import SamplingRule
 from accountant.rules.variance import refuse_oracle
 from accountant.selection.excess import ExcessCheck, make_check
@@ -22,8 +24,6 @@ from accountant.selection.explicit import round_rule
 from accountant.selection.floors import CONSTRAINED_BITS, blocks, floor_bits
 from accountant.selection.shifts import ShiftReader, prepare_shifts
 from accountant.weights.fast import ConvexityPremise, WeightSolver, prepare_solver, probabilities
-from accountant.weights.fast.columns import Column, Columns
-from accountant.weights.fast.domain import as_columns, require_range
 from accountant.weights.fast.refine import Refiner
 from accountant.weights.fast.rounding import TOLERANCE, U
 from accountant.weights.gaussian.premise import GaussianPremise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 
 import pytest
 
@@ -23,6 +24,20 @@ def test_every_file_that_the_page_names_exists():
     named = re.findall(r"`((?:accountant|profiles|proofs_check|tests)/[\w/.]+)`", (DOCS / "architecture.md").read_text(encoding="utf-8"))
     assert named
     assert [name for name in named if "NAME" not in name and not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("package", ["profiles", "proofs_check"])
+def test_no_modules_import_each_other_in_a_circle(package):
+    script = site_module("architecture")
+    modules = {name: path for name, path in script.read_modules().items() if name.startswith(f"{package}.")}
+    TopologicalSorter({name: script.imports_of(name, path, modules) for name, path in modules.items()}).prepare()
+
+
+@pytest.mark.parametrize("package", ["profiles", "proofs_check"])
+def test_the_page_has_the_order_of_the_contract(package):
+    script = site_module("architecture")
+    table = script.PAGE.read_text(encoding="utf-8").split(f"### {package}\n")[1].split("###")[0]
+    assert [f"{package}.{name}" for name in re.findall(r"^\| `(\w+)`", table, re.MULTILINE)] == script.read_contracts()[package]
 
 
 @pytest.fixture

@@ -350,6 +350,7 @@ def test_the_print_says_each(name: str) -> None:
     assert (f"{len(guarantee.discharged)} settled assumption" in short) == bool(guarantee.discharged)
 
 
+@pytest.mark.thorough(quick=20)
 @pytest.mark.parametrize("name", PATHS)
 def test_the_json_says_each(name: str) -> None:
     guarantee = made(name)

@@ -276,6 +276,7 @@ def test_what_a_file_states_is_what_was_written(name: str) -> None:
     assert write_guarantee(read) == text(name)
 
 
+@pytest.mark.thorough
 def test_guarantees_of_every_rule_come_back() -> None:
     """No rule of the table is forgotten: a derivation with it is written and read, and stated as it was."""
     ran = realise_sampling(guarantee("epsilon"), pairs="because", claims=(), bits="the bits are uniform")

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.applications.budget.concluding import prove_released
+from accountant.applications.budget.protocols import Assign, Cells, Statistics
+from accountant.applications.budget.records import PrivateRecords, check_labels
 from accountant.applications.budget.spending import Charge, Part, round_down, to_cost, to_share
-from accountant.applications.kmeans.access import Assign, Cells, Statistics
-from accountant.applications.kmeans.records import PrivateRecords, check_labels
 from accountant.guarantees import Guarantee, Run, conclude_run, realise_pairs, settle
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule, make_rule

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accountant.curves.engine import make_certificate
+from accountant.compositions.engine import make_certificate
 from accountant.weights.gaussian.cover import Cell, Cover, LowerEnd, Split, pair_at
 from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.premise import recheck_promise, zeta_term

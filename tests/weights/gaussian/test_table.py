@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from accountant import check
-from accountant.curves.events import Direction
+from accountant.columns.domain import as_columns
+from accountant.columns.values import Decimals
+from accountant.compositions.events import Direction
 from accountant.selection.scales import find_scale
 from accountant.selection.shifts import prepare_shifts, serve
-from accountant.weights.fast.columns import Decimals
-from accountant.weights.fast.domain import as_columns
 from accountant.weights.gaussian import gaussian_weight
 from accountant.weights.gaussian.many_steps import bound_steps
 from accountant.weights.gaussian.one_step import OneStep
