@@ -79,7 +79,7 @@ def _glance(evidence: Evidence) -> Element:
                      " none was found; that says nothing against the mechanism"]))  # fmt: skip
     else:
         count = len(derived.guarantee.hypotheses)
-        open_ = [badge("open"), " ", make("a", count_assumptions(count), href="#hypotheses")]
+        open_: list[Child] = [badge("open"), " ", make("a", count_assumptions(count), href="#hypotheses")]
         told.append(("Rests on", open_ if count else "no unverified assumption"))
         met = derived.bound.upper <= evidence.target
         verdict = "unknown" if evidence.rests_on_undecided else "met" if met else "not met"
