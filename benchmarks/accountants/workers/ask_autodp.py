@@ -1,4 +1,6 @@
-"""autodp: Gaussian sums by ``ComposeGaussian``, Rényi orders (its default) and characteristic functions with a Fourier inversion (``phi``), the larger of both directions."""
+"""autodp: ``ComposeGaussian``, Rényi orders (its default), and characteristic functions with a Fourier inversion (``phi``), the larger of
+both directions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dp_accounting: ``PLDAccountant``, as its users call it, and its distributions by themselves, on a grid of 1e-4 (default) and 1e-5 (tuned)."""
+"""dp_accounting: ``PLDAccountant``, as its users call it, and its distributions, on a grid of 1e-4 (default) and 1e-5 (tuned)."""
 
 from __future__ import annotations
 
