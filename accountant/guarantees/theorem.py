@@ -105,7 +105,7 @@ class Derivation:
         if basis.theorems or basis.page or left.intersection(self.says):
             return basis.mark
         found = dict.fromkeys(item.evidence for item in discharged if item.hypothesis in self.says)
-        return f"a hypothesis says it, which is discharged: {'; '.join(found)}" if found else basis.mark
+        return f"an assumption says it, which is settled: {'; '.join(found)}" if found else basis.mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Guarantee:
-    """A statement that the rules of this package have made: a theorem under its ``hypotheses``, which nobody has discharged.
+    """A statement that the rules of this package have made: a theorem under its ``hypotheses``, the assumptions that nothing has verified.
 
     ``call``: the one that made it, where rules record their calls.
     """
@@ -180,7 +180,7 @@ class Guarantee:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What it rests on and nobody has discharged."""
+        """The unverified assumptions that it rests on."""
         return self.statement.hypotheses
 
     @property
