@@ -24,7 +24,7 @@ test: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q
 	$(BIN)/python -m pytest -n 2 -q --doctest-modules --doctest-ignore-import-errors accountant profiles proofs_check
 
-# The quick tests and then the thorough ones: docs/tests.md.
+# The quick tests and then the thorough ones: CONTRIBUTING.md.
 test-all: test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "thorough and not slow"
 
@@ -34,12 +34,12 @@ formal: $(STAMP)
 	$(BIN)/python -m tests.formal.reals
 	$(BIN)/python -m tests.formal.verified
 
-# The share of the goals of certificates that Coq confirms, of each EVERY-th profile of the range suite: docs/second-opinion.md.
+# The share of the goals of certificates that Coq confirms, of each EVERY-th profile of the range suite: docs/formal.md.
 EVERY ?= 6
 second-opinion: $(STAMP)
 	$(BIN)/python -m tests.formal.share $(EVERY)
 
-# Likewise, which share the checker that is proved right verifies: docs/verified.md.
+# Likewise, which share the checker that is proved right verifies: docs/formal.md.
 verified: $(STAMP)
 	$(BIN)/python -m tests.formal.share $(EVERY) verified
 
@@ -92,7 +92,7 @@ KILLS ?= 1000
 test-ledger: $(LEDGER)
 	KILLS=$(KILLS) $(BIN)/python -m pytest -q -s -m slow tests/ledger
 
-# CPython in WebAssembly, of one version whose files have known hashes: docs/self-checking.md. Its tests are skipped where it cannot be had.
+# CPython in WebAssembly, of one version whose files have known hashes: docs/report.md. Its tests are skipped where it cannot be had.
 RUNTIME := $(VENV)/runtime/node_modules/pyodide
 $(RUNTIME): $(STAMP)
 	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/runtime pyodide@314.0.7
@@ -109,7 +109,7 @@ $(BROWSER): $(STAMP)
 test-browser: $(BROWSER) $(RUNTIME)
 	PYODIDE=$(RUNTIME) AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
 
-# The kernel on each Python that is installed, and in WebAssembly under node: docs/portability.md. About five minutes.
+# The kernel on each Python that is installed, and in WebAssembly under node: docs/trust.md. About five minutes.
 test-portable: $(STAMP) $(RUNTIME)
 	PYODIDE=$(RUNTIME) $(BIN)/python -m pytest -q -rs -m "slow or not slow" tests/portable
 
@@ -147,7 +147,7 @@ $(DOCS): $(STAMP)
 docs: $(DOCS) $(if $(shell command -v npm),$(RUNTIME))
 	rm -rf $(OUT)/site
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d $(OUT)/site-doctrees docs $(OUT)/site
-	if [ -e $(RUNTIME) ]; then $(BIN)/python docs/_site/checking.py $(RUNTIME) $(OUT)/site/check.html; else echo "no npm: the page that checks certificates is left out (docs/self-checking.md)"; fi
+	if [ -e $(RUNTIME) ]; then $(BIN)/python docs/_site/checking.py $(RUNTIME) $(OUT)/site/check.html; else echo "no npm: the page that checks certificates is left out (docs/report.md)"; fi
 	@echo "open $(OUT)/site/index.html"
 
 lint: $(STAMP)
@@ -184,7 +184,7 @@ account-sweep: $(STAMP)
 		--out $(OUT)/account-sweep-$(SEED)$(if $(FAST),-fast).jsonl
 	$(if $(CALIBRATION),$(BIN)/python -m pytest -q -m "slow or not slow" tests/calibration/test_targets.py)
 
-# Ratios to named peers or limits, measured in one run; see docs/benchmarks.md.
+# Ratios to named peers or limits, measured in one run; see benchmarks/results/ratios.md.
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.weights
 	$(BIN)/python -m benchmarks.gaussian_weights
@@ -228,32 +228,32 @@ bench-accountants: $(ACCOUNTANTS)/.installed
 	$(BIN)/python -m benchmarks.accountants --peers $(ACCOUNTANTS)
 	$(BIN)/python -m benchmarks.accountants.speed --peers $(ACCOUNTANTS)
 
-# The experiments of the paper again (docs/study.md): about half an hour on 2 cores; FULL=1 takes a day or more. It resumes where it stopped.
+# The experiments of the paper again (benchmarks/results/study.md): about half an hour on 2 cores; FULL=1 takes a day or more. It resumes where it stopped.
 # Compares with the authors' code where AUTHORS=DIR (and AUTHORS_PYTHON=FILE) name a checkout of it that runs.
 STUDY_OUT ?= $(OUT)/study
 study: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --out $(STUDY_OUT) $(if $(FULL),--full) \
 		$(if $(AUTHORS),--authors $(AUTHORS)) $(if $(AUTHORS_PYTHON),--authors-python $(AUTHORS_PYTHON))
 
-# Error of the one-sided algorithms beside the theorems of Ghazi et al. (docs/study-onesided.md): below 15 minutes on 2 cores; FULL=1 takes
+# Error of the one-sided algorithms beside the theorems of Ghazi et al. (benchmarks/results/onesided.md): below 15 minutes on 2 cores; FULL=1 takes
 # hours. It resumes where it stopped.
 STUDY_ONESIDED_OUT ?= $(OUT)/study-onesided
 study-onesided: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.onesided --out $(STUDY_ONESIDED_OUT) $(if $(FULL),--full)
 
-# DP-Lloyd with Laplace and with normal noise (docs/study-delta-lloyd.md): below half an hour on 2 cores. It resumes where it stopped.
+# DP-Lloyd with Laplace and with normal noise (benchmarks/results/delta-lloyd.md): below half an hour on 2 cores. It resumes where it stopped.
 STUDY_DELTA_LLOYD_OUT ?= $(OUT)/study-delta-lloyd
 study-delta-lloyd: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.delta_lloyd --out $(STUDY_DELTA_LLOYD_OUT) $(if $(FULL),--full)
 
-# Importance sampling under (epsilon, delta), with DP-SGD (docs/study-delta.md): about half an hour on 2 cores. It resumes where it stopped.
+# Importance sampling under (epsilon, delta), with DP-SGD (benchmarks/results/delta.md): about half an hour on 2 cores. It resumes where it stopped.
 # Compares with dp_accounting where DP_ACCOUNTING_PYTHON=FILE names an interpreter that has it.
 STUDY_DELTA_OUT ?= $(OUT)/study-delta
 study-delta: study-delta-lloyd
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.delta --out $(STUDY_DELTA_OUT) $(if $(FULL),--full) \
 		$(if $(DP_ACCOUNTING_PYTHON),--peer-python $(DP_ACCOUNTING_PYTHON))
 
-# Private k-means beside its peers (docs/study-kmeans.md): about an hour on 2 cores with the peers. It resumes where it stopped. Peers have
+# Private k-means beside its peers (benchmarks/results/kmeans.md): about an hour on 2 cores with the peers. It resumes where it stopped. Peers have
 # environments of their own; Google's clustering needs GOOGLE=DIR, a checkout of google/differential-privacy, and is left out without.
 STUDY_KMEANS_OUT ?= $(OUT)/study-kmeans
 KMEANS_PEERS := $(VENV)/kmeans-peers

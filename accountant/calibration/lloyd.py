@@ -49,7 +49,7 @@ def noise_energy(dimension: int, p: float) -> float:
         Q_p(d) = d Γ(3/p) Γ(d/p) / (Γ(1/p) Γ((d + 2)/p)),   Q_2 = 1,   Q_1 = 2/(d + 1),   Q_∞ = (d + 2)/3,
 
     of ‖θ‖₂² for the cone measure, since |θ_1|^p ~ Beta(1/p, (d − 1)/p) (p = ∞: a coordinate is ±1 with probability 1/d, else uniform on
-    [−1, 1]). Source: docs/dp-kmeans.md, section 4. Raises :class:`InvalidArgument` for p below 1.
+    [−1, 1]). Source: docs/private-kmeans.md, section 12. Raises :class:`InvalidArgument` for p below 1.
 
     >>> noise_energy(3, 2), noise_energy(3, math.inf)
     (12.0, 20.0)

@@ -71,7 +71,7 @@ class Options:
         bool, typer.Option("--self-checking", help="a page that checks its certificates itself, in the browser of whoever reads it (9 MB)")
     ] = False
     runtime: Annotated[
-        Path | None, typer.Option("--runtime", metavar="PATH", help="the Python runtime for --self-checking: docs/self-checking.md")
+        Path | None, typer.Option("--runtime", metavar="PATH", help="the Python runtime for --self-checking: docs/report.md")
     ] = None
     show_values: ShowValuesOption = False
     json: JsonOption = False

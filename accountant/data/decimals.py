@@ -1,4 +1,4 @@
-"""Decimals of a text file: each stands for the number that is written there (docs/weights.md), beside the binary64 number nearest to it."""
+"""Decimals of a text file: each stands for the number that is written there (docs/rounding.md), beside the nearest binary64 number."""
 
 from __future__ import annotations
 

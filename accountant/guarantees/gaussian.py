@@ -1,6 +1,6 @@
 """The rules of profiles in the notion ``gaussian``: from μ(w, x) to a privacy curve, or to a point of one after sampling.
 
-Each docstring is the statement that it applies; proofs: docs/gaussian-mechanisms.md.
+Each docstring is the statement that it applies; proofs: docs/gaussian-weights.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from profiles.protection import RECORDS
 from proofs_check.certificates import check_text
 from proofs_check.suprema.bound import EpsilonBound
 
-_PAGE = "docs/gaussian-mechanisms.md"
+_PAGE = "docs/gaussian-weights.md"
 #: Digits of a noise multiplier, which is rounded down.
 _DIGITS = 40
 _LARGEST_NOISE = Fraction(10**12)
@@ -56,7 +56,7 @@ def curve_of_profile(
 
     U is computed and proved here; with a ``certificate`` it is the bound that the kernel accepts there for this very profile. That the
     mechanism has the profile is a hypothesis: :func:`derive_mechanism` discharges it for the catalogue's own.
-    Source: docs/gaussian-mechanisms.md, Theorem 4. Raises :class:`profiles.OtherNotion`, :class:`profiles.InvalidProfile` (a parameter
+    Source: docs/gaussian-weights.md, Theorem 15. Raises :class:`profiles.OtherNotion`, :class:`profiles.InvalidProfile` (a parameter
     without a number), :class:`profiles.Undecided`, :class:`profiles.NotReplayed`.
     """
     evidence = bound_mu(profile) if certificate is None else recheck_epsilon(*_stand_in(profile), certificate)
@@ -68,7 +68,7 @@ def curve_of_profile(
         "Gaussian profile, worst case over records",
         profile.name,
         CurveBound(composition),
-        source=_name_source(profile, "Theorem 4"),
+        source=_name_source(profile, "Theorem 15"),
         conclusion=f"mu(1, x) <= {evidence.upper_text()} at every record: {describe_events(composition)}",
         claims=("well-defined", "epsilon-upper (of mu)", "epsilon-lower (of mu)"),
         supposes=_suppose(profile, given, evidence),
@@ -110,7 +110,7 @@ def point_of_weights(
     on the sample is (ε, δ)-differentially private.
 
     The kernel checks each pair here, and that the largest ζ_i is at or above μ(1, x) for all records (or a ``certificate`` of that).
-    Source: docs/gaussian-mechanisms.md, Theorem 5. Raises :class:`InvalidArgument` (no pairs, or one that the kernel rejects, or records
+    Source: docs/gaussian-weights.md, Theorem 16. Raises :class:`InvalidArgument` (no pairs, or one that the kernel rejects, or records
     without one), :class:`profiles.OtherNotion`, :class:`profiles.InvalidProfile` (μ is not homogeneous), :class:`profiles.Undecided`.
     """
     epsilon, delta = to_epsilon(at_epsilon), to_delta(at_delta)
@@ -131,7 +131,7 @@ def point_of_weights(
         "Gaussian profile after privacy-constrained sampling",
         f"{profile.name} after privacy-constrained sampling",
         bound,
-        source=_name_source(profile, "Theorem 5"),
+        source=_name_source(profile, "Theorem 16"),
         conclusion=f"{describe_losses(bound)}, of each of {len(pairs)} pairs of zeta and weight",
         claims=(f"delta-upper of {len(pairs)} pairs in both directions, homogeneous", "well-defined", "epsilon-upper (of mu)"),
         supposes=_suppose(profile, given, evidence),

@@ -191,14 +191,14 @@ RULES: dict[str, Basis] = {
         neighbors=_ALL,
     ),
     "Gaussian profile, worst case over records": Basis(
-        besides="docs/gaussian-mechanisms.md, Theorem 4; the bound has a certificate of its own",
+        besides="docs/gaussian-weights.md, Theorem 15; the bound has a certificate of its own",
         premises=(DECLARED_PROFILE, *OF_MECHANISMS, IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN),
-        page="docs/gaussian-mechanisms.md, Theorem 4",
+        page="docs/gaussian-weights.md, Theorem 15",
     ),
     "Gaussian profile after privacy-constrained sampling": Basis(
-        besides="docs/gaussian-mechanisms.md, Theorem 5; each pair of zeta and weight is checked by the kernel",
+        besides="docs/gaussian-weights.md, Theorem 16; each pair of zeta and weight is checked by the kernel",
         premises=(DECLARED_PROFILE, *OF_MECHANISMS, *OF_WEIGHTED_SAMPLES, PROBABILITY, TARGET_FIXED),
-        page="docs/gaussian-mechanisms.md, Theorem 5",
+        page="docs/gaussian-weights.md, Theorem 16",
     ),
     "privacy curve of a guarantee": Basis(
         besides="docs/interoperability.md: the pair of laws that dominates all with these losses",

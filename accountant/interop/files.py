@@ -28,6 +28,7 @@ from accountant.guarantees.stored import (
 )
 from accountant.guarantees.theorem import Call, Derivation, Guarantee, Statement, conclude, require_guarantee
 from profiles import InvalidArgument, UnreadableFile
+from profiles.citations import cite_now
 from profiles.hypotheses import FILE_IS_RIGHT, ONE_USER, Hypothesis, fill_in
 from profiles.mechanisms.catalogue import resembles_exact
 from profiles.mechanisms.interface import EXACT_MODE
@@ -75,7 +76,7 @@ def read_guarantee(text: str) -> ReadGuarantee:
 
     Raises :class:`UnreadableFile` (not that format or version, malformed, contradictory) and what reading a profile raises.
     """
-    whole = read_document(text, FORMAT, *range(1, VERSION + 1))
+    whole = read_document(cite_now(text), FORMAT, *range(1, VERSION + 1))
     keys = {"format", "version", "subject", "bound", "hypotheses", "discharged", "derivation", "calls", "proofs"}
     later = {1: {"notion"}, 2: {"notion", "unit"}, 3: {"protection"}}[whole["version"]]
     found = read_fields(whole, f"a {FORMAT}", keys | later)

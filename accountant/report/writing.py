@@ -37,7 +37,7 @@ def report(
     The profile is verified for the target ε* (nats), and ε is bounded after sampling with ``rule``, ``q``, the declaration's own rule, or
     else privacy-constrained sampling for the target. ``exit_code`` of the result is 0 where an ε is certified, 1 where something is
     refuted, rejected or violated, 3 where it is undecided. ``date`` is printed; else SOURCE_DATE_EPOCH, else today (UTC). With a
-    Python ``runtime``, npm's folder or package of pyodide (docs/self-checking.md), the page checks its certificates again where it is read.
+    Python ``runtime``, npm's folder or package of pyodide (docs/report.md), the page checks its certificates again where it is read.
 
     Raises what loading, verification and :func:`accountant.derive_epsilon` raise for unusable input, :class:`profiles.InvalidArgument` for
     a title that is no line of text, :class:`profiles.UnreadableFile` for a runtime that is missing or not the expected one,

@@ -1,1 +1,1 @@
-"""The study of docs/study-delta.md: importance sampling under (ε, δ), at the same certified target, steps and expected batch."""
+"""The study of benchmarks/results/delta.md: importance sampling under (ε, δ), at the same certified target, steps and expected batch."""

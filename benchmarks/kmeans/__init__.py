@@ -1,4 +1,4 @@
-"""The study of docs/study-kmeans.md: private k-means beside its peers, from the records to the centres.
+"""The study of benchmarks/results/kmeans.md: private k-means beside its peers, from the records to the centres.
 
     python -m benchmarks.kmeans [--only PART] [--seeds N] [--out DIR] [--quick | --full] [--peers DIR]
 

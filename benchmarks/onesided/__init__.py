@@ -1,1 +1,1 @@
-"""Error against the theorems for the algorithms of Ghazi et al. 2024: docs/study-onesided.md."""
+"""Error against the theorems for the algorithms of Ghazi et al. 2024: benchmarks/results/onesided.md."""

@@ -129,7 +129,7 @@ def hidden_sizes(m: int, epsilon: float) -> list[int]:
 
 
 def limit_share(m: int, k: int, epsilon: float, users: int) -> float:
-    """Return what no ε-DP algorithm exceeds on the hard instance, as an expected share (docs/study-onesided.md, section 2)."""
+    """Return what no ε-DP algorithm exceeds on the hard instance, as an expected share (benchmarks/results/onesided.md, section 2)."""
     return min(1.0, float(np.exp(min(700.0, epsilon * users))) * k / (m - k + 1))
 
 

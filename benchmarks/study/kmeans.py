@@ -4,7 +4,7 @@ Methods: ``uniform``, ``coreset`` (λ = 1/2, squared l2), ``constrained`` (optim
 cost is n⁻¹ Σ min_j ‖x − c_j‖² over all points, after T iterations on the weighted sample. The noise has the certified ε that is asked for
 (uniform, coreset, full), or the expected size that is asked for (constrained).
 
-A *protocol* says how a run is made; only the first two keep what the ε promises (docs/study.md):
+A *protocol* says how a run is made; only the first two keep what the ε promises (benchmarks/results/study.md):
 
 =================== ============== =========== =============== ===================================== ==========
 protocol            first centres  radius law  β_count/β_sum   small noisy counts                    has its ε

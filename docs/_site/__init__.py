@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from _site import accessible, docstrings, mathml, navigation, notebooks, plots, reference
+from _site import accessible, docstrings, elsewhere, mathml, navigation, notebooks, plots, redirects, reference
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -14,6 +14,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (mathml.visit_inline, None), (mathml.visit_block, None))
     app.connect("builder-inited", _write_pages)
     app.connect("build-finished", accessible.improve)
+    app.connect("build-finished", redirects.write)
     app.connect("source-read", navigation.add)
     app.connect("source-read", plots.insert)
     app.connect("source-read", _show_titles)
@@ -31,7 +32,7 @@ def _show_titles(_app: Any, _page: str, source: list[str]) -> None:
 
 def _link_notebooks(_app: Any, page: str, source: list[str]) -> None:
     if not page.startswith("_generated/"):
-        source[0] = notebooks.link(source[0])
+        source[0] = elsewhere.link(notebooks.link(source[0]))
 
 
 def _write_pages(app: Any) -> None:
@@ -39,4 +40,5 @@ def _write_pages(app: Any) -> None:
     folder.mkdir(exist_ok=True)
     reference.write(folder)
     notebooks.copy(folder / "notebooks")
+    elsewhere.copy(folder)
     plots.draw_all(folder)

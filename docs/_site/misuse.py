@@ -9,7 +9,7 @@ from pathlib import Path
 MATRIX = Path(__file__).parents[2] / "tests" / "misuse" / "mistakes.toml"
 _LEADS = {
     "With scikit-learn": "What is refused here, and what adds up: "
-    "[dp-kmeans.md](dp-kmeans.md#8-with-scikit-learn-what-adds-up-what-is-refused)."
+    "[private-kmeans.md](private-kmeans.md#16-with-scikit-learn-what-adds-up-what-is-refused)."
 }
 
 

@@ -6,15 +6,18 @@ import re
 from typing import Any
 
 _PART = re.compile(r"^## (.+)\n\n((?:\* .+\n)+)", re.MULTILINE)
-_ENTRY = re.compile(r"^\* \[(.+?)\]\((?:([\w-]+)\.md|\.\./examples/(\w+)\.ipynb)\)", re.MULTILINE)
+_ENTRY = re.compile(r"^\* \[(.+?)\]\((?:([\w-]+)\.md|\.\./examples/(\w+)\.ipynb|\.\./(CONTRIBUTING)\.md)\)", re.MULTILINE)
 #: Pages that are made when the site is built, below the part of the index where readers look for them.
-GENERATED = {"Look up": (("Reference", "_generated/reference"),)}
+GENERATED = {"Understand": (("Reference", "_generated/reference"),)}
 
 
 def read_parts(text: str) -> dict[str, list[tuple[str, str]]]:
     """Return the titles and pages of each part of the index, in its order: ``{"Start": [("One", "one"), ...], ...}``."""
     return {
-        part: [(title, page or f"_generated/notebooks/{notebook}") for title, page, notebook in _ENTRY.findall(entries)]
+        part: [
+            (title, page or (f"_generated/notebooks/{notebook}" if notebook else f"_generated/{guide}"))
+            for title, page, notebook, guide in _ENTRY.findall(entries)
+        ]
         for part, entries in _PART.findall(text)
     }
 

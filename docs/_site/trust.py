@@ -15,6 +15,9 @@ from proofs_check.kernel.core.rules import RULES, SIDE_CONDITIONS, fields_of
 from proofs_check.kernel.procedures.normal import IDENTITIES
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
 
+#: The last part of the page: why the verdict is the same on every interpreter.
+INTERPRETERS = Path(__file__).with_name("interpreters.md")
+
 _HEAD = """# What you have to believe
 
 *This page is generated: `python docs/_site/trust.py > docs/trust.md`.*
@@ -38,7 +41,7 @@ Of `decimal` it is believed that sums, products, quotients and roots are rounded
 one unit in the last place, and that a product for all of whose digits there is room is exact; of `fractions` and integers, that they are
 exact; of `json` and `re`, that they read what the text says.
 Nothing is evaluated or executed: expressions are read word by word, by the kernel itself.
-Why the verdict is the same on every interpreter: [portability.md](portability.md).
+Why the verdict is the same on every interpreter: [below](#one-verdict-on-every-interpreter).
 
 ## The kernel as one file
 
@@ -146,6 +149,8 @@ def trust_text() -> str:
             _table(("claim", "fields of its proof", "states"), claims),
             _COMPOSITIONS.format(mark=MARK_OF_COMPOSITIONS),
             _table(("claim", "fields", "states"), _COMPOSED),
+            "\n",
+            INTERPRETERS.read_text(encoding="utf-8"),
         )
     )
 

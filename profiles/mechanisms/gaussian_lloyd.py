@@ -27,8 +27,8 @@ class GaussianLloyd(LloydMechanism):
 
     all noise independent. Given the centres so far the cluster of a record is a function of that record alone, so that (w, x) moves one
     count by w and one sum by w·x: in units of the noise a vector of length w √(1/σ_count² + ‖x‖₂²/σ_sum²), the same in each iteration
-    whatever the earlier ones gave out. Squares of such lengths add up under adaptive composition, exactly: docs/gaussian-mechanisms.md,
-    Theorems 2 and 3. The profile covers all noisy counts and sums; centres are made of them by post-processing, which is that of
+    whatever the earlier ones gave out. Squares of such lengths add up under adaptive composition, exactly: docs/gaussian-weights.md,
+    Theorems 13 and 14. The profile covers all noisy counts and sums; centres are made of them by post-processing, which is that of
     :class:`~profiles.mechanisms.lloyd.WeightedLloyd`, as are its runs: what is said there of small counts, ``confine``, labels and memory
     holds here.
 
@@ -46,7 +46,7 @@ class GaussianLloyd(LloydMechanism):
 
     name: ClassVar[str] = "Gaussian DP-Lloyd"
     summary: ClassVar[str] = "k-means centres after T iterations with weighted counts and sums that have normal noise"
-    source: ClassVar[str] = "docs/gaussian-mechanisms.md, Theorem 3; the algorithm: Fay et al. 2024, Algorithm 2"
+    source: ClassVar[str] = "docs/gaussian-weights.md, Theorem 14; the algorithm: Fay et al. 2024, Algorithm 2"
     count_field: ClassVar[tuple[str, str]] = ("sigma_count", "the standard deviation sigma_count")
     sum_field: ClassVar[tuple[str, str]] = ("sigma_sum", "the standard deviation sigma_sum")
     norm: ClassVar[float] = 2.0

@@ -20,7 +20,7 @@ class GaussianSum(WeightedSum):
     """Claim: M(S) = ζ + Σ w_i x_i with ζ_j iid N(0, σ²) has the profile μ(w, x) = w·z/σ in the notion ``gaussian``, z = ‖x‖₂.
 
     Proof: the laws with and without (w, x) are N(g + w·x, σ²I) and N(g, σ²I), which no test tells apart better, nor worse, than
-    N(w‖x‖₂/σ, 1) and N(0, 1): rotate w·x to the first axis (docs/gaussian-mechanisms.md, Theorem 1). That is no ε: for which ε and δ it
+    N(w‖x‖₂/σ, 1) and N(0, 1): rotate w·x to the first axis (docs/gaussian-weights.md, Theorem 12). That is no ε: for which ε and δ it
     is enough say :mod:`accountant.curves` and ``accountant.guarantees.derive_mechanism``.
 
     ``sigma`` is the standard deviation, in the unit of the data: a positive number, or ``"positive"`` for a profile over all of them,
@@ -38,7 +38,7 @@ class GaussianSum(WeightedSum):
 
     name: ClassVar[str] = "Gaussian weighted sum"
     summary: ClassVar[str] = "weighted sum of vectors plus independent N(0, sigma^2) noise in each coordinate"
-    source: ClassVar[str] = "Dong, Roth and Su 2022, Theorem 2.7; docs/gaussian-mechanisms.md, Theorem 1"
+    source: ClassVar[str] = "Dong, Roth and Su 2022, Theorem 2.7; docs/gaussian-weights.md, Theorem 12"
     notion: ClassVar[ProfileNotion] = ProfileNotion.GAUSSIAN
     scale_field: ClassVar[tuple[str, str]] = ("sigma", "the standard deviation sigma")
     norm: ClassVar[float] = 2.0

@@ -1,4 +1,4 @@
-"""Coq on the goals of certificates: a second opinion, and a checker that is proved right (docs/second-opinion.md, docs/verified.md)."""
+"""Coq on the goals of certificates: a second opinion, and a checker that is proved right (docs/formal.md, docs/formal.md)."""
 
 from .goals import ProvedGoal, list_goals
 from .opinions import SECONDS, Opinion, judge_goals, write_file

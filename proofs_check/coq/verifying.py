@@ -1,4 +1,4 @@
-"""The verified checker: the goals of a certificate that the kernel accepted, judged by a program that Coq proved right (docs/verified.md).
+"""The verified checker: the goals of a certificate that the kernel accepted, judged by a program that Coq proved right (docs/formal.md).
 
 A proof of the kernel is translated into data; a function of Coq says whether the data prove the goal, and the theorem ``accepted_is_true``
 makes of its "true" a statement about the real numbers. What is translated wrongly is not verified; it cannot be verified wrongly.

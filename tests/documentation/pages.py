@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted((ROOT / "benchmarks" / "results").glob("*.md")))
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# file: (\S+)\n")
@@ -34,6 +34,16 @@ class Block:
     def content(self) -> str:
         """What the file holds."""
         return self.text.partition("\n")[2] if _FILE.match(self.text) else self.text
+
+
+def split_page(page: Path, title: str) -> tuple[str, str]:
+    """Return a page without the part with this title, and that part alone: from its heading to the next one of the same level."""
+    text = page.read_text(encoding="utf-8")
+    before, heading, rest = text.partition(f"\n## {title}\n")
+    if not heading:
+        raise LookupError(f"{page.name} has no part {title!r}")
+    part, mark, after = rest.partition("\n## ")
+    return before + mark + after, part
 
 
 def blocks_of(page: Path) -> list[Block]:

@@ -24,19 +24,42 @@ def test_links_and_anchors_exist(page: Path) -> None:
 def test_every_page_is_in_the_navigation_once() -> None:
     navigation = site_module("navigation")
     parts = navigation.read_parts((DOCS / "index.md").read_text(encoding="utf-8"))
-    assert len(parts) == 6
+    assert list(parts) == ["Use", "Understand", "Believe", "Carry on"]
     listed = [page for entries in parts.values() for _, page in entries]
     assert len(listed) == len(set(listed))
     pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
     assert pages - set(listed) == set(), "docs/index.md does not list these pages: add each to the list where readers look for it"
     notebooks = {f"_generated/notebooks/{path.stem}" for path in (ROOT / "examples").glob("*.ipynb")}
     assert len(notebooks) == 3
-    assert set(listed) - pages == notebooks
-    source = ["# Home\n\n## Look up\n\n* [One](a-b.md): words.\n"]
+    assert set(listed) - pages == {*notebooks, "_generated/CONTRIBUTING"}
+    source = ["# Home\n\n## Understand\n\n* [One](a-b.md): words.\n"]
     navigation.add(None, "other", source)
     assert "toctree" not in source[0]
     navigation.add(None, "index", source)
-    assert source[0].endswith(":caption: Look up\n\nOne <a-b>\nReference <_generated/reference>\n```\n")
+    assert source[0].endswith(":caption: Understand\n\nOne <a-b>\nReference <_generated/reference>\n```\n")
+
+
+def test_earlier_addresses_lead_to_pages_and_headings_that_exist() -> None:
+    redirects = site_module("redirects")
+    generated = {path.stem: path for path in site_module("elsewhere").SOURCES}
+    for earlier, place in redirects.REDIRECTS.items():
+        assert not (DOCS / f"{earlier}.md").exists()
+        name, _, anchor = place.partition("#")
+        file = generated[name.removeprefix("_generated/")] if name.startswith("_generated/") else DOCS / f"{name}.md"
+        assert file.is_file(), earlier
+        assert not anchor or anchor in anchors_of(file), earlier
+    page = redirects.make_page("a#b")
+    assert 'content="0; url=a.html#b"' in page
+    assert '<a href="a.html#b">' in page
+
+
+def test_pages_outside_of_docs_keep_their_links_on_the_site() -> None:
+    elsewhere = site_module("elsewhere")
+    for path, up in elsewhere.SOURCES.items():
+        for link in re.findall(r"\]\(([^()\s]+)\)", elsewhere.read_copy(path.read_text(encoding="utf-8"), up)):
+            if not re.match(r"\w+:|#", link):
+                target = (DOCS / "_generated" / link.partition("#")[0]).resolve()
+                assert target.is_file() or target.stem in {source.stem for source in elsewhere.SOURCES}, (path.name, link)
 
 
 def test_every_package_that_a_page_imports_is_in_the_reference() -> None:

@@ -10,7 +10,7 @@ import pytest
 import proofs_check.exact
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
-PAGES = ("exact-epsilon.md", "audit-exact.md")
+PAGES = ("exact-epsilon.md", "audit.md")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -33,7 +33,7 @@ def has_coq() -> bool:
 @pytest.fixture(scope="module")
 def coq():
     if shutil.which("coqtop") is None or not has_coq():
-        pytest.skip("Coq with libcoq-interval is missing: docs/second-opinion.md")
+        pytest.skip("Coq with libcoq-interval is missing: docs/formal.md")
 
 
 def goal(text: str, *, strict: bool = False, **ranges: Range) -> Goal:

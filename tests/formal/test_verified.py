@@ -35,7 +35,7 @@ def checker() -> Iterator[CoqSession]:
     try:
         session = CoqSession(library())
     except MissingProgram:
-        pytest.skip("Coq with libcoq-interval is missing: docs/second-opinion.md")
+        pytest.skip("Coq with libcoq-interval is missing: docs/formal.md")
     with session:
         yield session
 

@@ -55,7 +55,7 @@ def test_errors_name_extras_that_exist() -> None:
 
 
 def test_the_page_of_dependencies_names_every_dependency_and_extra() -> None:
-    page = _read("docs/dependencies.md").lower()
+    page = _read("CONTRIBUTING.md").lower()
     names = {"pytest-xdist": "xdist", "z3-solver": "z3"}
     wanted = [*PROJECT["dependencies"], *(item for items in PROJECT["optional-dependencies"].values() for item in items)]
     for requirement in wanted:

@@ -1,4 +1,4 @@
-"""The kernel's verdict, step and reason are the same on every interpreter (docs/portability.md): here on those that this machine has.
+"""The kernel's verdict, step and reason are the same on every interpreter (docs/trust.md): here on those that this machine has.
 
 ``make test-portable`` runs the whole suite on each of them, and in WebAssembly under node.
 """

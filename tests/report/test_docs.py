@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.documentation.pages import split_page
+
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+PAGE, _ = split_page(ROOT / "docs" / "report.md", "Pages that check themselves")
 COMMANDS = [shlex.split(line) for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 
 

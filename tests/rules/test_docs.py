@@ -3,13 +3,13 @@
 import contextlib
 import io
 import re
-from pathlib import Path
 
 import pytest
 
 from accountant.rules import RULES
+from tests.documentation.pages import DOCS, split_page
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sampling.md").read_text(encoding="utf-8")
+PAGE, STATISTICS = split_page(DOCS / "sampling.md", "Samples by private statistics")
 
 
 @pytest.mark.thorough

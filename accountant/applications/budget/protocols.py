@@ -95,5 +95,5 @@ class DataAccess(Protocol):
 
         ``share`` in (0, 1]: the part of what is *left* of the budget that this costs (of ε; of μ² under normal noise); 1 spends the rest.
         ``count_share`` in (0, 1): the part of it that the counts get; None is the one of least first-order error of a centre
-        (docs/dp-kmeans.md, section 4). Raises :class:`profiles.InvalidArgument` where nothing is left.
+        (docs/private-kmeans.md, section 12). Raises :class:`profiles.InvalidArgument` where nothing is left.
         """

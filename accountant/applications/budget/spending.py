@@ -129,7 +129,7 @@ class PureNoise:
         return part
 
     def count_share(self, dimension: int) -> Fraction:
-        """Return a/(a + b) of docs/dp-kmeans.md, section 4."""
+        """Return a/(a + b) of docs/private-kmeans.md, section 12."""
         return count_share(dimension, 2)
 
 

@@ -41,7 +41,7 @@ MOST_ROUNDS = 2**20
 _LEAST_RATE = Fraction(1, 2**900)
 _HISTOGRAMS = (None, "sampled", "full")
 _METHODS = ("selection", "everything", "auto")
-#: What noise may leave where everything is counted, as a share of the records: docs/study-onesided.md, section 7.
+#: What noise may leave where everything is counted, as a share of the records: benchmarks/results/onesided.md, section 7.
 _NOISY = 0.9
 
 

@@ -141,8 +141,8 @@ def _suppose(mechanism: GaussianLloyd) -> tuple[Hypothesis, ...]:
 def _require_light(mechanism: WeightedLloyd, bound: Fraction) -> None:
     """Refuse a rule, before any record is looked at, for which an exact run might refuse a selected record as too large for the noise.
 
-    ``bound``: a certified ε of the sampled run. What is not refused holds no such record: docs/dp-kmeans.md, Theorem 4. The logarithm is
-    that of binary64, and 1 more than enough for its error. Raises :class:`InvalidArgument`.
+    ``bound``: a certified ε of the sampled run. What is not refused holds no such record: docs/private-kmeans.md, Theorem 7. The logarithm
+    is that of binary64, and 1 more than enough for its error. Raises :class:`InvalidArgument`.
     """
     if not is_exact(mechanism):
         return
@@ -162,7 +162,7 @@ def _conclude_all(guarantee: Guarantee, mechanism: WeightedLloyd | GaussianLloyd
         return _conclude(guarantee, mechanism, run)
     whole = (item for item in guarantee.hypotheses if item.id in (DECLARED_PROFILE.id, PARTS_RUN.id))
     proof = describe_proof(mechanism)
-    weighed = {} if proof is None else dict.fromkeys(whole, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3")
+    weighed = {} if proof is None else dict.fromkeys(whole, f"{proof}; for records with weights docs/private-kmeans.md, Theorem 6")
     return assume(_conclude(guarantee, mechanism, run, weighed), (OWN_WEIGHTS,))
 
 
@@ -185,7 +185,7 @@ def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:
         profile,
         promise=substitute(profile.promise, {WEIGHT: ("mul", symbol(WEIGHT), symbol(OWN_WEIGHT))}),
         record=(*profile.record, Statistic(OWN_WEIGHT, Fraction(1), largest)),
-        source=f"{profile.source}; docs/dp-kmeans.md, Theorem 3",
+        source=f"{profile.source}; docs/private-kmeans.md, Theorem 6",
         parts=tuple(Part(let_records_weigh(part.profile, largest), part.times) for part in profile.parts),
     )
 

@@ -56,7 +56,7 @@ class DPLloyd(PrivateCentres):
 
     Runs DP-Lloyd (Fay et al. 2024, Algorithm 2): T iterations, each with noise on the counts and on the sums of the clusters: Laplace and
     K-norm noise, or normal noise. ``guarantee_`` is derived and certified before the data are used. Proofs and the choice of the noise:
-    docs/dp-kmeans.md and docs/gaussian-mechanisms.md. ``predict`` and ``transform`` give labels of records and their distances from the
+    docs/private-kmeans.md and docs/gaussian-weights.md. ``predict`` and ``transform`` give labels of records and their distances from the
     centres; these answers are not released.
 
     Parameters
@@ -222,7 +222,7 @@ class DPLloyd(PrivateCentres):
         selected with a probability q just below 1/w; ε* = ``target_epsilon``, by default ``epsilon``: then sampling is free. Any other
         named rule of :func:`accountant.rules.make_rule` selects with its q(x), made of public ``constants``, and ε is its certified
         worst case. The selected records are clustered with the weights 1/q, which nobody hands in. With normal noise there is the first
-        rule alone, for the target (ε*, ``delta``): all T iterations are run on the one sample (docs/gaussian-mechanisms.md, section 4).
+        rule alone, for the target (ε*, ``delta``): all T iterations are run on the one sample (docs/gaussian-weights.md, section 17).
 
         Draws are exact, with bits of the operating system, or of ``random_state`` where one is given. A ``select`` of your own must select
         row i with probability exactly q[i], independently; that it does is then a hypothesis of the guarantee.

@@ -1,4 +1,4 @@
-"""Gaussian noise of the estimator: calibrated for (ε, δ), certified, and with weights of samples (docs/gaussian-mechanisms.md).
+"""Gaussian noise of the estimator: calibrated for (ε, δ), certified, and with weights of samples (docs/gaussian-weights.md).
 
 Statement. With σ* a noise multiplier at which one Gaussian release has δ(ε) ≤ δ, certified in both directions, the standard deviations of
 :func:`choose_deviations` have T (1/σ_count² + r²/σ_sum²) < 1/σ*², so that all iterations together are no less private than that release.
@@ -35,7 +35,7 @@ from profiles.mechanisms import GaussianLloyd, Mechanism
 MARGIN = Fraction(1, 10**5)
 #: Rows of a table of weights; how far above the largest μ it begins; what ζ, as computed in binary64, is multiplied with.
 _ROWS, _ABOVE, _ROUNDED = 48, 1 + Fraction(1, 2**18), 1 + 2.0**-20
-#: The largest w ζ: no record of a sample is larger than exact noise takes (docs/gaussian-mechanisms.md, section 4).
+#: The largest w ζ: no record of a sample is larger than exact noise takes (docs/gaussian-weights.md, section 17).
 _MOST_SHIFT = 1024
 _DIGITS = 9
 #: Where squares of ζ are computed without an under- or overflow that matters.

@@ -108,7 +108,7 @@ class LaplaceNoise:
             k_norm_law(norm)
 
     def make(self, constants: Constants, centres: Floats) -> tuple[Mechanism, Fraction]:
-        """Return :class:`WeightedLloyd` with the scales that are given, or the best ones for ε (docs/dp-kmeans.md, section 4)."""
+        """Return :class:`WeightedLloyd` with the scales that are given, or the best ones for ε (docs/private-kmeans.md, section 12)."""
         epsilon = constants.read_epsilon()
         if epsilon is None:
             scales = NoiseScales(*constants.read_scales(("beta_count", "beta_sum")))

@@ -15,7 +15,7 @@ derivatives agree: V/b³ = 2ρ²/a³, that is
 ρ is a guess about the data and enters by its cube root only; it is 0.45 here, which is how Su et al. 2016 put it (0.225 of the width
 of the domain). The optimum does not depend on the unit of the data. Section 5 of Fay et al. 2024 has β_count/β_sum = (4 d ρ²)^(1/3) with
 ρ = 0.225: there the share of the count is a/b = 1/(r (4 d ρ²)^(1/3)), which changes with the unit in which the data are written, and
-falls with d² where the data are fixed and r grows (docs/dp-kmeans.md compares both).
+falls with d² where the data are fixed and r grows (docs/private-kmeans.md compares both).
 
 Privacy does not rest on any of this: the scales are exact fractions with T (1/β_count + r/β_sum) < ε whatever the shares are.
 """

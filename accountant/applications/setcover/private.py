@@ -113,7 +113,7 @@ class PrivateSetCover:
         promised = draw.conclude(self.guarantee, self)
         permutation, found, charged = release_once(ledger, promised, system.users, cover, arguments=(self,))
         permutation.setflags(write=False)
-        choice = Choice(type(self.algorithm).__name__, "as asked, or by default; docs/study-onesided.md compares them")
+        choice = Choice(type(self.algorithm).__name__, "as asked, or by default; benchmarks/results/onesided.md compares them")
         return CoverAnswer(permutation, found, utility=self.utility, choice=choice, charged=charged)
 
 

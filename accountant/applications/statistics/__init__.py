@@ -1,4 +1,4 @@
-"""Samples and weights by statistics of the data that are released with noise, within one budget: docs/private-statistics.md."""
+"""Samples and weights by statistics of the data that are released with noise, within one budget: docs/sampling.md."""
 
 from profiles.lazy import offer_names
 

@@ -5,7 +5,7 @@ is the one that the arguments and the released numbers make; the certificate of 
 together is made of that rule, those costs and the profile of the mechanism, and the kernel accepts that its one supremum over all records
 is within ε (or the sum of the two suprema is); and every hypothesis is listed that is open in the sample's, but those about the constants
 of the rule and, where rows were moved into the range, about that. That the run did so, and would have kept ε for every other release, is
-Theorem 2 of docs/private-statistics.md.
+Theorem 6 of docs/sampling.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A data set whose rows are moved into the declared ranges, each by itself: docs/private-statistics.md, Lemma 1.
+"""A data set whose rows are moved into the declared ranges, each by itself: docs/sampling.md, Lemma 1.
 
 A statistic that is a norm of columns has its range by the rows themselves: a row x with a norm above hi is replaced by x·(r/‖x‖), with
 r = hi (1 − 2⁻³⁰), so that also the norm that is computed of it is at most hi (accountant.data.specs: a relative (d + 2) 2⁻⁵³). A statistic

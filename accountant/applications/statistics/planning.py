@@ -1,6 +1,6 @@
 """How a sample is drawn by released statistics, for everything together within one budget that is fixed before any record is read.
 
-Statement (docs/private-statistics.md, Theorem 2). Let c(z) be what the statistics s cost a record, E a number, and for every s that can
+Statement (docs/sampling.md, Theorem 6). Let c(z) be what the statistics s cost a record, E a number, and for every s that can
 be released let the rule q made of s have
 
     c(z) + ψ(x; s) ≤ E for every record x,   ψ = log(1 + q(x; s)(e^{ε(1/q(x; s), x)} − 1)).
@@ -45,7 +45,7 @@ from profiles.arrays import Floats
 from profiles.terms import Term, number, substitute, to_text
 from profiles.variables import MAX_NAME, WEIGHT
 
-_PAGE = "docs/private-statistics.md"
+_PAGE = "docs/sampling.md"
 _DIGITS = 12  # of the constants of a rule
 _GRID = 2001
 _STEP = 2 ** (1 / 16)
@@ -121,7 +121,7 @@ def describe_whole(profile: Profile, request: SampleRequest, q: Term) -> Profile
         f"w*({cost} + log(1 + ({to_text(q)})*(exp({inner}) - 1)))",
         record={item.name: (item.lo, item.hi) for item in profile.record},
         parameters=parameters,
-        source=f"{_PAGE}, Theorem 2",
+        source=f"{_PAGE}, Theorem 6",
     )
 
 
@@ -130,7 +130,7 @@ def describe_costs(profile: Profile, request: SampleRequest) -> Profile:
     cost, parameters = _write_costs(profile, request)
     ranges = {item.name: (item.lo, item.hi) for item in profile.record}
     return declare(
-        f"statistics for {profile.name}"[:MAX_NAME], f"w*({cost})", record=ranges, parameters=parameters, source=f"{_PAGE}, Theorem 1"
+        f"statistics for {profile.name}"[:MAX_NAME], f"w*({cost})", record=ranges, parameters=parameters, source=f"{_PAGE}, Theorem 5"
     )
 
 

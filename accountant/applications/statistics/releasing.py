@@ -1,6 +1,6 @@
 """The statistics that sampling rules need, released with exact noise: the number of records, and the total of a power of a statistic.
 
-Statement (docs/private-statistics.md, Theorem 1). Let z ∈ [0, hi] be a statistic of a record, moved into its range. ñ = n + Laplace(1/ε_n)
+Statement (docs/sampling.md, Theorem 5). Let z ∈ [0, hi] be a statistic of a record, moved into its range. ñ = n + Laplace(1/ε_n)
 and Z̃ = Σ z^e + Laplace(hi^e/ε_Z) cost a record c(z) = ε_n + ε_Z (z/hi)^e, whatever else is in the data set.
 
 The noise and the sums are those of :mod:`accountant.applications.budget.records`: exact sums of integers, correctly

@@ -1,4 +1,4 @@
-"""Releasing statistics, planning by them, and drawing or weighing, in one call, with one guarantee: docs/private-statistics.md."""
+"""Releasing statistics, planning by them, and drawing or weighing, in one call, with one guarantee: docs/sampling.md."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def draw_within(
 ) -> BudgetedSample:
     """Return a sample in memory by a rule that is made of released statistics: everything together keeps ``epsilon``.
 
-    Claim (docs/private-statistics.md, Theorem 2): the statistics, and one run of the mechanism on the sample, are differentially private
+    Claim (docs/sampling.md, Theorem 6): the statistics, and one run of the mechanism on the sample, are differentially private
     with ``epsilon``, whatever the number of records, their norms and the released numbers are. ``private_statistics``: the part of it that
     the statistics may cost. ``rule`` and ``constants``: ``uniform`` (m), ``coreset-l1``, ``coreset-l2`` or ``coreset`` (m, lam, statistic,
     exponent), or None for privacy-constrained weights. Rows are moved into the declared ranges where statistics are norms of them.
@@ -253,7 +253,7 @@ def _open(
 def _promise(prepared: Prepared, read: Sequence[Hypothesis], bits: BitSource, *, clipped: bool) -> Guarantee:
     """Return the guarantee of every sample by this request, whatever is released: that of the one that uses the last plan.
 
-    It is known before a row is read, and a row costs no more than its bound on any path (docs/private-statistics.md, Theorem 2).
+    It is known before a row is read, and a row costs no more than its bound on any path (docs/sampling.md, Theorem 6).
     """
     nothing = Released(Fraction(1), None, ())
     plan = _assume(BudgetedPlan(prepared.request, nothing, Fraction(1), prepared.last.plan, prepared.last.whole, None), read)

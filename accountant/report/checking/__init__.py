@@ -1,1 +1,1 @@
-"""Pages that check certificates themselves: the kernel and a Python runtime inside, nothing loaded. See docs/self-checking.md."""
+"""Pages that check certificates themselves: the kernel and a Python runtime inside, nothing loaded. See docs/report.md."""

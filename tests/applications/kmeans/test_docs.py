@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from accountant.applications.kmeans.certifying import GIVEN_ROW
 from accountant.calibration.lloyd import noise_energy
 from profiles.hypotheses import FIXED_IN_ADVANCE, ONLY_RELEASE, OWN_WEIGHTS, SEEDED_BITS
 from tests.applications.kmeans.test_kmeans import EXPECTED_FAILURES
+from tests.documentation.pages import DOCS, split_page
 
-PAGE = (Path(__file__).parents[3] / "docs" / "dp-kmeans.md").read_text(encoding="utf-8")
+_, PAGE = split_page(DOCS / "private-kmeans.md", "DP-Lloyd with public constants")
 
 
 @pytest.mark.thorough
@@ -25,7 +25,7 @@ def test_the_examples_run(capsys):
         if kind == "text":  # what the block before prints
             assert printed["last"].strip() == block.strip()
             continue
-        exec(compile(block, "docs/dp-kmeans.md", "exec"), names)
+        exec(compile(block, "docs/private-kmeans.md", "exec"), names)
         printed["last"] = capsys.readouterr().out
         printed.setdefault("first", printed["last"])
         stated = re.findall(r"^(float|int)\((.*)\)  # ([\d.]+)", block, re.MULTILINE)

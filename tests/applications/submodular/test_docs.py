@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from accountant.applications.submodular import epsilon0_for
 from accountant.onesided import calibrate_one_sided
+from tests.documentation.pages import DOCS, split_page
 
-PAGE = (Path(__file__).parents[3] / "docs" / "submodular.md").read_text(encoding="utf-8")
+PAGE, _ = split_page(DOCS / "submodular.md", "Matroid constraints")
 
 
 def test_the_examples_run(capsys, tmp_path, monkeypatch):

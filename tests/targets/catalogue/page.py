@@ -1,4 +1,4 @@
-"""``python -m tests.targets.catalogue.page`` prints docs/audit-catalogue.md; a test compares it with the file."""
+"""``python -m tests.targets.catalogue.page`` prints benchmarks/results/audit-catalogue.md; a test compares it with the file."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ result = twin.run(np.random.default_rng(1), effort="fast", mode="fixed")
 assert result.finding.value == "violated"
 ```
 
-`make audit-suite` audits all of them and the standard suite (docs/audit-suite.md), and fails where a correct claim is refuted or a twin is
-not.
+`make audit-suite` audits all of them and the standard suite ([audit-suite.md](audit-suite.md)), and fails where a correct claim is refuted
+or a twin is not.
 
 ## Which claims
 
@@ -81,8 +81,8 @@ with floating point where it is asked for | outputs with the same beginning are 
 audit needs 10⁵; equal where sums are exact |
 | `DPLloyd.fit` | `WeightedLloyd` with `confine=True`, its `mechanism_` | the estimator checks the data again for every output |
 
-The standard suite (docs/audit-suite.md) is of mechanisms of the literature. Its Laplace noise is that of the catalogue's noisy sum, its
-samples are drawn by `PoissonSampler`, its DP-Lloyd and K-norm cases are the catalogue's. The one-sided applications (greedy,
+The standard suite ([audit-suite.md](audit-suite.md)) is of mechanisms of the literature. Its Laplace noise is that of the catalogue's
+noisy sum, its samples are drawn by `PoissonSampler`, its DP-Lloyd and K-norm cases are the catalogue's. The one-sided applications (greedy,
 matroids, set cover, clustering, heavy hitters) are not audited here: their tests compare what ships with exact laws.
 
 Each sum is audited where its claim is attained, or approached, so that the audit's bound shows how much of it was seen. For weighted
@@ -105,8 +105,9 @@ audits find nothing, and a theorem says why.
 
 ## Private k-means as a whole
 
-`pipeline.py` runs the pipeline of [private k-means](private-kmeans.md) with the noise and the samples that ship, and shows an audit all
-that it releases: the statistics, and every noisy count and sum. It is not refuted, with every record and on one sample. Refuted are: n used
+`pipeline.py` runs the pipeline of [private k-means](../../docs/private-kmeans.md) with the noise and the samples that ship, and shows an
+audit all that it releases: the statistics, and every noisy count and sum. It is not refuted, with every record and on one sample.
+Refuted are: n used
 exactly, the radius from the data, centring and the spread not paid for, the same noise twice, cells that are chosen with exact counts,
 and a sample that is reused: a record is drawn with the chance 1/10, and two releases about the sample are each charged as if it had its
 own. That takes 8,000 runs on each side (2 ms each) and the exact likelihood ratio of the two releases as the score: ε is 3.52 there and 2
@@ -146,7 +147,7 @@ def _row(case: AuditCase) -> str:
 
 
 def make_page() -> str:
-    """Return the text of docs/audit-catalogue.md."""
+    """Return the text of benchmarks/results/audit-catalogue.md."""
     head = "| twin | claimed | truth | outputs | what is wrong |\n| --- | --- | --- | --- | --- |\n"
     base, sampled, composed, worst = (kind.value for kind in ClaimKind)
     twins = head + "\n".join(map(_row, broken_twins()))

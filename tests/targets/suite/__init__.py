@@ -1,4 +1,4 @@
-"""The standard suite: mechanisms with what is claimed for them and what is true of them. See docs/audit-suite.md.
+"""The standard suite: mechanisms with what is claimed for them and what is true of them. See benchmarks/results/audit-suite.md.
 
 >>> {case.name: case.correct for case in standard_suite()}["svt-4"]
 False

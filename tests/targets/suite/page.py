@@ -1,4 +1,4 @@
-"""``python -m tests.targets.suite.page`` prints docs/audit-suite.md; a test compares it with the file."""
+"""``python -m tests.targets.suite.page`` prints benchmarks/results/audit-suite.md; a test compares it with the file."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _row(case: SuiteCase) -> str:
 
 
 def make_page() -> str:
-    """Return the text of docs/audit-suite.md."""
+    """Return the text of benchmarks/results/audit-suite.md."""
     return _PAGE.format(formula=_FORMULA, table=(_HEAD + "".join(map(_row, standard_suite()))).rstrip())
 
 

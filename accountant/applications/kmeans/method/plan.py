@@ -4,7 +4,7 @@ The rule looks at d and at Q = ñ·rms/(k·r·b), with r the smaller of the radi
 the whole ε, over r: d/ε, or √d/μ for normal noise. So Q = ñ·ε·rms/(d·r·k) is the signal-to-noise ratio of one of k centres of equal size
 that gets the whole ε. Merging m cells multiplies the noise of a centre by √m, T rounds by T (by √T where noise is normal): few rounds and
 many cells. All that enters is public or was released before, so the choice is post-processing. How the rule was found:
-docs/study-kmeans.md.
+benchmarks/results/kmeans.md.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def choose_method(signal: float, *, clusters: int, dimension: int, left: float =
 
 
 def _choose_lloyd(signal: float, clusters: int, *, spectral: bool) -> LloydPlan:
-    """Return the row of the table of docs/study-kmeans.md."""
+    """Return the row of the table of benchmarks/results/kmeans.md."""
     if signal < 4:
         alone = spectral and signal < _UNMERGED
         active = min(clusters, max(2, int((0.75 if alone else 0.5 if spectral else 0.4) * signal * clusters)))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from accountant.applications.budget.protocols import Cells
 from profiles.arrays import Booleans, Floats
 
-#: From how many dimensions on the spectrum is used (docs/study-kmeans.md, section 2).
+#: From how many dimensions on the spectrum is used (benchmarks/results/kmeans.md, section 2).
 SPECTRAL_DIMENSIONS = 16
 #: A cell is used whose noisy count is above so many standard deviations of its noise; fewer records have no mean to speak of.
 _DEVIATIONS = 2.0

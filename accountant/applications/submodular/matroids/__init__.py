@@ -1,4 +1,4 @@
-"""Private monotone submodular maximisation under a matroid constraint: docs/matroids.md."""
+"""Private monotone submodular maximisation under a matroid constraint: docs/submodular.md."""
 
 from profiles.lazy import offer_names
 

@@ -1,6 +1,6 @@
 """Matroids on the ground set 0, ..., m − 1: what the algorithms ask of one, and the uniform, the partition and the graphic matroid.
 
-The matroid is public. Privacy needs none of its axioms (docs/matroids.md); they are hypotheses of the utility bound alone.
+The matroid is public. Privacy needs none of its axioms (docs/submodular.md); they are hypotheses of the utility bound alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Private monotone submodular maximisation under a matroid constraint: Theorem 1.3 of Ghazi et al. 2024, repaired (docs/matroids.md)."""
+"""Private monotone submodular maximisation under a matroid constraint: Theorem 1.3 of Ghazi et al. 2024, repaired (docs/submodular.md)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
 _PROVED = (Coverage, FacilityLocation, PerUser, Tracked)
-_SOURCE = "docs/matroids.md"
+_SOURCE = "docs/submodular.md"
 #: With this probability of failure an answer states its utility.
 _BETA = "0.05"
 _MOST_TIMES = 2**20
@@ -59,7 +59,7 @@ class PrivateMatroidGreedy:
 
     A Poisson sample of the users with probability p goes through T rounds of greedy in steps of 1/T, each choice by an exponential
     mechanism; h sets are rounded from the result without the data; an exponential mechanism with the share c of ε₀ picks one of them.
-    Both stages together are ε₀-add-DP, and (p, ε₀) makes that ε-DP. Source: Ghazi et al. 2024, Theorem 1.3; proofs: docs/matroids.md.
+    Both stages together are ε₀-add-DP, and (p, ε₀) makes that ε-DP. Source: Ghazi et al. 2024, Theorem 1.3; proofs: docs/submodular.md.
     :meth:`from_optimum` chooses rounds, roundings and draws for a public guess of the optimum.
 
     Parameters, all of them public
@@ -185,10 +185,10 @@ class PrivateMatroidGreedy:
         }
         steps = max(1, self.matroid.rank * self.rounds)
         coming = steps * greedy if steps * greedy + selection <= MOST_EPSILON else None
-        parts = [prove_losses("private continuous greedy", greedy, coming, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
+        parts = [prove_losses("private continuous greedy", greedy, coming, theorem=f"{_SOURCE}, Theorem 10", **supposed)]
         if selection:
             add = None if coming is None else selection
-            parts.append(prove_losses("selection of a rounded set", selection, add, theorem=f"{_SOURCE}, Theorem 2", **supposed))
+            parts.append(prove_losses("selection of a rounded set", selection, add, theorem=f"{_SOURCE}, Theorem 11", **supposed))
         return compose(*parts, subject="private matroid greedy")
 
     @property

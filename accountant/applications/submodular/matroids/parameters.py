@@ -1,4 +1,4 @@
-"""The public constants of private greedy under a matroid: how many rounds, roundings and draws (docs/matroids.md, section 5)."""
+"""The public constants of private greedy under a matroid: how many rounds, roundings and draws (docs/submodular.md, section 15)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def choose_parameters(eta: ExactLike, beta: ExactLike) -> Parameters:
     """Return T = ⌈1/η⌉, h = ⌈ln(6/β)/ln(1 + η/4)⌉ and α = η/6, for η and β in (0, 1); :func:`choose_for` looks at ε as well.
 
     Then ρ_T ≥ 1 − 1/e − 0.24η, τ ≤ η/4 and (1 − α)/(1 + α) ≥ 1 − η/3, hence :func:`bound_utility` has a ratio of at least 1 − 1/e − η
-    for the closed form. Source: docs/matroids.md, Theorem 5. Raises :class:`InvalidArgument`.
+    for the closed form. Source: docs/submodular.md, Theorem 14. Raises :class:`InvalidArgument`.
 
     >>> chosen = choose_parameters("0.3", "0.05")
     >>> chosen.rounds, chosen.roundings, chosen.alpha

@@ -3,7 +3,7 @@
 Why alone. Privacy needs that the value of a user is a function of that user's record and of the set: F(S) is a sum over users, and
 one user more adds one term and changes no other. A vectorised function such as ``data @ sets.T`` breaks this in floating point: BLAS takes
 other kernels for the last rows of a block, so that the last bit of a row depends on how many rows there are. With a step behind it, as in
-``data @ sets.T >= 1``, one user more moved the values of two others by 1 (docs/matroids.md, section 3).
+``data @ sets.T >= 1``, one user more moved the values of two others by 1 (docs/submodular.md, section 13).
 
 So every user is asked for in a call with one row. The row and the sets are copied into the same places of memory for every user, 64 bytes
 aligned, because kernels may also treat numbers by where they lie; and what a function writes into its arguments, no other user sees.

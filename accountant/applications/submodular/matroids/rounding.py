@@ -1,4 +1,4 @@
-"""Swap rounding: from T independent sets to one random set with the same marginals, without a look at the data (docs/matroids.md).
+"""Swap rounding: from T independent sets to one random set with the same marginals, without a look at the data (docs/submodular.md).
 
 Continuous greedy returns y = (1/T) Σ 1_{B^t}, so the convex combination of bases that Chekuri, Vondrák and Zenklusen 2010 (Definition D.5
 of Ghazi et al. 2024) start from is there already. All probabilities are rational, and drawn exactly.

@@ -1,4 +1,4 @@
-"""How good the private set is: Theorem 1.3 of Ghazi et al. 2024 with every constant, proved in docs/matroids.md (Theorems 3 to 5)."""
+"""How good the private set is: Theorem 1.3 of Ghazi et al. 2024 with every constant, proved in docs/submodular.md (Theorems 12 to 14)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bound_utility(mechanism: PrivateMatroidGreedy, *, beta: ExactLike, users: in
     λ = 0 for the closed form; for s draws it is the positive root of sλ² = 2L(1/T + λ/3), L = ln(2mN'/b), where N' counts the points that
     greedy can pass. ``alpha`` in (0, 1] is a choice of the analysis: the algorithm does not know it. Where A ≤ 0 the bound is void, with
     the reason.
-    Source: docs/matroids.md, Theorem 5. Raises :class:`InvalidArgument`.
+    Source: docs/submodular.md, Theorem 14. Raises :class:`InvalidArgument`.
     """
     failure, slack = read_open(beta, "beta"), to_exact(alpha, "alpha")
     if not 0 < slack <= 1:
@@ -65,7 +65,7 @@ def bound_expectation(mechanism: PrivateMatroidGreedy, *, users: int, rate: Exac
 
     ratio = ρκ, κ = r/(e^r − 1); error = κ(ρkT(ln m/ε₁ + users·(kT + 1)/2^32) + ln h/ε₂ + ln N/r)/p. No τ is lost: the mean of the
     best of h roundings is at least that of one. ``rate`` r > 0 is a choice of the analysis.
-    Source: docs/matroids.md, Theorem 4. Raises :class:`InvalidArgument` for a mechanism with draws.
+    Source: docs/submodular.md, Theorem 13. Raises :class:`InvalidArgument` for a mechanism with draws.
     """
     tilt = to_exact(rate, "the rate")
     if mechanism.draws is not None or not 0 < tilt <= 10:

@@ -2,19 +2,19 @@
 
 import re
 from fractions import Fraction
-from pathlib import Path
 
 from accountant.applications.submodular.matroids import PrivateMatroidGreedy, UniformMatroid
 from accountant.applications.submodular.matroids.utility import bound_utility
+from tests.documentation.pages import DOCS, split_page
 
-PAGE = (Path(__file__).parents[4] / "docs" / "matroids.md").read_text(encoding="utf-8")
+_, PAGE = split_page(DOCS / "submodular.md", "Matroid constraints")
 
 
 def test_the_examples_run(capsys):
     names: dict[str, object] = {}
     examples = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     for example in examples:
-        exec(compile(example, "docs/matroids.md", "exec"), names)
+        exec(compile(example, "docs/submodular.md", "exec"), names)
     printed = re.findall(r"^# (.*)$", examples[-1], re.MULTILINE)
     assert printed == [capsys.readouterr().out.splitlines()[-1]]
     assert names["answer"].guarantee.bound.epsilon <= 1
