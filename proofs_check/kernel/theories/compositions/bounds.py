@@ -4,7 +4,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, getcontext, localcontext
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from ...core.terms import Meter, require
@@ -12,12 +12,13 @@ from ...core.theorems import Theorem, derive, rule
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
-from .lattices import MOST_CELLS, POINTS, SLACK, WORK, Curve, Lattice, Laws, Points, count_bits, precision
+from .lattices import MOST_CELLS, SLACK, Curve, Lattice, Laws, Points, count_bits, precision
 
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
 _MOST_PLACES = 320  # of a number that stands for a mass
 _MOST_LOSS = 8 * 10**8  # whose exponential is a number (section 11)
+Made = Callable[[Meter], curves.Base]  # the meter pays for tables
 End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if there is such a number; the mass at infinity
 
 
@@ -25,11 +26,10 @@ End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if
 class Event:
     """A base mechanism, its reverse, the probability with which Poisson sampling takes a record, and how often all that is used."""
 
-    base: Callable[[], curves.Base]
-    reverse: Callable[[], curves.Base]
+    base: Made
+    reverse: Made
     q: Fraction
     count: int
-    size: int = 1  # of a table of its law, in units of its noise
     rho: Fraction | None = None  # of a mechanism of which only its zCDP is known
     ends: tuple[End, End] = ((None, Fraction(0)), (None, Fraction(0)))  # of the base and of its reverse
     m: Fraction | None = None  # of Gaussian noise on all records: the mean of the loss is m/2
@@ -37,16 +37,14 @@ class Event:
     def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Curve:
         """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
         require((order is not None) is (self.rho is not None and up), "an upper bound for zcdp has an order, and nothing else has one")
-        _pay(meter, self.size)
         if self.rho is not None and order is not None:
             return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
-        return curves.sampled(self.base() if remove else self.reverse(), self.q, remove=remove)
+        return curves.sampled((self.base if remove else self.reverse)(meter or Meter()), self.q, remove=remove)
 
     def delta(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Callable[[Fraction], Decimal]:
         """Return the curve of one use as delta at an epsilon, in the current decimal context and within its error."""
         if self.m is not None:
-            _pay(meter, self.size)
-            return curves.gaussian_delta(self.m)
+            return curves.gaussian_delta(self.m, meter or Meter())
         curve = self.curve(remove=remove, up=up, order=order, meter=meter)
 
         def delta(epsilon: Fraction) -> Decimal:
@@ -117,24 +115,18 @@ def read_events(value: object) -> list[Event]:
         if kind == "two-sided":
             there, back = (number["epsilon_remove"], number["delta_remove"]), (number.get("epsilon_add"), number["delta_add"])
         if kind == "gaussian":
-            both = [_later(curves.gaussian, 1 / noise**2)] * 2
+            both = [_paid(curves.gaussian, 1 / noise**2)] * 2
         elif kind == "laplace":
             both = [_later(curves.laplace, 1 / number["scale"])] * 2
         elif kind == "discrete-gaussian":
-            both = [_later(curves.discrete_gaussian, noise**2)] * 2
+            both = [_paid(curves.discrete_gaussian, noise**2)] * 2
         else:
             both = [_later(curves.two_sided, *there, *back), _later(curves.two_sided, *back, *there)]
-        size, ends = 1 + int(noise) if kind == "discrete-gaussian" else 1, (_end(there, back), _end(back, there))
-        events.append(Event(both[0], both[1], q, count, size, ends=ends))
-    first = [_once(_later(curves.gaussian, m), m=m)] if m else []
+        events.append(Event(both[0], both[1], q, count, ends=(_end(there, back), _end(back, there))))
+    first = [_once(_paid(curves.gaussian, m), m=m)] if m else []
     if not (m or rho or events):  # nothing is lost
         events.append(_once(_later(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
-    return first + events + ([_once(_later(curves.gaussian, 2 * rho), rho)] if rho else [])
-
-
-def _pay(meter: Meter | None, size: int) -> None:
-    digits = getcontext().prec
-    (meter or Meter()).spend((200 * digits + 40 * size) * digits // WORK)
+    return first + events + ([_once(_paid(curves.gaussian, 2 * rho), rho)] if rho else [])
 
 
 def _exponential(loss: Fraction) -> Decimal:
@@ -147,12 +139,16 @@ def _end(there: End, back: End) -> End:
     return back if back == (Fraction(0), Fraction(0)) else there
 
 
-def _once(base: Callable[[], curves.Base], rho: Fraction | None = None, m: Fraction | None = None, end: End = (None, Fraction(0))) -> Event:
+def _once(base: Made, rho: Fraction | None = None, m: Fraction | None = None, end: End = (None, Fraction(0))) -> Event:
     return Event(base, base, Fraction(1), 1, rho=rho, m=m, ends=(end, end))
 
 
-def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Callable[[], curves.Base]:
-    return lambda: make(*numbers)
+def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Made:
+    return lambda _: make(*numbers)
+
+
+def _paid(make: Callable[[Fraction, Meter], curves.Base], number: Fraction) -> Made:
+    return lambda meter: make(number, meter)
 
 
 def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
@@ -181,7 +177,7 @@ def _read_points(start: object, steps: object, meter: Meter) -> Points:
         pair = read_list(step, 2)
         level, number = read_integer(pair[0], 0, _MOST_LEVEL), read_integer(pair[1], 1, MOST_CELLS)
         require(at % (1 << level) == 0 and len(points) + number < MOST_CELLS, "a place is not on its level, or there are too many")
-        meter.spend(number // POINTS)
+        meter.work(500 * number)
         points += [(at + (k << level), level) for k in range(0 if not points else 1, number + 1)]
         at = points[-1][0]
     require(len(points) > 1, "the grid has no cells")
@@ -198,6 +194,7 @@ def closed_form(
     """Return a bound on delta at epsilon for one event that is used once."""
     require(event.count == 1, "only one use has a closed form")
     with localcontext(curves.context(digits + curves.GUARD)):
+        (meter or Meter()).work(curves.time_point())
         delta = event.delta(remove=remove, up=up, order=order, meter=meter)(epsilon)
         units = int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits))
         return Fraction(max(units + (SLACK if up else -SLACK), 0), 10**digits)
