@@ -29,6 +29,7 @@ from accountant.cli.output import print_as_it_is, print_json, print_line, print_
 from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument, LedgerRejected
+from profiles.hypotheses import count_assumptions
 from profiles.private import EYES_ONLY
 
 if TYPE_CHECKING:
@@ -443,7 +444,7 @@ def _migrate(options: _Migrate) -> int:
     return print_result(
         {"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left},
         f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more",
-        f"all that the old one rests on goes with it: {left} open hypotheses",
+        f"all that the old one rests on goes with it: {count_assumptions(left)}",
         as_json=options.json,
     )
 
