@@ -16,9 +16,9 @@ from profiles.profile import Profile
 from profiles.terms import Term, to_text
 from profiles.variables import Parameter
 from proofs_check.kernel import Report, check
-from proofs_check.kernel.core.rules import Session
 from proofs_check.kernel.core.terms import Meter
 from proofs_check.kernel.formats import OWN
+from proofs_check.kernel.proofs import Session
 from proofs_check.results import Tree
 
 FORMAT = OWN
