@@ -10,4 +10,6 @@ from profiles.lazy import offer_names
 # back: an import of it later on finds it loaded, and never takes the name from the function.
 del report  # noqa: F821 - the import system binds a package's name in its parent
 
+#: What shows the values of this package (profiles/views.py).
+__presenting__ = "accountant.presenting"
 __getattr__, __dir__, __all__ = offer_names(__name__)

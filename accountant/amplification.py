@@ -17,7 +17,7 @@ import numpy.typing as npt
 from flint import arb
 
 from accountant.rules.variance import refuse_oracle
-from profiles import InvalidNumber, to_exact
+from profiles import InvalidNumber, InvalidTarget, to_exact
 from profiles.arrays import Floats
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.numbers import round_down_finite, round_up_finite, shorten
@@ -199,6 +199,19 @@ def to_loss(value: object, what: str) -> Fraction:
     if not 0 <= exact <= MOST_EPSILON:
         raise InvalidNumber(
             f"{what} must lie between 0 and {MOST_EPSILON} nats, but {shorten(exact)} was found; give a number in that range"
+        )
+    return exact
+
+
+def to_target(value: object) -> Fraction:
+    """Return an exact target in (0, 10000]. Raises :class:`InvalidTarget`."""
+    try:
+        exact = to_exact(value, "the target epsilon")
+    except InvalidNumber as error:
+        raise InvalidTarget(str(error)) from None
+    if not 0 < exact <= MOST_EPSILON:
+        raise InvalidTarget(
+            f"the target epsilon must lie in (0, {MOST_EPSILON}], but {shorten(exact)} was found; give a number of nats above 0"
         )
     return exact
 

@@ -108,7 +108,7 @@ def load_document(name: str) -> Document[Any]:
 
             return REPORT
         case "composition file":
-            from accountant.curves.reading import COMPOSITION
+            from accountant.compositions.toml_format import COMPOSITION
 
             return COMPOSITION
         case "pass state":

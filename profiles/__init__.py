@@ -5,4 +5,6 @@ The names below are loaded when first used: SymPy takes most of a second, which 
 
 from profiles.lazy import offer_names
 
+#: What shows the values of this package (profiles/views.py).
+__presenting__ = "profiles.presenting.describing"
 __getattr__, __dir__, __all__ = offer_names(__name__)

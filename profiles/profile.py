@@ -13,12 +13,12 @@ from profiles.errors import InvalidProfile, OtherNotion
 from profiles.evaluation import constant_value
 from profiles.notions import ABOVE_ONE, ORDER, ProfileNotion
 from profiles.numbers import exact_text
-from profiles.presenting.describing import describe, to_html, to_latex
 from profiles.ranges import Written, WrittenRange
 from profiles.suggestions import suggest
 from profiles.symbolic import to_rational, to_sympy
 from profiles.terms import Term, number, substitute, symbol, to_text
 from profiles.variables import WEIGHT, Parameter, Statistic, Variable, listed, make_parameter, make_statistic
+from profiles.views import show_html, show_latex, show_picture, show_text
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
@@ -88,22 +88,20 @@ class Profile:
         return {name: value for name, value in found.items() if value is not None}
 
     def __repr__(self) -> str:
-        return f"Profile({describe(self)})"
+        return show_text(self)
 
     def _repr_latex_(self) -> str:
-        return to_latex(self)
+        return show_latex(self)
 
     def _repr_html_(self) -> str:
-        return to_html(self)
+        return show_html(self)
 
     def plot(self, records: Sequence[Mapping[str, object]] | None = None, *, largest_weight: object = 20) -> Picture:
         """Return a picture of ε(w, x) and, after sampling with q = 1/w, of ψ against the weight, for up to four records.
 
         Raises :class:`InvalidProfile` for parameters without a number, :class:`InvalidArgument`, :class:`MissingExtra`.
         """
-        from profiles.presenting.pictures import plot_profile  # noqa: PLC0415 - Matplotlib is an extra
-
-        return plot_profile(self, records, largest_weight)
+        return show_picture(self, records, largest_weight)
 
     @property
     def text(self) -> str:

@@ -6,6 +6,8 @@ The packages below are loaded when first used. Nothing of ours is imported here,
 from importlib import import_module
 from types import ModuleType
 
+#: What shows the values of this package (profiles/views.py).
+__presenting__ = "proofs_check.presenting"
 __all__ = [
     "admission",
     "audit",

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
 from profiles.numbers import decimal_text, exact_text
 from profiles.presenting import cards
 from profiles.presenting.describing import describe_shares, equation
 from profiles.presenting.elements import Child, make
 from profiles.private import EYES_ONLY
+from profiles.views import show_html, show_picture, show_text
+from proofs_check.audit.plots import picture_bound
+from proofs_check.audit.report import Circumstances, bound_texts, confidence_text, outputs_text, remarks
+from proofs_check.audit.results import AuditResult
+from proofs_check.results import Decision
+from proofs_check.verify import Verification
 
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from proofs_check.audit.results import AuditResult
-    from proofs_check.results import Decision
-    from proofs_check.verify import Verification
+show_picture.register(AuditResult)(picture_bound)
 
 
+@show_html.register(Decision)
 def decision_html(decision: Decision) -> str:
     """Return a verdict on one condition as a card."""
     told = decision.to_json()
@@ -41,6 +43,7 @@ def _why(told: dict[str, object]) -> list[Child]:
     return made
 
 
+@show_text.register(Verification)
 def verification_text(found: Verification) -> str:
     """Return a verification on one line: the profile's name, ε* and the verdicts."""
     verdicts = ", ".join(f"{name} {decision.verdict.value}" for name, decision in found.decisions.items())
@@ -52,8 +55,9 @@ def _short(value: Fraction) -> str:
     return text if len(text) <= 40 else f"about {float(value):.6g}"
 
 
+@show_html.register(Verification)
 def verification_html(found: Verification) -> str:
-    """Return the verdicts, the constant μ and what follows as a card; each theorem with what it needs that nobody has discharged."""
+    """Return the verdicts, the constant μ and what follows as a card; each theorem with its unverified assumptions."""
     told = found.to_json()
     rows = [
         (name, cards.badge(decision.verdict.value), "yes" if decision.checked else "no", _why(told["conditions"][name]))
@@ -84,13 +88,12 @@ def _consequence(name: str, told: dict[str, object]) -> Child:
     premises = told["open_hypotheses"]
     if told["verdict"] == "not applicable" or not isinstance(premises, list) or not premises:
         return cards.line(said)
-    return [cards.line(said), cards.fold(f"It needs {len(premises)} things that nobody has discharged", cards.listed(premises))]
+    return [cards.line(said), cards.fold(f"Its {len(premises)} unverified assumptions", cards.listed(premises))]
 
 
+@show_text.register(AuditResult)
 def audit_text(result: AuditResult) -> str:
-    """Return an audit on one line: finding, bound with its side and confidence, and claim; nothing that tells of the data sets."""
-    from proofs_check.audit.report import bound_texts, confidence_text  # noqa: PLC0415 - loads what an audit needs
-
+    """Return an audit on one line: finding, bound with its side and confidence, and claim; nothing that reveals the data sets."""
     bound, claimed = bound_texts(result)
     return (
         f"AuditResult({result.finding.value}: epsilon >= {bound} with {confidence_text(result)} confidence, claimed <= {claimed}, "
@@ -98,10 +101,9 @@ def audit_text(result: AuditResult) -> str:
     )
 
 
+@show_html.register(AuditResult)
 def audit_html(result: AuditResult) -> str:
     """Return an audit as a card: the bound and the claim, what consistent does not mean, and all that is taken for granted."""
-    from proofs_check.audit.report import Circumstances, bound_texts, confidence_text, outputs_text, remarks  # noqa: PLC0415
-
     bound, claimed = bound_texts(result)
     violated = result.finding.value == "violated"
     meaning = (
@@ -116,7 +118,7 @@ def audit_html(result: AuditResult) -> str:
         cards.line(f"Outputs: {outputs_text(result)}. Seed: {'none' if result.seed is None else result.seed}."),
         cards.line("Taken for granted:"),
         cards.listed(Circumstances("the mechanism").assumptions(result)),
-        cards.line(make("small", f'Events and scores tell of the data sets: result.to_json()["private"], {EYES_ONLY}.')),
+        cards.line(make("small", f'Events and scores reveal something of the data sets: result.to_json()["private"], {EYES_ONLY}.')),
     )
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from profiles.numbers import decimal_text, exact_text
+from profiles.views import show_html
 
 if TYPE_CHECKING:
     from profiles.profile import Profile
@@ -57,9 +58,7 @@ class Decision:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
-        from proofs_check.presenting import decision_html  # noqa: PLC0415 - notebooks only
-
-        return decision_html(self)
+        return show_html(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form; numbers of the witness are exact decimal strings or fractions.

@@ -12,6 +12,7 @@ from profiles.errors import InvalidArgument, InvalidExpression, PDPError
 from profiles.numbers import exact_text
 from profiles.profile import Profile
 from profiles.suggestions import suggest
+from profiles.views import show_html, show_text
 from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
 from proofs_check.conditions import (
@@ -81,14 +82,10 @@ class Verification(Verdicts):
     asked: Sequence[str] = (THEOREM_10,)
 
     def __repr__(self) -> str:
-        from proofs_check.presenting import verification_text  # noqa: PLC0415 - for people only
-
-        return verification_text(self)
+        return show_text(self)
 
     def _repr_html_(self) -> str:
-        from proofs_check.presenting import verification_html  # noqa: PLC0415
-
-        return verification_html(self)
+        return show_html(self)
 
     @property
     def verdict(self) -> Verdict:

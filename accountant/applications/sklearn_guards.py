@@ -5,7 +5,7 @@ A fit that anything of scikit-learn asks for is refused, unless it is known to b
 so is one that an estimator of another package asks for which has estimators among its parameters. What is new in scikit-learn is refused.
 
 A refusal here is a courtesy to those who follow habits; no guarantee rests on it. Whatever is not noticed (a scaler that was fitted by
-hand, a loop of fits) is an open premise of every fit: :mod:`profiles.hypotheses`.
+hand, a loop of fits) is an open premise of every fit: :mod:`profiles.hypotheses`. So is that nobody knows the seed of a ``random_state``.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 
 from profiles import InvalidData, NotOffered, NotPrivate
+from profiles.hypotheses import Hypothesis
 from profiles.private import TEXT
+from profiles.randomness.system import open_generator
 
 _SEARCHES = "sklearn.model_selection"
 _PIPELINES = "sklearn.pipeline"
@@ -226,3 +228,15 @@ def _say(text: str) -> str:
     if text.startswith("Found array with 0 "):
         return re.sub(r" \(shape=[^)]*\)", "", text)
     return "scikit-learn's check of the records failed; its message may quote them, and is left out: see sklearn.utils.check_array(X)"
+
+
+def make_generator(random_state: object) -> tuple[np.random.Generator, Hypothesis]:
+    """Return a generator for scikit-learn's ``random_state``, and what has to be true of it; None is the operating system's secure source.
+
+    Raises ValueError like scikit-learn for anything else.
+    """
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return open_generator(random_state)
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+        return open_generator(np.random.default_rng(int(random_state)))
+    return open_generator(np.random.default_rng(check_random_state(random_state).randint(0, 2**32, size=8, dtype=np.uint32)))

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from accountant.compositions.engine import guess_epsilon
+from accountant.compositions.events import MOST_USES, Composition, Event, parameter_names
+from accountant.compositions.queries import point_at_delta, point_at_epsilon, to_delta, to_epsilon, to_gap
+from accountant.compositions.toml_format import DeclaredEvents
 from accountant.curves.accounting import Account, account
-from accountant.curves.engine import guess_epsilon
-from accountant.curves.events import MOST_USES, Composition, Event, parameter_names
-from accountant.curves.points import point_at_delta, point_at_epsilon, to_delta, to_epsilon, to_gap
-from accountant.curves.reading import DeclaredEvents
 from profiles import Infeasible, InvalidArgument, Undecided, decimal_text, exact_text, to_exact
 from profiles.numbers import bisect
 from profiles.protection import Unit

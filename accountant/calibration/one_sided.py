@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from accountant.amplification import BITS, MOST_EPSILON, amplify_add, amplify_remove, round_outward, to_loss, to_probability
-from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Profile, Undecided, declare, exact_text, to_exact
+from accountant.amplification import BITS, amplify_add, amplify_remove, round_outward, to_loss, to_probability, to_target
+from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Profile, Undecided, declare, exact_text
 from profiles.balls import ball, working_precision
 from profiles.numbers import round_down_finite, shorten
 from profiles.terms import Term, number
@@ -134,19 +134,6 @@ def largest_epsilon0(target: object, p: object) -> Fraction:
         return Fraction(round_down_finite(epsilon))
     with working_precision(BITS):
         return Fraction(round_down_finite(max(Fraction(0), round_outward((ball(epsilon).expm1() / ball(rate)).log1p(), up=False))))
-
-
-def to_target(value: object) -> Fraction:
-    """Return an exact target in (0, 10000]. Raises :class:`InvalidTarget`."""
-    try:
-        exact = to_exact(value, "the target epsilon")
-    except InvalidNumber as error:
-        raise InvalidTarget(str(error)) from None
-    if not 0 < exact <= MOST_EPSILON:
-        raise InvalidTarget(
-            f"the target epsilon must lie in (0, {MOST_EPSILON}], but {shorten(exact)} was found; give a number of nats above 0"
-        )
-    return exact
 
 
 def certify_pair(remove: Fraction, q: Fraction, target: Fraction) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import mpmath
 
-from accountant.amplification import BITS, MOST_EPSILON, round_outward
-from accountant.calibration.one_sided import CalibratedPair, largest_epsilon0, largest_probability, to_target
+from accountant.amplification import BITS, MOST_EPSILON, round_outward, to_target
+from accountant.calibration.one_sided import CalibratedPair, largest_epsilon0, largest_probability
 from profiles import InvalidArgument, InvalidTarget, Undecided
 from profiles.balls import ball, working_precision
 from profiles.mechanisms.repeated.interface import to_rounds

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, find_crossing, to_target, to_tolerance
 from accountant.calibration.template import Template, make_template
+from accountant.columns.values import Column
 from accountant.guarantees.derive import derive_epsilon
 from accountant.rules import SamplingRule, make_rule
 from accountant.selection.select import prepare_selection
 from accountant.weights.fast import ConvexityPremise, epsilon_for_size
-from accountant.weights.fast.columns import Column
 from accountant.weights.premise import prove_premise
 from profiles import Declaration, InvalidTarget, Profile, decimal_text, exact_text, to_exact
 from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA, Hypothesis

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from accountant.calibration.lloyd import noise_energy
+from accountant.columns.values import Column
 from accountant.data import StatisticSpec, complete_specs, open_dataset
 from accountant.rules import SamplingRule
 from accountant.selection.select import Selector, prepare_selection
-from accountant.weights.fast.columns import Column
 from profiles import InvalidArgument, Profile, decimal_text
 from profiles.balls import working_precision
 from profiles.evaluation import exact_value

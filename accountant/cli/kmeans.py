@@ -75,7 +75,7 @@ class Options(ReleaseOptions):
     public: Annotated[
         list[str] | None,
         typer.Option(
-            "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, and an open hypothesis (repeatable)"
+            "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, as an unverified assumption (repeatable)"
         ),
     ] = None
     seed: SeedOption = None
@@ -87,12 +87,12 @@ def run(options: Options) -> int:
 
     import numpy as np
 
+    from accountant.applications.budget.rows import open_rows, read_center
     from accountant.applications.kmeans.centres import write_centres
     from accountant.applications.kmeans.certificate import to_certificate, to_text
     from accountant.applications.kmeans.charging import Released, charge_fit
     from accountant.applications.kmeans.fitting import Settings, fit_rows
     from accountant.applications.kmeans.methods import find_method
-    from accountant.applications.kmeans.rows import open_rows, read_center
     from profiles.randomness.bits import open_bits
 
     _check_outputs(options)

@@ -1,4 +1,4 @@
-"""Privacy curves as values: δ as a function of ε and ε of δ, per direction, from both sides; what is composed, and how it is read."""
+"""Privacy curves as values: what is declared and what rules proved, composed, subsampled, and read at a δ or at an ε."""
 
 from profiles.lazy import offer_names
 

@@ -1,5 +1,15 @@
 """The public names of accountant.curves, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
+from accountant.compositions.events import Composition as Composition
+from accountant.compositions.events import Direction as Direction
+from accountant.compositions.events import Event as Event
+from accountant.compositions.events import MechanismKind as MechanismKind
+from accountant.compositions.events import make_event as make_event
+from accountant.compositions.queries import CurvePoint as CurvePoint
+from accountant.compositions.toml_format import DeclaredEvents as DeclaredEvents
+from accountant.compositions.toml_format import read_composition as read_composition
+from accountant.compositions.toml_format import read_composition_file as read_composition_file
+from accountant.compositions.toml_format import write_composition as write_composition
 from accountant.curves.accounting import Account as Account
 from accountant.curves.accounting import account as account
 from accountant.curves.curve import PrivacyCurve as PrivacyCurve
@@ -7,13 +17,3 @@ from accountant.curves.curve import compose as compose
 from accountant.curves.curve import curve_of as curve_of
 from accountant.curves.curve import curve_of_file as curve_of_file
 from accountant.curves.curve import subsample as subsample
-from accountant.curves.events import Composition as Composition
-from accountant.curves.events import Direction as Direction
-from accountant.curves.events import Event as Event
-from accountant.curves.events import MechanismKind as MechanismKind
-from accountant.curves.events import make_event as make_event
-from accountant.curves.points import CurvePoint as CurvePoint
-from accountant.curves.reading import DeclaredEvents as DeclaredEvents
-from accountant.curves.reading import read_composition as read_composition
-from accountant.curves.reading import read_composition_file as read_composition_file
-from accountant.curves.reading import write_composition as write_composition

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from accountant.compositions.engine import make_certificate
+from accountant.compositions.events import Composition, Direction
+from accountant.compositions.json_format import composition_object
+from accountant.compositions.queries import DIGITS, CurvePoint, OneDirection, is_checked, lower_text, to_gap, upper_text
+from accountant.compositions.toml_format import DeclaredEvents
 from accountant.curves.curve import PrivacyCurve, curve_of
-from accountant.curves.engine import make_certificate
-from accountant.curves.events import Composition, Direction
-from accountant.curves.points import DIGITS, CurvePoint, OneDirection, is_checked, lower_text, to_gap, upper_text
-from accountant.curves.reading import DeclaredEvents
-from accountant.curves.stored import composition_object
 from accountant.guarantees import Guarantee, render, to_json
 from profiles import InvalidArgument, decimal_text, exact_text, to_exact
 from profiles.hypotheses import Hypothesis
 from profiles.protection import Neighbors
+from profiles.views import show_picture
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
@@ -85,9 +86,7 @@ class Account:
 
     def plot(self) -> Picture:
         """Return a picture of the curve around this point. Raises :class:`profiles.MissingExtra` without Matplotlib."""
-        from accountant.curves.plotting import plot_account  # noqa: PLC0415 - Matplotlib is an extra
-
-        return plot_account(self)
+        return show_picture(self)
 
 
 def account(

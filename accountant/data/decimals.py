@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from accountant.weights.fast.columns import LEAST_NORMAL, Decimals
+from accountant.columns.values import LEAST_NORMAL, Decimals
 from profiles import InvalidData, InvalidNumber, to_exact
 from profiles.numbers import MAX_DIGITS
 from profiles.private import TEXT, list_values

@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from accountant.columns.values import Column, Decimals, NormsOfDecimals
 from accountant.data.specs import LEAST_SQUARE, NORMS, StatisticSpec
-from accountant.weights.fast.columns import Column, Decimals, NormsOfDecimals
 from profiles import InvalidData
 from profiles.arrays import Floats
 from profiles.private import NOT_FINITE, list_values, name_rows

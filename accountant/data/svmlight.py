@@ -21,10 +21,10 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
+from accountant.columns.values import Column, NormsOfDecimals, read_exactly
 from accountant.data.decimals import read_decimals
 from accountant.data.frames import Batch, norm_error
 from accountant.data.specs import LEAST_SQUARE, StatisticSpec
-from accountant.weights.fast.columns import Column, NormsOfDecimals, read_exactly
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 from profiles.private import name_failure, quote, quote_failure
 

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from accountant.columns.values import Decimals
 from accountant.data.decimals import read_decimals, to_number
 from accountant.data.frames import Batch, compute_statistics, require_finite
 from accountant.data.specs import StatisticSpec
-from accountant.weights.fast.columns import Decimals
 from profiles import InvalidData, UnreadableFile
 from profiles.arrays import Floats
 from profiles.private import name_failure, quote, quote_failure

@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
+from accountant.columns.domain import as_columns, clip_norms, describe_outside, name_fault, outside
+from accountant.columns.values import Column, Columns, Decimals
 from accountant.data.frames import Batch, Source
 from accountant.data.opening import BATCH_ROWS, open_dataset
 from accountant.data.specs import StatisticSpec, describe_spec
@@ -24,8 +26,6 @@ from accountant.guarantees import ARITHMETIC, EXACT_REALS, STATISTICS, Hypothesi
 from accountant.guarantees.rules import list_premises
 from accountant.rules import make_rule
 from accountant.weights.fast import ConvexityPremise, WeightsResult, prepare_solver, probabilities
-from accountant.weights.fast.columns import Column, Columns, Decimals
-from accountant.weights.fast.domain import as_columns, clip_norms, describe_outside, name_fault, outside
 from accountant.weights.fast.size import epsilon_for_size
 from profiles import Declaration, InvalidArgument, InvalidData, Profile, UnwritableOutput, to_exact
 from profiles.arrays import Floats
@@ -156,7 +156,7 @@ def compute_weights_file(
 def write_weighed(
     source: Source, path: Path | None, rows: int, weighed: Iterable[tuple[Batch, WeightsResult, Floats]], progress: Progress | None
 ) -> Totals:
-    """Write batches with their weights and probabilities to ``path``, whole or not at all (nowhere where it is None); return the totals.
+    """Write batches with their weights and probabilities to ``path``, atomically (nowhere where it is None); return the totals.
 
     Raises :class:`InvalidData` where there are not ``rows`` rows, as the first pass over the data found.
     """

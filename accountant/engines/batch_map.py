@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from accountant.columns.values import Column
 from accountant.data.frames import compute_statistics
 from accountant.data.specs import StatisticSpec
 from accountant.data.tables import ArrowFrame, check_names, numeric_columns
 from accountant.data.writers import join_columns
-from accountant.weights.fast.columns import Column
 from profiles import InvalidArgument
 from profiles.arrays import Floats
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from accountant.columns.values import Column
 from accountant.data.specs import StatisticSpec, parse_statistic
 from accountant.data.weighing import complete_specs
 from accountant.engines.batch_map import BatchMap
 from accountant.selection.select import Selector
-from accountant.weights.fast.columns import Column
 from profiles import InvalidArgument, Profile
 from profiles.arrays import Floats
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NoReturn, Self, final
 
+from accountant.columns.values import Column
 from accountant.data.specs import StatisticSpec, parse_statistic
 from accountant.data.weighing import complete_specs
 from accountant.engines.batch_map import BatchMap
 from accountant.weights.fast import ConvexityPremise, WeightSolver, prepare_solver, probabilities
-from accountant.weights.fast.columns import Column
 from accountant.weights.fast.fingerprint import fingerprint
 from accountant.weights.premise import prove_premise
 from profiles import InvalidArgument, Profile, exact_text, to_exact

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from accountant.curves.events import Composition, MechanismKind, make_event
+from accountant.compositions.events import Composition, MechanismKind, make_event
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import CurveBound, Losses, describe_events
 from accountant.guarantees.stored import NUMBER

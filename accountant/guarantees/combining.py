@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accountant.amplification import to_probability
-from accountant.curves.events import Composition
+from accountant.compositions.events import Composition
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.curves import curve_of_guarantee, shorten_subject
 from accountant.guarantees.measures import (

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from accountant.curves.events import TOLD, Composition, Direction, MechanismKind
-from accountant.curves.points import (
+from accountant.compositions.events import TOLD, Composition, Direction, MechanismKind
+from accountant.compositions.queries import (
     DIGITS,
     point_at_delta,
     point_at_epsilon,

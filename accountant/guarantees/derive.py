@@ -1,7 +1,7 @@
 """From a profile and a sampling rule to a guarantee: what ``pdp epsilon`` computes.
 
 Derivation: declared profile (or adaptive composition of its parts) → amplification by importance sampling (Theorem 6 of Fay et al. 2024)
-→ worst case over the declared records. The guarantee carries the hypotheses that nobody has discharged.
+→ worst case over the declared records. The guarantee carries the assumptions that nothing has verified.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from accountant.guarantees import (
     worst_case,
 )
 from accountant.guarantees.bounds import bound_epsilon
-from accountant.guarantees.render import guarantee_html, guarantee_text
 from accountant.rules import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
 from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, exact_text, to_exact
 from profiles.files import to_declaration
 from profiles.hypotheses import EXACT_REALS
 from profiles.terms import free_symbols, number
+from profiles.views import show_html, show_picture, show_text
 from proofs_check.conditions.consequences import NEEDS, THEOREM_10
 from proofs_check.results import Verdict
 from proofs_check.suprema.bound import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound
@@ -81,19 +81,17 @@ class DerivedEpsilon:
         return "with sampling" if after.upper < before.lower else "without sampling" if before.upper < after.evidence.lower else "neither"
 
     def __repr__(self) -> str:
-        return f"DerivedEpsilon({guarantee_text(self.guarantee)})"
+        return show_text(self)
 
     def _repr_html_(self) -> str:
-        return guarantee_html(self.guarantee)
+        return show_html(self)
 
     def plot(self) -> Picture:
         """Return a picture of what records lose, with and without sampling, against the first statistic with a range, below the bound.
 
         Raises :class:`profiles.InvalidArgument` where there is no such statistic, :class:`profiles.MissingExtra` without Matplotlib.
         """
-        from accountant.presenting import plot_derived  # noqa: PLC0415 - Matplotlib is an extra
-
-        return plot_derived(self)
+        return show_picture(self)
 
     def certificate(self) -> Mapping[str, Any]:
         """Return the certificate of the bound; for privacy-constrained sampling that of its conditions.

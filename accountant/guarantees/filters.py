@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from accountant.curves import Composition
+from accountant.compositions.events import Composition
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Bound, CurveBound, Losses
 from accountant.guarantees.theorem import Carried, Guarantee, conclude

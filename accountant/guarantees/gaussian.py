@@ -11,9 +11,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from accountant.curves.engine import make_certificate
-from accountant.curves.events import Composition, Direction, MechanismKind, make_event
-from accountant.curves.points import to_delta, to_epsilon
+from accountant.compositions.engine import make_certificate
+from accountant.compositions.events import Composition, Direction, MechanismKind, make_event
+from accountant.compositions.queries import to_delta, to_epsilon
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.curves import shorten_subject

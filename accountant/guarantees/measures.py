@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isqrt
 
 from accountant.amplification import amplify_add, amplify_remove
-from accountant.curves.events import Composition, Event, MechanismKind, make_event
+from accountant.compositions.events import Composition, Event, MechanismKind, make_event
 from accountant.rules import SamplingRule
 from profiles import InvalidArgument, Profile, decimal_text, exact_text
 from profiles.balls import ball, upper_fraction, working_precision

@@ -13,6 +13,7 @@ from profiles import InvalidArgument, Profile
 from profiles.hypotheses import FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE, PHYSICS, RECORD_STATISTICS, Hypothesis, as_hypothesis
 from profiles.mechanisms.catalogue import resembles_exact
 from profiles.protection import Protection, Unit
+from profiles.views import show_html, show_text
 
 #: What an unconditional bound must have accounted for by steps of code.
 _ACCOUNTED = frozenset(item.id for item in (FIXED_IN_ADVANCE, ONE_RECORD_EACH, RECORD_STATISTICS))
@@ -48,7 +49,7 @@ class Carried:
         """Return what is to be carried of a guarantee."""
         return cls(guarantee.protection, guarantee.hypotheses, guarantee.discharged)
 
-    def settle(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis | str], subject: str) -> Carried:
+    def update_hypotheses(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis | str], subject: str) -> Carried:
         """Return it with some hypotheses discharged for ``subject``, each with the reason, and others added; what is not open is passed by.
 
         Raises :class:`InvalidArgument` for words in place of a step of code.
@@ -104,7 +105,7 @@ class Derivation:
         if basis.theorems or basis.page or left.intersection(self.says):
             return basis.mark
         found = dict.fromkeys(item.evidence for item in discharged if item.hypothesis in self.says)
-        return f"a hypothesis says it, which is discharged: {'; '.join(found)}" if found else basis.mark
+        return f"an assumption says it, which is settled: {'; '.join(found)}" if found else basis.mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Guarantee:
-    """A statement that the rules of this package have made: a theorem under its ``hypotheses``, which nobody has discharged.
+    """A statement that the rules of this package have made: a theorem under its ``hypotheses``, the assumptions that nothing has verified.
 
     ``call``: the one that made it, where rules record their calls.
     """
@@ -179,7 +180,7 @@ class Guarantee:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What it rests on and nobody has discharged."""
+        """The unverified assumptions that it rests on."""
         return self.statement.hypotheses
 
     @property
@@ -213,14 +214,10 @@ class Guarantee:
         return accounted >= _ACCOUNTED and all(item in PHYSICS or item == ONLY_RELEASE for item in self.hypotheses)
 
     def __repr__(self) -> str:
-        from accountant.guarantees.render import guarantee_text  # noqa: PLC0415 - for people only
-
-        return f"{type(self).__name__}({guarantee_text(self)})"
+        return show_text(self)
 
     def _repr_html_(self) -> str:
-        from accountant.guarantees.render import guarantee_html  # noqa: PLC0415
-
-        return guarantee_html(self)
+        return show_html(self)
 
 
 def require_guarantee(*found: object) -> None:
@@ -295,7 +292,7 @@ def conclude(
     return Guarantee(Statement(subject, bound, whole, remaining, _once(closed), derivation), _SEAL, made)
 
 
-def settle(
+def update_hypotheses(
     guarantee: Guarantee,
     discharges: Mapping[Hypothesis, str] | None = None,
     supposes: Iterable[Hypothesis | str] = (),
@@ -316,7 +313,7 @@ def settle(
         map(resembles_exact, found.values())
     ):  # the words of a theorem with premises of its own, which would be left out here
         raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
-    left = Carried.of(guarantee).settle(found, (), guarantee.subject)
+    left = Carried.of(guarantee).update_hypotheses(found, (), guarantee.subject)
     call = guarantee.call
     for item, reason in found.items():
         call = Call("discharge", (("hypothesis", item), ("evidence_text", reason)), (call,))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from accountant.curves.stored import composition_from_object
+from accountant.compositions.json_format import composition_from_object
 from accountant.guarantees import declare_events, premises_json
 from accountant.guarantees.render import describe_bound, list_details, to_json
 from accountant.interop.files import FORMAT, VERSION, ReadGuarantee, read_guarantee, write_guarantee

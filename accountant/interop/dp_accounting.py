@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from accountant.compositions.events import MOST_EPSILON
+from accountant.compositions.queries import to_delta, to_epsilon, to_gap
 from accountant.curves import PrivacyCurve, curve_of
-from accountant.curves.events import MOST_EPSILON
-from accountant.curves.points import to_delta, to_epsilon, to_gap
 from accountant.interop.dominating import BITS, AtomCurve, compose_replaced
 from accountant.interop.dp_events import RELATIONS, CertifiedDpEvent, Use, declare_uses, find_protection, make_event, read_uses
 from profiles import Infeasible, InvalidArgument, MissingExtra, PDPError, to_exact

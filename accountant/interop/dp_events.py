@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from accountant.compositions.events import TOLD, MechanismKind
 from accountant.curves import Composition, DeclaredEvents, Event, PrivacyCurve, curve_of
 from accountant.curves import make_event as declare_event
-from accountant.curves.events import TOLD, MechanismKind
 from accountant.guarantees import Guarantee
 from accountant.guarantees.combining import is_on_sample
 from accountant.guarantees.measures import Losses, as_one_use, group_composition, replace_losses

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from accountant.compositions.events import MechanismKind
 from accountant.curves import Composition, make_event
-from accountant.curves.events import MechanismKind
 from accountant.guarantees import Guarantee, Unit, declare_directions, declare_events
 from accountant.interop.dominating import spend
 from profiles import InvalidArgument, MissingExtra

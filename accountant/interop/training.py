@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from accountant.compositions.events import MechanismKind
 from accountant.curves import Composition, PrivacyCurve, curve_of, make_event
-from accountant.curves.events import MechanismKind
 from profiles import InvalidArgument
 from profiles.hypotheses import HYPOTHESES_UNKNOWN, Hypothesis
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from accountant.columns.domain import as_columns, outside
+from accountant.columns.values import Columns
 from accountant.data.specs import StatisticSpec
 from accountant.guarantees.stored import read_carried, read_stated_protection, write_carried
 from accountant.guarantees.theorem import Carried
@@ -22,9 +24,7 @@ from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.rows import RowBatch
 from accountant.ledger.steps import Rounding
 from accountant.ledger.units import Hasher
-from accountant.weights.fast.columns import Columns
 from accountant.weights.fast.compiled import CompiledTerm
-from accountant.weights.fast.domain import as_columns, outside
 from profiles import InvalidArgument, InvalidData, UnreadableFile, exact_text, parse_expression, to_exact
 from profiles.arrays import Integers
 from profiles.balls import interval, lower_fraction, upper_fraction, working_precision

@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb
 
 from accountant.amplification import amplify_array
-from accountant.weights.fast.columns import Columns
+from accountant.columns.values import Columns
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.rounding import U
 from profiles import Undecided

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from accountant.rules.coreset import coreset_term
-from accountant.weights.fast.exact import split_weight
 from profiles import InvalidNumber, InvalidSampling, Profile, exact_text, to_exact
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import constant_value, exact_value
+from profiles.structure import split_weight
 from profiles.terms import Term, number, to_text
 from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.feasibility import show_record

@@ -10,8 +10,8 @@ import numpy as np
 from flint import arb
 
 from accountant.amplification import amplify_array
+from accountant.columns.values import Columns
 from accountant.selection.floors import BITS, LEAST, blocks, floor_exact
-from accountant.weights.fast.columns import Columns
 from accountant.weights.fast.compiled import CompiledTerm
 from profiles import InvalidProfile, Profile
 from profiles.arrays import Booleans, Floats

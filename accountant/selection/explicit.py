@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from accountant.columns.domain import as_columns
+from accountant.columns.values import Column, Columns
 from accountant.selection.floors import BITS, LEAST, blocks, floor_bits, floor_exact
-from accountant.weights.fast.columns import Column, Columns
 from accountant.weights.fast.compiled import CompiledTerm
-from accountant.weights.fast.domain import as_columns
 from accountant.weights.fast.rounding import U
 from profiles import InvalidSampling
 from profiles.arrays import Booleans, Floats

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from accountant.selection.shifts import prepare_shifts
-from accountant.weights.fast.domain import as_columns
-from accountant.weights.gaussian.stored import TabulatedWeights
+from accountant.columns.domain import as_columns
+from accountant.selection.mu_lookup import prepare_shifts
+from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles.errors import InvalidTarget
 from profiles.numbers import decimal_text, exact_text, to_exact
 

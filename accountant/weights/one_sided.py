@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.amplification import BITS, round_outward
-from accountant.calibration.one_sided import to_target
+from accountant.amplification import BITS, round_outward, to_target
 from accountant.weights.precise import optimal_weight, specialise
 from profiles import Infeasible, Profile, Undecided, decimal_text, exact_text
 from profiles.balls import ball, working_precision
@@ -16,8 +15,8 @@ from profiles.terms import Term, number, substitute, to_text
 from profiles.variables import WEIGHT
 from proofs_check.admission import admit
 from proofs_check.enclosures import Enclosure
-from proofs_check.statements.judge import decide
-from proofs_check.statements.sentences import Goals, PaperClaim, Status
+from proofs_check.statements.judge import examine
+from proofs_check.statements.sentences import Goals, Status
 
 #: Relative width of the bracket in which the least weight is left.
 _TOLERANCE = Fraction(1, 2**60)
@@ -109,7 +108,7 @@ def _is_feasible(epsilon: Term, weight: Fraction, bound: Fraction) -> bool:
 
 def _require_falling(add: Profile, epsilon: Term) -> None:
     """Prove d/dw (1 − e^−ε⁻(w))/w ≤ 0 for all w ≥ 1, so that what is feasible at one weight is feasible above it."""
-    status = _decide(Goals(f"(1 - exp(-({to_text(epsilon)})))/w <= 0", "w in [1, oo)", derive=("w",)))
+    status = examine(Goals(f"(1 - exp(-({to_text(epsilon)})))/w <= 0", "w in [1, oo)", derive=("w",))).status
     if status is not Status.PROVED:
         raise Undecided(
             f"the least weight needs (1 - exp(-epsilon_add))/w not to increase in w, which is {status.value} for {add.name!r} at this "
@@ -121,15 +120,9 @@ def _require_all(remove: Profile, epsilon: Term, target: Fraction) -> None:
     """Prove e^ε⁺(w) − 1 ≤ w (e^ε* − 1) for all w ≥ 1, where no largest feasible weight exists."""
     with working_precision(64):
         odds = round_outward(ball(target).expm1(), up=False)
-    status = _decide(Goals(f"exp({to_text(epsilon)}) - 1 <= {exact_text(odds)}*w", "w in [1, oo)"))
+    status = examine(Goals(f"exp({to_text(epsilon)}) - 1 <= {exact_text(odds)}*w", "w in [1, oo)")).status
     if status is not Status.PROVED:
         raise Undecided(
             f"every weight from some point on is feasible for {remove.name!r} at this record, but that all weights are is {status.value}; "
             "check single weights with amplify_remove"
         )
-
-
-def _decide(goal: Goals) -> Status:
-    return decide(
-        PaperClaim(id="own-feasible-weights", source="docs/one-sided.md, Theorem 4", statement=goal.relation, goals=(goal,))
-    ).status

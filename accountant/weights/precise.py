@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import mpmath
 
 from accountant.weights.bracket import evaluation_bound, upper_bracket
-from accountant.weights.equation import Constraint, to_mpf
+from accountant.weights.constraint import Constraint, to_mpf
 from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_largest
 from profiles.balls import upper_fraction, working_precision
 from profiles.errors import Infeasible, InvalidData, InvalidProfile, Undecided
@@ -26,6 +26,7 @@ from profiles.profile import Profile
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy
 from profiles.variables import Parameter
+from profiles.views import show_html, show_picture, show_text
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_9, assumption_11
 from proofs_check.conditions.context import Context, to_target
@@ -72,23 +73,17 @@ class OptimalWeight:
     target: Fraction | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        from accountant.presenting import weight_text  # noqa: PLC0415 - for people only
-
-        return weight_text(self)
+        return show_text(self)
 
     def _repr_html_(self) -> str:
-        from accountant.presenting import weight_html  # noqa: PLC0415 - notebooks only
-
-        return weight_html(self)
+        return show_html(self)
 
     def plot(self) -> Picture:
         """Return a picture of the loss against the weight, with the target and the weight that reaches it.
 
         Raises :class:`profiles.InvalidArgument` for an infinite weight, :class:`profiles.MissingExtra` without Matplotlib.
         """
-        from accountant.presenting import plot_weight  # noqa: PLC0415 - Matplotlib is an extra
-
-        return plot_weight(self)
+        return show_picture(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp weight``; every decimal is rounded to its safe side."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from accountant.weights.fast import ConvexityPremise
-from accountant.weights.fast.exact import affine_in_one, split_weight
 from profiles.errors import Infeasible, InvalidProfile, Undecided
 from profiles.numbers import decimal_text, exact_text
 from profiles.profile import Profile
+from profiles.structure import affine_in_one, split_weight
 from profiles.symbolic import from_sympy
 from proofs_check.admission import admit
 from proofs_check.branch_and_bound import minimum_enclosure

@@ -9,8 +9,8 @@ from typing import Any
 
 import mpmath
 
+from accountant.compositions.queries import CurvePoint, lower_text, upper_text
 from accountant.curves import Composition, curve_of, make_event
-from accountant.curves.points import CurvePoint, lower_text, upper_text
 from benchmarks.accountants.settings import Setting
 
 _DIGITS = 60

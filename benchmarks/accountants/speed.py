@@ -22,9 +22,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from accountant.curves import Composition, Direction, engine, make_event
-from accountant.curves.engine import bound_epsilon
-from accountant.curves.grids import LEAST_EPSILON, Side, find_shape, plan
+from accountant.compositions import engine
+from accountant.compositions.engine import bound_epsilon
+from accountant.compositions.events import Composition, Direction, make_event
+from accountant.compositions.grids import LEAST_EPSILON, Side, find_shape, plan
 from proofs_check.kernel.theories.compositions import curves
 from tests.soundness.account_sweep import BY_HAND
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from accountant.applications.dpsgd.noise import compose_steps
 from accountant.applications.dpsgd.rules import RULES
-from accountant.curves.points import point_at_delta
+from accountant.compositions.queries import point_at_delta
 from benchmarks.delta.data import load
 from benchmarks.delta.schemes import DELTA, STEPS, bound_shares, follow_pilot
 from benchmarks.study.store import Row, Task

@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from accountant import DPLloyd
+from accountant.applications.budget.records import Domain, PrivateRecords
+from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.budget.spending import Spending, open_law
 from accountant.applications.kmeans.method import find_centres
-from accountant.applications.kmeans.records import Domain, PrivateRecords
-from accountant.applications.kmeans.rows import ArrayRows
 from accountant.applications.kmeans.statistics import NAMES, Public, release_statistics
 from benchmarks.kmeans.data import Data
 from profiles import InvalidArgument

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import tomllib
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -106,9 +107,25 @@ def order(rooms: list[str], uses: set[tuple[str, str]]) -> list[str]:
     return placed
 
 
+def read_contracts(root: Path = ROOT) -> dict[str, list[str]]:
+    """Return for each package whose rooms have a contract of layers in pyproject.toml its rooms, the lowest first."""
+    contracts = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    return {
+        package: [f"{package}.{room}" for room in reversed(contract["layers"])]
+        for contract in contracts
+        for package in contract.get("containers", ())
+    }
+
+
+def arrange(rooms: list[str], uses: set[tuple[str, str]]) -> list[str]:
+    """Return the rooms of one package in the order of its contract; what has none is ordered by :func:`order`."""
+    stated = read_contracts().get(rooms[0].split(".")[0], [])
+    return sorted(rooms, key=stated.index) if set(rooms) <= set(stated) else order(rooms, uses)
+
+
 def draw(rooms: dict[str, Room], uses: set[tuple[str, str]]) -> str:
     """Return the picture as SVG: a column a package, a box a room, an arc from each room to those above that it imports."""
-    columns = {package: order([name for name in rooms if rooms[name].package == package], uses) for package in PACKAGES}
+    columns = {package: arrange([name for name in rooms if rooms[name].package == package], uses) for package in PACKAGES}
     height = _TOP + _ROW * max(map(len, columns.values())) + 30
     width = _COLUMN * len(PACKAGES) + 10
     parts = [
@@ -156,7 +173,7 @@ def make_tables(rooms: dict[str, Room], uses: set[tuple[str, str]]) -> str:
     parts = []
     for package in PACKAGES:
         parts += [f"### {package}", "", "| room | what it is for | modules |", "| --- | --- | --- |"]
-        for name in order([room for room in rooms if rooms[room].package == package], uses):
+        for name in arrange([room for room in rooms if rooms[room].package == package], uses):
             room = rooms[name]
             purpose = room.purpose.rstrip(".").replace("|", "\\|").replace("``", "`")
             parts.append(f"| `{room.shown}` | {purpose} | {room.modules} |")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from profiles.notions import ORDER, ProfileNotion
 from profiles.numbers import exact_text
@@ -11,11 +10,11 @@ from profiles.presenting import cards
 from profiles.presenting.elements import Child, Element, make
 from profiles.presenting.latex import term_latex
 from profiles.presenting.mathml import lay_out, operator, term_math
+from profiles.presenting.pictures import plot_profile
+from profiles.profile import Profile
 from profiles.terms import Term, number, symbol, to_text
-
-if TYPE_CHECKING:
-    from profiles.profile import Profile
-    from profiles.variables import Parameter
+from profiles.variables import Parameter
+from profiles.views import show_html, show_latex, show_picture, show_text
 
 _LONGEST = 400
 
@@ -50,6 +49,11 @@ def describe(profile: Profile) -> str:
     notion = "" if profile.notion is ProfileNotion.PURE else f" ({profile.notion.value})"
     promise = f"{profile.notion.number} = {shown}{notion}"
     return ", ".join([f"{json.dumps(profile.name, ensure_ascii=False)}: {promise}", *told, *map(_text_of, profile.parameters)])
+
+
+@show_text.register(Profile)
+def _profile_text(profile: Profile) -> str:
+    return f"Profile({describe(profile)})"
 
 
 def describe_wholly(profile: Profile) -> str:
@@ -90,6 +94,7 @@ _SIGNS = {
 }
 
 
+@show_latex.register(Profile)
 def to_latex(profile: Profile) -> str:
     r"""Return a profile in LaTeX's display mathematics: ε as it was written, and what it is quantified over.
 
@@ -111,6 +116,7 @@ def to_latex(profile: Profile) -> str:
     return rf"$\displaystyle {_SIGNS[profile.notion]}({arguments}) = {term_latex(epsilon)}, \quad {over}$"
 
 
+@show_html.register(Profile)
 def to_html(profile: Profile) -> str:
     """Return a profile as a card."""
     return cards.card(describe_in_html(profile), cards.line(make("small", f"{_PROMISE} {_MEANINGS[profile.notion]}")))
@@ -171,3 +177,6 @@ def _over(profile: Profile) -> list[Child]:
 
 def _end_in_html(end: Term) -> Child:
     return exact_text(end[1]) if end[0] == "num" else term_math(end)
+
+
+show_picture.register(Profile)(plot_profile)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from profiles.numbers import round_up
+from profiles.views import show_html, show_picture, show_text
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.neighbors import Neighboring, Relation
@@ -105,23 +106,17 @@ class AuditResult:
     same_on_both: bool | None = None
 
     def __repr__(self) -> str:
-        from proofs_check.presenting import audit_text  # noqa: PLC0415 - for people only
-
-        return audit_text(self)
+        return show_text(self)
 
     def _repr_html_(self) -> str:
-        from proofs_check.presenting import audit_html  # noqa: PLC0415
-
-        return audit_html(self)
+        return show_html(self)
 
     def plot(self) -> Picture:
         """Return a picture of the bound as it grew with the outputs, beside the claim; it shows no outputs. See :mod:`.plots` for these.
 
         Raises :class:`profiles.MissingExtra` without Matplotlib.
         """
-        from proofs_check.audit.plots import picture_bound  # noqa: PLC0415 - Matplotlib is an extra
-
-        return picture_bound(self)
+        return show_picture(self)
 
     @property
     def samples(self) -> int:
@@ -136,7 +131,7 @@ class AuditResult:
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down.
 
-        ``private`` has what tells of the outputs, hence of the data sets: events and scores, and the record that the claim is about.
+        ``private`` has what reveals the outputs, hence of the data sets: events and scores, and the record that the claim is about.
         """
         return {
             "epsilon_lower": self.epsilon_lower,

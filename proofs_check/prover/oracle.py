@@ -25,7 +25,7 @@ from proofs_check.results import Tree
 #: What one goal may cost the kernel: a fifth of what it spends on a whole certificate, which has several.
 WORK = Meter().left // 5
 #: What the kernel's own unit of work costs a search, and what one question costs beside that.
-KERNEL_UNIT, QUESTION = 6, 1500
+KERNEL_UNIT, QUESTION = 3, 1500
 
 
 def accepts(goal: Goal, tree: Tree, *, most: int = WORK) -> bool:

@@ -58,14 +58,14 @@ def decide(claim: PaperClaim) -> Judgement:
     """Return the judgement of a claim that need not be in the registry."""
     if claim.aside is not None:
         return Judgement(claim, claim.aside, claim.argument)
-    findings = tuple(_examine(goals) for goals in claim.goals)
+    findings = tuple(examine(goals) for goals in claim.goals)
     for finding in findings:
         if finding.status is Status.REFUTED:
             method = "a point where it fails, by ball arithmetic at 256 bits and by the kernel's rules"
             return Judgement(claim, Status.REFUTED, method, findings, finding.witness)
     if findings and all(finding.status is Status.PROVED for finding in findings):
         return Judgement(claim, Status.PROVED, _method(findings), findings)
-    counter = tuple(_examine(goals) for goals in claim.against)
+    counter = tuple(examine(goals) for goals in claim.against)
     if counter and all(finding.status is Status.PROVED for finding in counter):
         instance = {name: to_exact(value, name) for name, value in claim.instance.items()}
         return Judgement(claim, Status.REFUTED, "an instance that contradicts it: " + _method(counter), findings + counter, instance)
@@ -77,7 +77,8 @@ def _method(findings: tuple[GoalFinding, ...]) -> str:
     return "; ".join(ways)
 
 
-def _examine(goals: Goals) -> GoalFinding:
+def examine(goals: Goals) -> GoalFinding:
+    """Return a witness against a goal text, or a proof of each of its goals that the kernel's rules confirm, or that neither was found."""
     proofs: list[Tree] = []
     rules: dict[str, None] = {}
     questions = [(question, question.goal()) for question in read(goals)]

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from accountant import check, data
-from accountant.applications.kmeans import rows as rows_module
+from accountant.applications.budget import rows as rows_module
+from accountant.applications.budget.rows import ArrayRows, open_rows, read_center
 from accountant.applications.kmeans.certificate import to_certificate
 from accountant.applications.kmeans.fitting import Settings, fit_rows
 from accountant.applications.kmeans.lloyd import Lloyd
-from accountant.applications.kmeans.rows import ArrayRows, open_rows, read_center
 from accountant.cli.main import invoke
 from profiles import InvalidData, exact_text
 from profiles.hypotheses import RECORD_STATISTICS

@@ -38,6 +38,7 @@ def points(tmp_path, monkeypatch):
     np.savetxt("points.csv", np.random.default_rng(0).uniform(0, 1, (300, 2)), delimiter=",", header="x,y", comments="")
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", CASES)
 def test_a_large_delta_is_told_by_every_command(pdp, name):
     small = pdp(*CASES[name], "1e-7")
@@ -75,6 +76,7 @@ def test_a_delta_at_a_thousandth_is_large_whatever_the_data():
     assert [warn_of_delta(text) for text in ("1", "0", "-1", "nan", "half", None)] == [()] * 6
 
 
+@pytest.mark.thorough
 def test_a_delta_against_the_number_of_records_is_told_where_that_is_released_or_marked(pdp):
     """The number of records is private, but in what ``kmeans`` released."""
     found = pdp(*CASES["weights"], "0.004", "--json").json()

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from accountant import draw_sample
+from accountant.columns.values import Columns, Decimals
 from accountant.data import compute_weights_file, open_dataset, parse_statistic
 from accountant.engines import arrow_weights
 from accountant.rules import make_rule, rule_from_expression
 from accountant.selection.select import prepare_selection
-from accountant.weights.fast.columns import Columns, Decimals
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.refine import Refiner
 from accountant.weights.premise import prove_premise

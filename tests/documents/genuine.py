@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from accountant.cli.main import invoke
-from accountant.curves.reading import read_composition, write_composition
+from accountant.compositions.toml_format import read_composition, write_composition
 from profiles import load, write_profile
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -134,6 +134,7 @@ def test_every_module_that_writes_files_says_which():
     assert FORMATS.keys() - set().union(*WRITERS.values()) == {"pdp-profile"}  # people write that text themselves
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_genuine_file_is_known_and_never_called_forged(genuine, pdp, name):
     path, kind = genuine.make(name), COMMANDS[name][0]

@@ -96,7 +96,7 @@ def rules_told(tree):
         yield from rules_told(part)
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 def test_a_rule_of_the_proof_is_named_by_what_it_does(shown):
     for name, decision in shown.verification.decisions.items():
         if decision.verdict is not Verdict.PROVED or decision.claim is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from accountant import compose, derive_epsilon, subsample
-from accountant.curves.events import Composition, make_event
+from accountant.compositions.events import Composition, make_event
 from accountant.guarantees import (
     Guarantee,
     Neighbors,

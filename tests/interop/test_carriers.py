@@ -120,6 +120,7 @@ def carried(put: Callable[[Guarantee, str], Any], guarantee: Guarantee, name: st
     return None
 
 
+@pytest.mark.thorough(quick=60)
 @pytest.mark.parametrize("name", WRITABLE)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_lost_in_a_carrier(kind: str, name: str, into: Callable[[Guarantee, str], Any]) -> None:
@@ -142,6 +143,7 @@ def test_a_carrier_holds_what_it_has_room_for(name: str, into: Callable[[Guarant
     assert {kind for kind in KINDS if carried(into, make(kind), name) is not None} == HELD[name]
 
 
+@pytest.mark.thorough(quick=15)
 @pytest.mark.parametrize("second", WRITABLE)
 @pytest.mark.parametrize("first", WRITABLE)
 def test_nothing_is_lost_in_two_carriers_in_a_row(first: str, second: str, into: Callable[[Guarantee, str], Any]) -> None:

@@ -44,6 +44,7 @@ def _times(laws: list[dict[Any, Any]]) -> dict[Any, Any]:
     return made
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(
     ("remove", "add"), [("1/2", "1/2"), ("1/2", "1/5"), ("1", None), ("1/3", "2"), ("0", "1"), ("1", "0"), ("0", None), ("2", "1/10")]
 )

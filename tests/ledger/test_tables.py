@@ -16,7 +16,7 @@ from accountant.ledger import Ledger
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.backup import back_up, migrate, restore
 from accountant.ledger.store import Store
-from accountant.ledger.tables.engines import to_engine
+from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.sums import weigh_units, weighted_sum
 from accountant.ledger.tables.versions import Folder, VersionWriter
 from profiles import InvalidArgument, InvalidData, MissingExtra, UnreadableFile, UnwritableOutput, declare

@@ -91,6 +91,7 @@ def _run_in_pytest(folder, text):
     return " ".join(found.stdout.split())
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without forks")
 def test_a_claim_is_asserted_in_a_forked_process(tmp_path):
     """os.fork(), or a pool of workers: what is refuted there fails nothing here, and the run was green."""

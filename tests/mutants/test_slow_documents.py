@@ -12,7 +12,7 @@ import pytest
 
 from accountant.checking import check_text
 from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
-from accountant.weights.gaussian.stored import TabulatedWeights
+from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles import declare
 from proofs_check.kernel import check
 from proofs_check.kernel.core.terms import Rejected, exp, forget, log, var
@@ -59,6 +59,7 @@ def table():
     return TabulatedWeights(premise, tabulate_weights(premise, target)).to_object()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rows", "cells"), [pytest.param(8, 30_000, marks=pytest.mark.thorough), (600, 30_000)])
 def test_all_rows_of_a_table_share_one_meter(table, rows, cells):
     assert check_text(json.dumps(table)).accepted
@@ -94,7 +95,7 @@ def test_terms_that_are_made_are_paid_for():
     forget()
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 def test_two_threads_give_the_same_verdicts():
     suite = list(texts().values())[::5]
     alone = [check(text) for text in suite]

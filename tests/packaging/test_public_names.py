@@ -34,6 +34,7 @@ def run(program: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("name", LAZY)
 def test_completion_finds_every_name_before_its_first_use(name: str) -> None:
     shown = run(f"import importlib; package = importlib.import_module('{name}'); print(*dir(package)); print(*package.__all__)")

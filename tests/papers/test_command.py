@@ -7,7 +7,7 @@ import pytest
 from accountant.cli.main import invoke
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [["--paper", "fay-2024"], []])
 def test_json_is_a_list_with_the_stable_keys(capsys, options):
     assert invoke(["claims", *options, "--json"]) == 0

@@ -16,6 +16,7 @@ ERRORS = {name for module in (errors, errors_of_audits) for name, kind in vars(m
 #: Where messages are about data. The testing kit is not among them: its data are made up (docs/private-output.md).
 READING = (
     "accountant/data", "accountant/engines", "accountant/samples", "accountant/rules", "accountant/selection", "accountant/applications",
+    "accountant/columns",
     "accountant/weights/fast", "accountant/calibration", "accountant/cli", "profiles/mechanisms", "proofs_check/audit",
 )  # fmt: skip
 #: Parts of expressions that tell of data, and what makes them harmless.

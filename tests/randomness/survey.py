@@ -165,7 +165,7 @@ SURVEY: tuple[Line, ...] = (
         "Theorem E of [repeated mechanisms](repeated-mechanisms.md); Theorem 5 of [set cover](set-cover.md)",
     ),
     Line(
-        f"{_A}/kmeans/records.py",
+        f"{_A}/budget/records.py",
         ("PrivateRecords._add", "PrivateRecords.count", "PrivateRecords.release"),
         Kind.EXACT,
         "noise of counts and sums of private k-means",
@@ -217,7 +217,7 @@ SURVEY: tuple[Line, ...] = (
         Kind.NOTHING, "on which parts a function of users is checked", "a check; a failure is an error of the caller's function",
     ),
     Line(
-        f"{_A}/kmeans/estimator.py", ("make_generator",), Kind.SOURCE, "bits for scikit-learn's `random_state`",
+        f"{_A}/sklearn_guards.py", ("make_generator",), Kind.SOURCE, "bits for scikit-learn's `random_state`",
         "that nobody knows the seed: a hypothesis; None is the operating system's source",
     ),
     Line(
@@ -251,8 +251,8 @@ INNOCENT = {
     ("proofs_check/kernel/theories/compositions/bounds.py", "compose"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
-    ("accountant/presenting.py", "plot_derived"): "draws a picture",
-    ("accountant/presenting.py", "plot_weight"): "draws a picture",
+    ("accountant/presenting/bounds.py", "plot_derived"): "draws a picture",
+    ("accountant/presenting/bounds.py", "plot_weight"): "draws a picture",
     ("accountant/report/findings.py", "_trace"): "draws a picture",
     ("accountant/report/plots.py", "_figure"): "draws a picture",
     ("accountant/report/plots.py", "_sizes_figure"): "draws a picture",

@@ -26,6 +26,7 @@ def test_the_page_has_the_survey() -> None:
     assert text.split(BEGIN)[1].split(END)[0].strip() == render()
 
 
+@pytest.mark.thorough
 def test_what_is_exact_draws_no_floats() -> None:
     """A function that is listed as exact takes a float from a generator only where its line says that it does so on request."""
     places = find_places()

@@ -26,8 +26,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from accountant.compositions.engine import bound_epsilon, make_certificate
 from accountant.curves import Composition, Direction, Event, make_event
-from accountant.curves.engine import bound_epsilon, make_certificate
 from profiles import Infeasible, PDPError
 from proofs_check.kernel import check
 from tests.targets.losses.truth import Truth, find_delta

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from accountant.applications.budget.protocols import DataAccess, Statistics
+from accountant.applications.budget.records import Domain, PrivateRecords
+from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.budget.spending import Charge, Part, PureNoise, Spending
 from accountant.applications.kmeans import sampling
-from accountant.applications.kmeans.access import DataAccess, Statistics
-from accountant.applications.kmeans.records import Domain, PrivateRecords
-from accountant.applications.kmeans.rows import ArrayRows
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
 from profiles.arrays import Booleans, Floats

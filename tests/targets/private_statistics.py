@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from accountant.applications.budget.records import Domain, PrivateRecords
 from accountant.applications.budget.spending import PureNoise, Spending
-from accountant.applications.kmeans.records import Domain, PrivateRecords
 from accountant.applications.statistics.clipping import clip_rows
 from accountant.applications.statistics.planning import BudgetedPlan, Prepared, plan_within, prepare
 from accountant.applications.statistics.releasing import Moment, Released, _Powers

@@ -1,1 +1,1 @@
-"""Releases within one budget: what each costs, its noise, its place in a certificate, and the guarantee of all of them."""
+"""Releases within one budget: the records and their exact sums, what each release costs, its noise, and the guarantee of all of them."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import isqrt
 
 from accountant.calibration.events import find_least_noise
-from accountant.curves.events import Composition, MechanismKind, make_event
+from accountant.compositions.events import Composition, MechanismKind, make_event
 
 _TOLERANCE = Fraction(1, 10**5)
 

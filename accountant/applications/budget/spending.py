@@ -214,7 +214,7 @@ def open_law(epsilon: ExactLike, delta: ExactLike | None) -> NoiseLaw:
     if delta is None:
         return _require_budget(PureNoise(asked))
     from accountant.applications.budget.normal import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need
-    from accountant.curves.points import to_epsilon  # noqa: PLC0415
+    from accountant.compositions.queries import to_epsilon  # noqa: PLC0415
     from accountant.weights.gaussian.weight import to_target_delta  # noqa: PLC0415
 
     return _require_budget(NormalNoise(largest_mu(to_epsilon(asked), to_target_delta(delta))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from accountant.amplification import MOST_EPSILON
+from accountant.amplification import MOST_EPSILON, to_target
 from accountant.applications.charging import release_once
 from accountant.applications.clustering.records import Data, MetricRecords, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
@@ -18,7 +18,6 @@ from accountant.applications.clustering.space import MetricSpace
 from accountant.applications.clustering.stating import state_cost, suppose
 from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw
-from accountant.calibration.one_sided import to_target
 from accountant.guarantees import ARITHMETIC, Guarantee, discharge, post_processing
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample
 from profiles import InvalidArgument, InvalidTarget, to_exact

@@ -24,8 +24,7 @@ from accountant.applications.dpsgd.noise import to_rate, to_steps, to_target
 from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan, plan_for_target, to_clip, to_noise
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.applications.dpsgd.training import MOST_ENTRIES, Schedule, Trainer, open_noise
-from accountant.applications.kmeans.estimator import make_generator
-from accountant.applications.sklearn_guards import describe_parameters, refuse_search, release_of, without_quotes
+from accountant.applications.sklearn_guards import describe_parameters, make_generator, refuse_search, release_of, without_quotes
 from accountant.deltas import DeltaWarning, warn_of_delta
 from accountant.guarantees import Run, ships
 from accountant.progress import show_progress

@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, log, sqrt
 
-from accountant.curves.events import Composition
-from accountant.curves.points import CurvePoint, is_checked, point_at_epsilon, to_epsilon
+from accountant.compositions.events import Composition
+from accountant.compositions.queries import CurvePoint, is_checked, point_at_epsilon, to_epsilon
 from accountant.weights.gaussian.many_steps import Line, StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.weight import MAX_STEPS, to_target_delta

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.spending import Charge, Part
 from accountant.applications.charging import require_analysis
-from accountant.applications.kmeans.access import Statistics
 from accountant.applications.kmeans.fitting import Fit, Settings, certify_fit, fit_rows, to_plain
 from accountant.guarantees import Guarantee, Run
 from profiles import InvalidArgument, InvalidTarget, exact_text, to_exact
@@ -27,8 +27,8 @@ from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import ARITHMETIC
 
 if TYPE_CHECKING:
-    from accountant.applications.kmeans.access import Method
-    from accountant.applications.kmeans.rows import Rows
+    from accountant.applications.budget.rows import Rows
+    from accountant.applications.kmeans.protocols import Method
     from accountant.ledger import Analysis, Charged
     from profiles.hypotheses import Hypothesis
     from profiles.randomness.bits import BitSource

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from accountant.applications.charging import release_once
@@ -18,7 +17,7 @@ from accountant.applications.kmeans.gaussian import GaussianNoise
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, LaplaceNoise, NoiseKind
 from accountant.applications.kmeans.planning import pack_centres
 from accountant.applications.kmeans.predicting import PrivateCentres
-from accountant.applications.sklearn_guards import describe_parameters, release_of, without_quotes
+from accountant.applications.sklearn_guards import describe_parameters, make_generator, release_of, without_quotes
 from accountant.guarantees import Run, ships
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.arrays import Booleans, Floats
@@ -31,7 +30,6 @@ from profiles.mechanisms.lloyd_runs import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
-from profiles.randomness.system import open_generator
 
 if TYPE_CHECKING:
     from accountant.ledger import Analysis
@@ -73,7 +71,7 @@ class DPLloyd(PrivateCentres):
         Number of iterations, T; fixed in advance, because stopping when the centres settle would look at the data.
     norm : float
         The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean. Exact
-        arithmetic is there for 1, 2 and ``math.inf``.
+        arithmetic is available for 1, 2 and ``math.inf``.
     init : "packing" or array of shape (k, d)
         Initial centres: drawn without the data, or given; given ones must be public.
     outside : "error" or "project"
@@ -382,15 +380,3 @@ def _norms_above(points: Floats, p: float) -> Floats:
     """
     norms = record_norms(points, p) * (1 + float(SLACK) / 2)
     return np.where(norms > 0, np.maximum(norms, LEAST_RADIUS), 0.0)
-
-
-def make_generator(random_state: object) -> tuple[np.random.Generator, Hypothesis]:
-    """Return a generator for scikit-learn's ``random_state``, and what has to be true of it; None is the operating system's secure source.
-
-    Raises ValueError like scikit-learn for anything else.
-    """
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return open_generator(random_state)
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
-        return open_generator(np.random.default_rng(int(random_state)))
-    return open_generator(np.random.default_rng(check_random_state(random_state).randint(0, 2**32, size=8, dtype=np.uint32)))

@@ -21,7 +21,7 @@ from accountant.applications.budget.normal import largest_mu, root_above
 from accountant.applications.budget.shares import normal_count_share
 from accountant.applications.kmeans.certifying import certify_curve, certify_weights
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, SamplePlan
-from accountant.curves.points import to_epsilon
+from accountant.compositions.queries import to_epsilon
 from accountant.deltas import DeltaWarning, warn_of_delta
 from accountant.guarantees import Run
 from accountant.guarantees.gaussian import bound_mu

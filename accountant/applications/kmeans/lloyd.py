@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.kmeans.access import Clustering, DataAccess
+from accountant.applications.budget.protocols import DataAccess
 from accountant.applications.kmeans.planning import pack_centres
+from accountant.applications.kmeans.protocols import Clustering
 from profiles.arrays import Floats
 from profiles.mechanisms.lloyd_runs import MOST_ROUNDS, PostProcessing
 from profiles.mechanisms.nearest import find_nearest

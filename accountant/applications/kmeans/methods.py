@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from accountant.applications.kmeans.access import Method
 from accountant.applications.kmeans.lloyd import Lloyd
 from accountant.applications.kmeans.method import find_centres
+from accountant.applications.kmeans.protocols import Method
 from profiles import InvalidArgument
 
 #: The rounds of DP-Lloyd, where nobody says how many.

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.kmeans.charging import Released, charge_fit
-from accountant.applications.kmeans.estimator import make_generator
+from accountant.applications.kmeans.composed_guarantee import describe_path
 from accountant.applications.kmeans.fitting import Settings, fit_rows, name_fit
 from accountant.applications.kmeans.methods import ROUNDS, find_method
-from accountant.applications.kmeans.path import describe_path
 from accountant.applications.kmeans.predicting import PrivateCentres
-from accountant.applications.kmeans.rows import ArrayRows
-from accountant.applications.sklearn_guards import describe_parameters, release_of
+from accountant.applications.sklearn_guards import describe_parameters, make_generator, release_of
 from accountant.guarantees import ships
 from profiles import InvalidArgument
 from profiles.numbers import ExactLike

@@ -23,10 +23,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.budget.protocols import Statistics
+from accountant.applications.budget.records import PrivateRecords, square_norms
+from accountant.applications.budget.rows import Rows
 from accountant.applications.budget.spending import Charge, NoiseLaw, Part
-from accountant.applications.kmeans.access import Statistics
-from accountant.applications.kmeans.records import PrivateRecords, square_norms
-from accountant.applications.kmeans.rows import Rows
 from profiles import InvalidArgument
 from profiles.arrays import Floats
 from profiles.mechanisms.ball import project_records

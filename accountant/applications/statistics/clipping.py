@@ -14,11 +14,11 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
+from accountant.columns.values import Column, Decimals
 from accountant.data.arrays import ArraySource
 from accountant.data.frames import Batch, compute_statistics, resolve
 from accountant.data.specs import StatisticSpec
 from accountant.data.tables import TableSource
-from accountant.weights.fast.columns import Column, Decimals
 from profiles import InvalidArgument, Profile
 from profiles.arrays import Floats
 from profiles.mechanisms.ball import project_records

@@ -3,7 +3,7 @@
 Statement (docs/private-statistics.md, Theorem 1). Let z ∈ [0, hi] be a statistic of a record, moved into its range. ñ = n + Laplace(1/ε_n)
 and Z̃ = Σ z^e + Laplace(hi^e/ε_Z) cost a record c(z) = ε_n + ε_Z (z/hi)^e, whatever else is in the data set.
 
-The noise and the sums are those of private k-means (:mod:`accountant.applications.kmeans.records`): exact sums of integers, correctly
+The noise and the sums are those of :mod:`accountant.applications.budget.records`: exact sums of integers, correctly
 rounded noisy values, charged to one account before noise is drawn.
 """
 
@@ -15,11 +15,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.budget.records import Domain, PrivateRecords
 from accountant.applications.budget.spending import Charge, PureNoise, Spending, round_down
-from accountant.applications.kmeans.records import Domain, PrivateRecords
 from accountant.applications.statistics.clipping import ClippedSource
+from accountant.columns.values import Column
 from accountant.samples.drawing import take_part
-from accountant.weights.fast.columns import Column
 from profiles import InvalidData
 from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.mechanisms.datasets import float_at_most

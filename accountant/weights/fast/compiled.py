@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from accountant.weights.fast.columns import Columns
+from accountant.columns.values import Columns
 from accountant.weights.fast.rounding import LIBRARY, TINY, U
 from profiles.arrays import Floats
 from profiles.evaluation import Program, Step, constant_value

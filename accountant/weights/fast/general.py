@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from accountant.weights.fast.columns import Columns
+from accountant.columns.values import Columns
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.linear import Solution
 from accountant.weights.fast.rounding import LIBRARY, TOLERANCE, Target, U

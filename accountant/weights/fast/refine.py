@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from flint import arb
 
-from accountant.weights.fast.exact import fold, may_jump
 from profiles import Infeasible, Undecided
 from profiles.balls import ball, working_precision
 from profiles.evaluation import exact_value
 from profiles.numbers import MAX_FLOAT
 from profiles.private import name_rows
+from profiles.structure import fold, may_jump
 from profiles.terms import Term
 from profiles.variables import WEIGHT
 from proofs_check.enclosures import Enclosure

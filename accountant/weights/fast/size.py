@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from accountant.weights.fast.columns import Column
+from accountant.columns.values import Column
 from accountant.weights.fast.results import ConvexityPremise, probabilities
 from accountant.weights.fast.solver import prepare_solver
 from profiles import InvalidTarget, Profile, decimal_text, exact_text, to_exact

@@ -9,10 +9,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from accountant.weights.fast.columns import Column, Columns
+from accountant.columns.domain import as_columns, require_range
+from accountant.columns.values import Column, Columns
 from accountant.weights.fast.compiled import CompiledTerm
-from accountant.weights.fast.domain import as_columns, require_range
-from accountant.weights.fast.exact import affine_in_one, split_weight
 from accountant.weights.fast.general import solve_general
 from accountant.weights.fast.linear import Solution, solve_linear
 from accountant.weights.fast.refine import Refiner, refuse_records
@@ -23,6 +22,7 @@ from accountant.weights.fast.table import make_table
 from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact_text, to_exact
 from profiles.arrays import Booleans, Floats, Positions
 from profiles.numbers import MAX_FLOAT, nearest
+from profiles.structure import affine_in_one, split_weight
 from profiles.terms import Term, free_symbols
 
 #: Rows a block: a few dozen temporaries of this length stay in a core's cache.

@@ -13,9 +13,9 @@ from fractions import Fraction
 from math import exp, isqrt, log
 from typing import Any
 
-from accountant.curves.engine import share_work, write_events
-from accountant.curves.events import Composition, Direction, MechanismKind, make_event
-from accountant.curves.grids import Side, count_points, find_shape, plan
+from accountant.compositions.engine import share_work, write_events
+from accountant.compositions.events import Composition, Direction, MechanismKind, make_event
+from accountant.compositions.grids import Side, count_points, find_shape, plan
 from accountant.weights.gaussian.estimate import estimate_delta
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from accountant.curves.events import MOST_EPSILON
+from accountant.compositions.events import MOST_EPSILON
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.table import WeightTable, make_table
 from accountant.weights.gaussian.weight import MAX_STEPS, require_gaussian, require_homogeneous, to_target_delta

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, sqrt
 
-from accountant.curves.engine import make_certificate
-from accountant.curves.events import Composition
+from accountant.compositions.engine import make_certificate
+from accountant.compositions.events import Composition
 from accountant.weights.gaussian.many_steps import (
     BOTH,
     Line,

@@ -16,7 +16,7 @@ from accountant.applications.dpsgd.losses import Records, lengths, residuals
 from accountant.applications.dpsgd.noise import compose_steps
 from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan
 from accountant.applications.dpsgd.training import ExactNoise, Schedule, Trainer
-from accountant.curves.points import point_at_epsilon
+from accountant.compositions.queries import point_at_epsilon
 from profiles.arrays import Floats
 from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.audit.api import audit

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from accountant.applications.dpsgd import DPSGDClassifier, capped
 from accountant.applications.dpsgd.certifying import GIVEN_ROW, PUBLIC_CLASSES
 from accountant.applications.dpsgd.noise import compose_steps
-from accountant.curves.points import point_at_epsilon
+from accountant.compositions.queries import point_at_epsilon
 from accountant.guarantees import Notion, render
 from accountant.interop import read_guarantee, replay, write_guarantee
 from profiles import NotPrivate, PDPError

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accountant.applications.dpsgd.noise import compose_steps, find_noise, find_rate, to_target
 from accountant.applications.dpsgd.plan import dp_sgd_plan, plan_for_target
 from accountant.applications.dpsgd.rules import LEAST_SHARE, RULES, GradientRule, capped, to_rule
-from accountant.curves.points import point_at_epsilon
+from accountant.compositions.queries import point_at_epsilon
 from accountant.interop import read_guarantee, replay, write_guarantee
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, InvalidTarget, PDPError
 from profiles.hypotheses import EXACT_REALS, FRESH_SAMPLES, INDEPENDENT, SENSITIVITY_ONE

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 from accountant.applications.dpsgd.noise import compose_steps
-from accountant.curves.points import point_at_epsilon
+from accountant.compositions.queries import point_at_epsilon
 from accountant.weights.gaussian import gaussian_weight
 from profiles import declare
 from tests.applications.dpsgd.curves_by_hand import coming, going

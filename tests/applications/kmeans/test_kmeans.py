@@ -16,8 +16,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from accountant import DPKMeans, DPLloyd
 from accountant.applications.kmeans.certifying import GIVEN_ROW
-from accountant.applications.kmeans.estimator import _norms_above, make_generator
+from accountant.applications.kmeans.estimator import _norms_above
 from accountant.applications.kmeans.planning import pack_centres
+from accountant.applications.sklearn_guards import make_generator
 from accountant.guarantees import Losses, Notion
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, PDPError, to_exact
 from profiles.hypotheses import (

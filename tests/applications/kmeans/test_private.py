@@ -17,13 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from accountant import DPKMeans, compose, read_guarantee, replay, write_guarantee
+from accountant.applications.budget.protocols import Cells
+from accountant.applications.budget.records import Domain, PrivateRecords, check_labels, square_norms
+from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, Spending, open_law, round_down
 from accountant.applications.kmeans import UtilityWarning
-from accountant.applications.kmeans.access import Cells
+from accountant.applications.kmeans.composed_guarantee import certify_path, describe_path
 from accountant.applications.kmeans.lloyd import nearest_to
-from accountant.applications.kmeans.path import certify_path, describe_path
-from accountant.applications.kmeans.records import Domain, PrivateRecords, check_labels, square_norms
-from accountant.applications.kmeans.rows import ArrayRows
 from accountant.applications.kmeans.statistics import Public, release_statistics, share_of_mean, share_of_spread, shrink_mean
 from accountant.guarantees import Run, keep_within_budget
 from accountant.guarantees.rules import GIVEN_ROW
@@ -228,6 +228,7 @@ def test_noise_is_what_its_cost_buys(cost: Fraction, reach: Fraction) -> None:
     assert NormalNoise(Fraction(10**4)).scale(charge) ** 2 * cost >= reach**2
 
 
+@pytest.mark.thorough
 def test_costs_above_the_budget_are_no_guarantee() -> None:
     charges = [Charge(Part.RECORDS, Fraction(2), Fraction(1))]
     with pytest.raises(InvalidArgument, match="may be spent"):

@@ -198,6 +198,7 @@ def test_mutant_error_bounds_of_the_logarithm_are_too_small(monkeypatch: pytest.
     assert not contains(masses_at(LAPLACE, Fraction(3)), exact_laws.laplace, Fraction(3), 0)
 
 
+@pytest.mark.thorough
 def test_mutant_next_float_of_a_float_sum() -> None:
     """nextafter(g + b·F̂) in place of an integer on the grid: the float that is released tells g. All words, no statistics: ε = ∞."""
     words, b = list_words(LAPLACE, KNOWN, 1), 3.0

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 import profiles
 from accountant.weights.fast import ConvexityPremise, epsilon_for_size, optimal_weights, probabilities
 from accountant.weights.fast.compiled import CompiledTerm
-from accountant.weights.fast.exact import affine_in_one, split_weight
 from accountant.weights.fast.rounding import LIBRARY, TINY, U, make_target, split
 from accountant.weights.fast.small import make_pair
 from profiles import parse_expression
 from profiles.balls import ball, working_precision
 from profiles.evaluation import exact_value
+from profiles.structure import affine_in_one, split_weight
 from proofs_check.enclosures import Enclosure
 
 

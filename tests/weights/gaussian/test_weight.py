@@ -9,8 +9,8 @@ import mpmath
 import pytest
 
 from accountant.cli.main import invoke
-from accountant.curves.engine import bound_delta
-from accountant.curves.events import Direction
+from accountant.compositions.engine import bound_delta
+from accountant.compositions.events import Direction
 from accountant.weights.gaussian import gaussian_weight
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.weight import compose_record, measure_record

@@ -1,6 +1,6 @@
 """How private k-means finds its centres: a plan chosen by public and released numbers, run through noisy totals of cells.
 
-Nothing here sees a record or knows what a release costs: that is behind :class:`accountant.applications.kmeans.access.DataAccess`.
+Nothing here sees a record or knows what a release costs: that is behind :class:`accountant.applications.budget.protocols.DataAccess`.
 Theorems are in docs/private-kmeans.md, measurements in docs/study-kmeans.md.
 """
 

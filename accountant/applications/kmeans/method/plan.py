@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.applications.kmeans.access import Statistics
+from accountant.applications.budget.protocols import Statistics
 from accountant.applications.kmeans.method.shrinking import SPECTRAL_DIMENSIONS
 from profiles.numbers import to_integer
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.kmeans.access import Assign, DataAccess
+from accountant.applications.budget.protocols import Assign, DataAccess
 from accountant.applications.kmeans.method.merging import merge_points
 from accountant.applications.kmeans.method.plan import LloydPlan
 from accountant.applications.kmeans.method.shrinking import (

@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.kmeans.access import Clustering, DataAccess
+from accountant.applications.budget.protocols import DataAccess
 from accountant.applications.kmeans.method.plan import LloydPlan, MethodPlan, choose_method, measure_signal
 from accountant.applications.kmeans.method.rounds import run_lloyd
 from accountant.applications.kmeans.method.tree import run_tree
+from accountant.applications.kmeans.protocols import Clustering
 from profiles import InvalidArgument
 
 #: Below this Q the centres of clusters promise nothing.
@@ -20,7 +21,7 @@ _NOTHING = Fraction(1, 10**12)
 
 
 def find_centres(access: DataAccess, clusters: int, rng: np.random.Generator) -> Clustering:
-    """Choose a method for the records behind ``access`` and run it: the method of :class:`accountant.applications.kmeans.access.Method`.
+    """Choose a method for the records behind ``access`` and run it: the method of :class:`accountant.applications.kmeans.protocols.Method`.
 
     The choice looks at released and public numbers alone. Where the mean got all there was, all centres are at the mean. Raises what
     ``access`` raises.

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.kmeans.access import Cells
+from accountant.applications.budget.protocols import Cells
 from profiles.arrays import Booleans, Floats
 
 #: From how many dimensions on the spectrum is used (docs/study-kmeans.md, section 2).

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.kmeans.access import DataAccess
+from accountant.applications.budget.protocols import DataAccess
 from accountant.applications.kmeans.method.merging import merge_points
 from accountant.applications.kmeans.method.plan import TreePlan
 from accountant.applications.kmeans.method.rounds import divide_left, refine

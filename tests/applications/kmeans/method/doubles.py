@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.kmeans.access import Cells, Statistics
+from accountant.applications.budget.protocols import Cells, Statistics
 
 
 class Loose:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.cluster import KMeans
 
-from accountant.applications.kmeans.access import Cells
+from accountant.applications.budget.protocols import Cells
 from accountant.applications.kmeans.method.merging import merge_points
 from accountant.applications.kmeans.method.rounds import assign_nearest, divide_left
 from accountant.applications.kmeans.method.shrinking import Totals, compute_means, confine, denoise_sums, read_totals, shrink_means

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from accountant.curves.engine import bound_deltas
-from accountant.curves.events import Direction
+from accountant.compositions.engine import bound_deltas
+from accountant.compositions.events import Direction
+from accountant.curves.accounting import Account
 from profiles import decimal_text, exact_text
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
-
-if TYPE_CHECKING:
-    from accountant.curves.accounting import Account
+from profiles.views import show_picture
 
 #: Points of a curve, from ε = 0 to a half more than the ε of the account.
 _POINTS = 60
@@ -20,6 +18,7 @@ _BELOW = Fraction(1, 100)
 _LEAST = Fraction(1, 10**90)
 
 
+@show_picture.register(Account)
 def plot_account(found: Account) -> Picture:
     """Return δ(ε) of both directions around the point that was asked for, drawn at the upper ends, with the band down to the lower ends.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from accountant.curves.events import TOLD, Composition, Event, MechanismKind, make_event, parameter_names, to_kind
+from accountant.compositions.events import TOLD, Composition, Event, MechanismKind, make_event, parameter_names, to_kind
 from profiles import InvalidArgument, PDPError, UnreadableFile
 from profiles.files import MAX_FILE_BYTES, read_text, read_toml
 from profiles.hypotheses import REGISTRY, STATED, Hypothesis, recall

@@ -13,9 +13,8 @@ from math import ldexp
 
 import numpy as np
 
+from accountant.columns.values import Columns
 from accountant.selection.floors import BITS, LEAST, blocks, floor_bits, floor_exact
-from accountant.weights.fast.columns import Columns
-from accountant.weights.fast.exact import split_weight
 from accountant.weights.fast.rounding import U
 from accountant.weights.fast.solver import Coefficient, make_coefficient
 from accountant.weights.gaussian.premise import GaussianPremise
@@ -25,6 +24,7 @@ from profiles.balls import ball, lower_fraction, upper_fraction, working_precisi
 from profiles.errors import InvalidProfile, Undecided
 from profiles.evaluation import exact_value
 from profiles.numbers import nearest
+from profiles.structure import split_weight
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure
 

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.compositions.events import Composition, Direction, Event, MechanismKind
 from profiles import Undecided, exact_text
 from proofs_check.kernel.core.terms import require
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 from proofs_check.kernel.theories.compositions.lattices import MOST_CELLS
-
-from .events import Composition, Direction, Event, MechanismKind
 
 Array = NDArray[np.float64]
 #: Below this ε the two sides are as far apart as they are at it.

@@ -1,4 +1,4 @@
-"""What weights and bounds show of themselves in a notebook, on one line, as a card and as a picture.
+"""Optimal weights and bounds: on one line, as a card and as a picture.
 
 The curves are enclosed in ball arithmetic and drawn at their upper ends. What guarantees say is in :mod:`accountant.guarantees.render`.
 """
@@ -7,26 +7,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from accountant.guarantees.derive import DerivedEpsilon
+from accountant.guarantees.render import guarantee_html, guarantee_text
 from accountant.report.curves import Curve, enclose_curve, loss_curves, sampled_curves, shown_statistics
+from accountant.weights.precise import OptimalWeight
 from profiles import InvalidArgument, Profile, decimal_text, exact_text
+from profiles.hypotheses import count_assumptions
 from profiles.presenting import cards
 from profiles.presenting.elements import Child
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
 from profiles.terms import number, symbol
 from profiles.variables import WEIGHT
+from profiles.views import show_html, show_picture, show_text
 from proofs_check.suprema.terms import sampled_term
-
-if TYPE_CHECKING:
-    from accountant.guarantees.derive import DerivedEpsilon
-    from accountant.weights.precise import OptimalWeight
 
 _SHOWN = 40
 _POINTS = 160
 _FARTHEST = Fraction(10) ** 12
 
 
+@show_text.register(OptimalWeight)
 def weight_text(found: OptimalWeight) -> str:
     """Return an optimal weight on one line."""
     if found.infinite:
@@ -35,6 +37,7 @@ def weight_text(found: OptimalWeight) -> str:
     return f"OptimalWeight({low} (feasible: rounded down), optimum in [{low}, {high}])"
 
 
+@show_html.register(OptimalWeight)
 def weight_html(found: OptimalWeight) -> str:
     """Return an optimal weight as a card: the weight rounded down, so that it is feasible, and what it rests on."""
     told = found.to_json()
@@ -67,6 +70,7 @@ class _Drawn:
     derived: DerivedEpsilon | None
 
 
+@show_picture.register(OptimalWeight)
 def plot_weight(found: OptimalWeight) -> Picture:
     """Return the loss of the record against the weight, with and without sampling: the weight is where ψ reaches the target.
 
@@ -95,6 +99,19 @@ def plot_weight(found: OptimalWeight) -> Picture:
     return Picture(figure, told + decimal_text(found.lower, 6, round_up=False))
 
 
+@show_text.register(DerivedEpsilon)
+def derived_text(found: DerivedEpsilon) -> str:
+    """Return a derived bound on one line: that of its guarantee."""
+    return f"DerivedEpsilon({guarantee_text(found.guarantee)})"
+
+
+@show_html.register(DerivedEpsilon)
+def derived_html(found: DerivedEpsilon) -> str:
+    """Return a derived bound as a card: that of its guarantee."""
+    return guarantee_html(found.guarantee)
+
+
+@show_picture.register(DerivedEpsilon)
 def plot_derived(found: DerivedEpsilon) -> Picture:
     """Return the loss of records, with and without sampling, against the first statistic with a range; the bound is a line above them.
 
@@ -113,13 +130,13 @@ def plot_derived(found: DerivedEpsilon) -> Picture:
     _draw(axes, curves)
     upper = found.to_json()["epsilon"]["upper"]
     count = len(found.guarantee.hypotheses)
-    label = f"for all records: ψ ≤ {upper}" + (f",\nif {count} open hypotheses hold" if count else "")
+    label = f"for all records: ψ ≤ {upper}" + (f",\nunder {count_assumptions(count)}" if count else "")
     axes.axhline(float(found.bound.upper), color=COLOURS[1], linewidth=1.4, linestyle=":", label=label)
     axes.set(xlabel=f"statistic {statistic.name} of the record", ylabel="privacy loss in nats")
     axes.set_ylim(bottom=0, top=1.45 * max(float(found.bound.upper), *(float(s.upper) for curve in curves for s in curve.samples)))
     axes.legend(frameon=False, loc="upper left")
     told = f"The loss of a record against {statistic.name}, with and without sampling; the certified bound for all records is {upper}"
-    return Picture(figure, f"{told}, if {count} open hypotheses hold")
+    return Picture(figure, f"{told}, under {count_assumptions(count)}")
 
 
 def _draw(axes: Any, curves: list[Curve]) -> None:

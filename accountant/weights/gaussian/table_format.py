@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from accountant.curves.events import Direction
+from accountant.compositions.events import Direction
 from accountant.weights.gaussian.many_steps import StepBound
 from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, recheck_premise, to_gaussian_target
 from accountant.weights.gaussian.table import MOST_ROWS, TableRow, WeightTable

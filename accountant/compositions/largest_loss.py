@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from accountant.compositions.events import Direction
 from profiles import decimal_text, exact_text
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
-
-from .events import Direction
 
 #: The largest ε of a claim.
 MOST_EPSILON = Fraction(10**10)

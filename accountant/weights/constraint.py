@@ -15,8 +15,8 @@ import mpmath
 import sympy
 from flint import arb
 
-from accountant.weights.fast.exact import may_jump
 from profiles.balls import ball, interval, working_precision
+from profiles.structure import may_jump
 from profiles.symbolic import from_sympy
 from profiles.terms import Term
 from proofs_check.conditions.context import Context

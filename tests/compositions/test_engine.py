@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from accountant.curves.engine import bound_delta, bound_epsilon, make_certificate, write_events
-from accountant.curves.events import Composition, Direction, make_event
-from accountant.curves.grids import Side, count_points, find_shape, plan
+from accountant.compositions.engine import bound_delta, bound_epsilon, make_certificate, write_events
+from accountant.compositions.events import Composition, Direction, make_event
+from accountant.compositions.grids import Side, count_points, find_shape, plan
 from profiles import InvalidArgument, Undecided
 from proofs_check.kernel import check
 from proofs_check.kernel.theories.compositions import bounds as compositions
@@ -461,6 +461,7 @@ def test_losses_that_no_grid_is_made_for_end_in_one_sentence(direction):
     assert 0 <= wide.lower <= wide.upper <= 1
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(("places", "exact"), [(250, 1e-9), (300, 1e-9), (318, 1e-9), (330, 0.03)])
 @pytest.mark.parametrize("q", ["1", "1/2"])
 def test_one_use_has_a_closed_form_at_the_least_deltas(places, exact, q):
@@ -486,6 +487,7 @@ def test_cells_of_thousands_of_nats_have_a_true_bound():
     holds(found, whole)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("epsilon", "most"),
     [("10000", "1.01e-4"), ("1e8", "1e-4"), ("600", "0.5")],

@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
-from accountant.curves.engine import bound_delta, bound_epsilon, make_certificate
-from accountant.curves.events import MOST_BITS, MOST_EPSILON, Composition, Direction
-from accountant.curves.grids import LEAST_EPSILON
+from accountant.compositions.engine import bound_delta, bound_epsilon, make_certificate
+from accountant.compositions.events import MOST_BITS, MOST_EPSILON, Composition, Direction
+from accountant.compositions.grids import LEAST_EPSILON
 from profiles import Infeasible, InvalidArgument, NotReplayed, Undecided, decimal_text, to_exact
 from profiles.numbers import shorten
 from proofs_check.certificates import check_text

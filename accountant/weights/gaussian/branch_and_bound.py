@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from accountant.curves.points import point_at_delta
+from accountant.compositions.queries import point_at_delta
 from accountant.weights.gaussian.many_steps import BOTH, StepBound, bound_steps, bounds_without_grid, compose_pair, enclose_root
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.table import TableRow, WeightTable

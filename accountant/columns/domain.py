@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from accountant.weights.fast.columns import Column, Columns, Decimals, NormsOfDecimals
+from accountant.columns.values import Column, Columns, Decimals, NormsOfDecimals
 from profiles import InvalidData, Profile, decimal_text, exact_text
 from profiles.arrays import Floats, Positions
 from profiles.numbers import nearest, round_down, round_up

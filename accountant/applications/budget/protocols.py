@@ -1,4 +1,4 @@
-"""How a method of k-means sees the records: through noisy totals of cells, each of which is paid for. It sees nothing else.
+"""How a method sees the records: through noisy totals of cells, each of which is paid for. It sees nothing else.
 
 Coordinates. A method works in *centred* coordinates: a record is moved into the public ball, the released mean is subtracted, and what is
 left is clipped to ``radius``, the one that :meth:`DataAccess.clip` set last. The origin is the released mean. What comes out of the
@@ -11,8 +11,8 @@ together with the statistics keep the ε of the fit, or its (ε, δ).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -97,24 +97,3 @@ class DataAccess(Protocol):
         ``count_share`` in (0, 1): the part of it that the counts get; None is the one of least first-order error of a centre
         (docs/dp-kmeans.md, section 4). Raises :class:`profiles.InvalidArgument` where nothing is left.
         """
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Clustering:
-    """What a method found, in centred coordinates: ``centres`` of shape (k, d), and the noisy ``counts`` of their clusters, shape (k,).
-
-    ``choices``: what the method chose, by name, in words or numbers; ``warnings``: sentences for whoever reads the centres. Functions of
-    released numbers, all of them, and of random numbers that have nothing to do with the data.
-    """
-
-    centres: Floats
-    counts: Floats
-    choices: Mapping[str, object] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-
-
-class Method(Protocol):
-    """How centres are found: it spends what is left of the budget of ``access``."""
-
-    def __call__(self, access: DataAccess, clusters: int, rng: np.random.Generator) -> Clustering:
-        """Return centres; ``rng`` draws what need not be secret, and nothing of the noise."""

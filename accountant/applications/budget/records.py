@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.applications.budget.protocols import Assign, Cells, Statistics
+from accountant.applications.budget.rows import Blocks, KeptBlocks
 from accountant.applications.budget.spending import Charge, NoiseLaw, Part, Spending, to_share
-from accountant.applications.kmeans.access import Assign, Cells, Statistics
-from accountant.applications.kmeans.rows import Blocks, KeptBlocks
 from profiles import InvalidArgument
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.ball import project_records, widen

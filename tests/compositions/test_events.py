@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from accountant.calibration.events import find_most_uses
+from accountant.compositions.events import MOST_EVENTS, Composition, Event, MechanismKind, make_event
+from accountant.compositions.toml_format import read_composition, read_composition_file
 from accountant.curves import PrivacyCurve, account, curve_of, curve_of_file, write_composition
-from accountant.curves.events import MOST_EVENTS, Composition, Event, MechanismKind, make_event
-from accountant.curves.reading import read_composition, read_composition_file
 from accountant.guarantees import Unit, change_neighbors, declare_directions, subsample
 from accountant.guarantees import compose as compose_guarantees
 from profiles import InvalidArgument, InvalidNumber, PDPError, UnreadableFile

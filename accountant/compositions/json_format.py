@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accountant.curves.events import Composition, Event, make_event, parameter_names, to_kind
+from accountant.compositions.events import Composition, Event, make_event, parameter_names, to_kind
 from profiles import InvalidArgument, InvalidNumber, UnreadableFile
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, write_exact
 
@@ -12,7 +12,7 @@ from profiles.strict_json import read_count, read_exact, read_fields, read_list,
 def composition_object(composition: Composition) -> dict[str, Any]:
     """Return a composition as an object of JSON types; numbers are exact texts.
 
-    >>> from accountant.curves.events import make_event
+    >>> from accountant.compositions.events import make_event
     >>> composition_object(Composition("one", (make_event("pure", {"epsilon": "0.5"}),)))["events"]
     [{'mechanism': 'pure', 'epsilon': '0.5', 'sampling_probability': '1', 'count': 1}]
     """

@@ -1,0 +1,1 @@
+"""Columns of data sets: the numbers of n records with the exact ones that they stand for, inside the declared ranges."""
