@@ -1,4 +1,4 @@
-"""Certificates: assembling claims into the file of docs/certificates.md, putting them to the kernel, writing them whole or not at all."""
+"""Certificates: assembling claims into the file of docs/certificates.md, putting them to the kernel, writing them atomically."""
 
 from __future__ import annotations
 

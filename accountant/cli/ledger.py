@@ -25,6 +25,7 @@ from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument, LedgerRejected
+from profiles.hypotheses import count_assumptions
 from profiles.private import EYES_ONLY
 from profiles.suggestions import suggest
 
@@ -411,7 +412,7 @@ def _migrate(options: Options) -> int:
         print_json({"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left})
     else:
         print_line(f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more")
-        print_line(f"all that the old one rests on goes with it: {left} open hypotheses")
+        print_line(f"all that the old one rests on goes with it: {count_assumptions(left)}")
     return 0
 
 

@@ -64,7 +64,7 @@ CertificateOption = Annotated[Path | None, typer.Option("--certificate", metavar
 SeedOption = Annotated[
     int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
 ]
-OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")]
+OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, atomically")]
 
 
 def to_callback(options: type[Any], run: Callable[[Any], int]) -> Callable[..., int]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import mpmath
 
 from accountant.weights.bracket import evaluation_bound, upper_bracket
-from accountant.weights.equation import Constraint, to_mpf
+from accountant.weights.constraint import Constraint, to_mpf
 from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_largest
 from profiles.balls import upper_fraction, working_precision
 from profiles.errors import Infeasible, InvalidData, InvalidProfile, Undecided
