@@ -136,7 +136,7 @@ def _explanation(context: Context, name: str, verdict: str, argue: Callable[[], 
 
 def _resolved(context: Context) -> Iterator[Step]:
     """Say what ε is where its branches are decided on the whole domain."""
-    if context.smooth and context.epsilon != context.profile.expression():
+    if context.smooth and context.epsilon != context.declared:
         yield Step(("The same branches are taken on the whole domain: ", definition(EPSILON, context.epsilon), "."))
 
 
