@@ -75,7 +75,7 @@ class Options(ReleaseOptions):
     public: Annotated[
         list[str] | None,
         typer.Option(
-            "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, and an open hypothesis (repeatable)"
+            "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, as an unverified assumption (repeatable)"
         ),
     ] = None
     seed: SeedOption = None

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from accountant.ledger import Receipt
 
 HELP = (
-    "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, whole or not at all, and a "
+    "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, written atomically, and a "
     "certificate of the epsilon of one analysis of it. Beside that epsilon stands the one without sampling."
 )
 EXAMPLE = """\b

@@ -156,7 +156,7 @@ def compute_weights_file(
 def write_weighed(
     source: Source, path: Path | None, rows: int, weighed: Iterable[tuple[Batch, WeightsResult, Floats]], progress: Progress | None
 ) -> Totals:
-    """Write batches with their weights and probabilities to ``path``, whole or not at all (nowhere where it is None); return the totals.
+    """Write batches with their weights and probabilities to ``path``, atomically (nowhere where it is None); return the totals.
 
     Raises :class:`InvalidData` where there are not ``rows`` rows, as the first pass over the data found.
     """

@@ -134,7 +134,7 @@ class Analysis:
         self.ledger.require_unused(self.name)
         charge = self._prepare(guarantee, curve, personal)
         run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
-        charge = charge.settle({}, (ARITHMETIC, *run_elsewhere))
+        charge = charge.update_hypotheses({}, (ARITHMETIC, *run_elsewhere))
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
         receipt = self.ledger.charge_rows(self.name, charge, batches, self.seen)
         output = run(receipt.active)

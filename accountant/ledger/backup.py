@@ -43,7 +43,7 @@ class _Batch:
 
 
 def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
-    """Write the log of a ledger, with all that it did to the accounts, to a file that appears whole or not at all; return its entries.
+    """Write the log of a ledger, with all that it did to the accounts, to a file, atomically; return its entries.
 
     It is private like the ledger itself: it has what each account was charged, though no ids.
     """

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from accountant.ledger.accounts import Asked, Cost, Count, Spent
-from accountant.ledger.ahead import compute_ahead, keep_memory, read_ahead
 from accountant.ledger.log import Change, Digest, Entry, Segment
 from accountant.ledger.matching import Matched, Pending, fill, join, shrink, spell
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
+from accountant.ledger.prefetch import compute_ahead, keep_memory, read_ahead
 from accountant.ledger.rows import RowBatch
 from accountant.ledger.store import Account, Store
 from accountant.ledger.units import WIDTH, Hasher, Ids, Index, all_differ, group

@@ -52,7 +52,7 @@ from accountant.ledger.settings import (
     to_records,
 )
 from accountant.ledger.store import Store
-from accountant.ledger.tables.book import TableBook
+from accountant.ledger.tables.accounts_table import TableBook
 from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher, spell_text
@@ -302,7 +302,7 @@ class Ledger:
         read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
         supposed = (*((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
-        return self.charge_rows(name, charge.restate(read).settle({}, supposed), rows, seen)
+        return self.charge_rows(name, charge.restate(read).update_hypotheses({}, supposed), rows, seen)
 
     def find_data(self, data: Any) -> Any:
         """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""

@@ -159,7 +159,7 @@ def _settle(charge: Charge, mechanism: object, name: str, sampler: PoissonSample
     if describe_proof(mechanism) is not None and any(item.id == RECORD_STATISTICS.id for item in charge.carried.hypotheses):
         charge = charge.restate((GIVEN_ROW,))
     if noise is None:
-        return charge.settle({}, (ARITHMETIC, RUN_ON_ACTIVE.about(name=name)))
+        return charge.update_hypotheses({}, (ARITHMETIC, RUN_ON_ACTIVE.about(name=name)))
     run = Run(noise=noise, draws=None if charge.plan is None else sampler.source.hypothesis, known=ships(mechanism))
     done = {charge.carried.protection.state(item): reason for item, reason in run.discharges().items()}
-    return charge.settle(done, (*run.supposes(), ARITHMETIC))
+    return charge.update_hypotheses(done, (*run.supposes(), ARITHMETIC))

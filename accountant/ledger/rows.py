@@ -14,8 +14,8 @@ from accountant.data.decimals import to_number
 from accountant.data.opening import open_dataset
 from accountant.data.specs import StatisticSpec
 from accountant.data.tables import numeric_columns
-from accountant.ledger.ahead import read_ahead
 from accountant.ledger.packing import CHUNK
+from accountant.ledger.prefetch import read_ahead
 from accountant.ledger.units import Ids, read_ids, to_ids
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats

@@ -19,7 +19,7 @@ from proofs_check.explain.sampled import explain_lower, explain_upper
 from proofs_check.explain.scaling import explain_homogeneous, explain_not_homogeneous
 from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step
-from proofs_check.kernel.core.rules import fields_of
+from proofs_check.kernel.proofs import fields_of
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
@@ -136,7 +136,7 @@ def _explanation(context: Context, name: str, verdict: str, argue: Callable[[], 
 
 def _resolved(context: Context) -> Iterator[Step]:
     """Say what ε is where its branches are decided on the whole domain."""
-    if context.smooth and context.epsilon != context.profile.expression():
+    if context.smooth and context.epsilon != context.declared:
         yield Step(("The same branches are taken on the whole domain: ", definition(EPSILON, context.epsilon), "."))
 
 

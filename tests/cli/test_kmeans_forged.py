@@ -15,9 +15,9 @@ from accountant import check
 from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.budget.spending import Charge, Part, PureNoise
 from accountant.applications.kmeans.certificate import to_certificate
+from accountant.applications.kmeans.composed_guarantee import describe_path
 from accountant.applications.kmeans.fitting import Settings, fit_rows
 from accountant.applications.kmeans.method import find_centres
-from accountant.applications.kmeans.path import describe_path
 from accountant.guarantees.derive import derive_epsilon
 from profiles.randomness.bits import open_bits
 from profiles.strict_json import write_exact

@@ -13,7 +13,7 @@ import pytest
 
 from accountant.checking import check_text
 from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
-from accountant.weights.gaussian.stored import TabulatedWeights
+from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles import declare
 from proofs_check.kernel import check
 from proofs_check.kernel.core.rules import Session

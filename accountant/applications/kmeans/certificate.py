@@ -18,11 +18,11 @@ from typing import Any
 
 from accountant.applications.budget.certificates import check_worst_case, read_open, read_release, write_open, write_release
 from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise
+from accountant.applications.kmeans.certificate_checks import check_released, check_statistics, read_arguments, read_clip, read_settings
+from accountant.applications.kmeans.composed_guarantee import describe_path
 from accountant.applications.kmeans.fitting import Fit, Settings, name_fit, to_plain
-from accountant.applications.kmeans.path import describe_path
 from accountant.applications.kmeans.sample_certificate import check_sample, write_choice
 from accountant.applications.kmeans.sample_certificate import to_json as sample_json
-from accountant.applications.kmeans.stated import check_released, check_statistics, read_arguments, read_clip, read_settings
 from accountant.guarantees.rules import GIVEN_ROW
 from accountant.guarantees.stored import read_hypotheses
 from profiles import InvalidArgument, Profile, exact_text, to_exact

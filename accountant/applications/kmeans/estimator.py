@@ -71,7 +71,7 @@ class DPLloyd(PrivateCentres):
         Number of iterations, T; fixed in advance, because stopping when the centres settle would look at the data.
     norm : float
         The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean. Exact
-        arithmetic is there for 1, 2 and ``math.inf``.
+        arithmetic is available for 1, 2 and ``math.inf``.
     init : "packing" or array of shape (k, d)
         Initial centres: drawn without the data, or given; given ones must be public.
     outside : "error" or "project"

@@ -15,8 +15,8 @@ from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.records import Domain, PrivateRecords, as_vector
 from accountant.applications.budget.rows import Rows
 from accountant.applications.budget.spending import Charge, NoiseLaw, Spending, open_law
+from accountant.applications.kmeans.composed_guarantee import CertifiedPath, certify_path
 from accountant.applications.kmeans.method import find_centres
-from accountant.applications.kmeans.path import CertifiedPath, certify_path
 from accountant.applications.kmeans.protocols import Clustering, Method
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, certify_sample
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.kmeans.charging import Released, charge_fit
+from accountant.applications.kmeans.composed_guarantee import describe_path
 from accountant.applications.kmeans.fitting import Settings, fit_rows, name_fit
 from accountant.applications.kmeans.methods import ROUNDS, find_method
-from accountant.applications.kmeans.path import describe_path
 from accountant.applications.kmeans.predicting import PrivateCentres
 from accountant.applications.sklearn_guards import describe_parameters, make_generator, release_of
 from accountant.guarantees import ships

@@ -28,7 +28,7 @@ from accountant.applications.budget.concluding import prove_released
 from accountant.applications.budget.protocols import Assign, Cells, Statistics
 from accountant.applications.budget.records import PrivateRecords, check_labels
 from accountant.applications.budget.spending import Charge, Part, round_down, to_cost, to_share
-from accountant.guarantees import Guarantee, Run, conclude_run, realise_pairs, settle
+from accountant.guarantees import Guarantee, Run, conclude_run, realise_pairs, update_hypotheses
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule, make_rule
 from accountant.selection.select import METHODS, Selector, prepare_selection
@@ -185,7 +185,7 @@ def certify_sample(plan: SamplePlan, run: Run) -> Guarantee:
         TARGET_FIXED.id: "it is what the budget leaves, which arguments and released numbers decide",
     }
     reasons: dict[Hypothesis, str] = {item: said[item.id] for item in found.hypotheses if item.id in said}
-    return conclude_run(settle(found, reasons), run)
+    return conclude_run(update_hypotheses(found, reasons), run)
 
 
 class SampledRecords:

@@ -1,4 +1,4 @@
-"""Versions of a table of accounts: folders of Parquet files that are written whole, once, and never changed.
+"""Versions of a table of accounts: folders of Parquet files that are written atomically, once, and never changed.
 
 A version is named by the log alone: an entry holds its manifest, with the hash of each file. Columns: ``high`` and ``low`` (the keyed hash
 of the unit's id), ``spent`` and ``budget`` (amounts), ``cost`` (what the entry charged) and ``active`` (whether the unit took part).

@@ -100,6 +100,11 @@ def forget(meter: Meter | None = None) -> None:
     _table.all = nodes, Meter(_MAX_TABLE), meter or Meter()
 
 
+def meter() -> Meter:
+    """Return the meter of the document that this thread is checking."""
+    return _table.all[2]
+
+
 def pay(amount: int) -> None:
     """Spend from the meter of the document that this thread is checking."""
     _table.all[2].spend(amount)

@@ -22,8 +22,8 @@ from accountant.applications.budget.records import Domain, PrivateRecords, check
 from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, Spending, open_law, round_down
 from accountant.applications.kmeans import UtilityWarning
+from accountant.applications.kmeans.composed_guarantee import certify_path, describe_path
 from accountant.applications.kmeans.lloyd import nearest_to
-from accountant.applications.kmeans.path import certify_path, describe_path
 from accountant.applications.kmeans.statistics import Public, release_statistics, share_of_mean, share_of_spread, shrink_mean
 from accountant.guarantees import Run, keep_within_budget
 from accountant.guarantees.rules import GIVEN_ROW

@@ -8,7 +8,8 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from ...core.terms import Meter, require
-from ...core.theorems import Theorem, derive, rule
+from ...core.theorems import Theorem, rule
+from ...proofs import Session
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
@@ -85,6 +86,13 @@ def read_number(word: object) -> Fraction:
     number = read_any_number(word)
     require(max(number.numerator.bit_length(), number.denominator.bit_length()) <= _MOST_BITS, "a number has too many digits")
     return number
+
+
+def read_composition(value: object) -> list[Event]:
+    """Read the events of a composition that has a name."""
+    about = read_fields(value, {"name", "events"})
+    require(isinstance(about["name"], str) and len(about["name"]) <= 1000, "the name must be a string of moderate length")
+    return read_events(about["events"])
 
 
 def read_events(value: object) -> list[Event]:
@@ -213,14 +221,15 @@ class Bound:
 
     events: tuple[Event, ...]
     remove: bool
-    claim: str
+    name: str
     epsilon: Fraction
     delta: Fraction
+    verdict: str = "proved"
 
     @property
     def up(self) -> bool:
         """Whether delta is at most so much."""
-        return self.claim == "delta-upper"
+        return self.name == "delta-upper"
 
     def end(self) -> End:
         """Return the largest loss, and what is lost wholly."""
@@ -243,7 +252,7 @@ def ended(bound: Bound) -> None:
 
 
 @rule
-def computed(bound: Bound, grid: object, order: Fraction | None, meter: Meter) -> None:
+def computed(bound: Bound, *, grid: object, order: Fraction | None, meter: Meter) -> None:
     """The curve of the composition is on this side of the one on a grid, or of the closed form of one use (Theorems 2 to 8)."""
     if grid is not None:
         require(order is None, "the order of an event belongs to its grid")
@@ -258,8 +267,8 @@ def computed(bound: Bound, grid: object, order: Fraction | None, meter: Meter) -
     require(holds, "delta is not shown to be on this side of the bound")
 
 
-def check_composition(held: list[Theorem], events: Sequence[Event], value: object, meter: Meter) -> tuple[str, str, str, str]:
-    """Derive one claim about the composition of events; return its name, its verdict, the bound that it states, and all of it in words."""
+def check_composition(session: Session, events: Sequence[Event], value: object) -> tuple[Theorem, str, str]:
+    """Derive one claim about the composition of events; return the theorem, the bound that it states, and all of it in words."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order"}))
     name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
     require(name == "delta-positive" or read_choice(name, "delta-upper", "delta-lower") in (True, False), "unknown claim")
@@ -269,11 +278,10 @@ def check_composition(held: list[Theorem], events: Sequence[Event], value: objec
     plain, said = claim.keys().isdisjoint({"grid", "order"}), f"{claim['direction']}: delta"
     if name == "delta-positive":
         require(plain, "what is positive is above 0, for which no grid is needed")
-        derive(held, bound, positive, bound)
-        return name, "proved", "0", f"{said}(e) > 0 for all e < {claim['epsilon']}"
+        return positive(bound, session), "0", f"{said}(e) > 0 for all e < {claim['epsilon']}"
     loss, mass = bound.end()
     if plain and bound.up and (bound.delta == 1 or (loss is not None and loss <= bound.epsilon and mass <= bound.delta)):
-        derive(held, bound, ended, bound)
+        theorem = ended(bound, session)
     else:
-        derive(held, bound, computed, bound, claim.get("grid"), _order(claim), meter)
-    return name, "proved", str(claim["bound"]), f"{said}({claim['epsilon']}) {'<=' if bound.up else '>='} {claim['bound']}"
+        theorem = computed(bound, session, grid=claim.get("grid"), order=_order(claim), meter=session.meter)
+    return theorem, str(claim["bound"]), f"{said}({claim['epsilon']}) {'<=' if bound.up else '>='} {claim['bound']}"

@@ -31,7 +31,7 @@ from accountant.guarantees import (
     curve_of_profile,
     keep_within_budget,
     point_of_curve,
-    settle,
+    update_hypotheses,
 )
 from accountant.guarantees.gaussian import bound_mu
 from accountant.guarantees.rules import GIVEN_ROW, name_readings
@@ -133,7 +133,7 @@ def certify_path(
         found = compose(found, sample, subject=name)
     found = keep_within_budget(found, budget)
     # norms are computed of the row, of arguments and of released numbers; what a row was made of before is not seen
-    found = name_readings(settle(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))
+    found = name_readings(update_hypotheses(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))
     if public:
         found = assume(found, (PUBLIC_CONSTANTS.about(names=public),))
     found = conclude_run(found, run)
