@@ -16,8 +16,8 @@ from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, 
 from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles import declare
 from proofs_check.kernel import check
-from proofs_check.kernel.core.rules import Session
 from proofs_check.kernel.core.terms import Rejected, exp, forget, log, var
+from proofs_check.kernel.proofs import Session
 from proofs_check.kernel.theories.compositions.lattices import Lattice
 from tests.mutants.corpus import texts
 from tests.mutants.slow_documents import MEMORY, SECONDS, measure, search

@@ -2,9 +2,9 @@
 # Proofs: docs/composition-bounds.md, whose sections are named below. What a certificate says about the grid changes how sharp a bound is,
 # never whether it holds: each step replaces a law of losses by one whose curve delta(epsilon) is nowhere below ("upper") or above it.
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
+from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 from ...core.terms import Meter, require
@@ -13,7 +13,7 @@ from ...proofs import Session
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
-from .lattices import MOST_CELLS, SLACK, Curve, Lattice, Laws, Points, count_bits, precision
+from .lattices import MOST_CELLS, POINT, SLACK, Curve, Lattice, Laws, Points, count_bits, precision
 
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
@@ -38,9 +38,9 @@ class Event:
     def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Curve:
         """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
         require((order is not None) is (self.rho is not None and up), "an upper bound for zcdp has an order, and nothing else has one")
-        if self.rho is not None and order is not None:
-            return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
-        return curves.sampled((self.base if remove else self.reverse)(meter or Meter()), self.q, remove=remove)
+        made = self.base if remove else self.reverse
+        base = made(meter or Meter()) if self.rho is None or order is None else curves.renyi(self.rho, order)
+        return curves.sampled(base, self.q, remove=remove)
 
     def delta(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Callable[[Fraction], Decimal]:
         """Return the curve of one use as delta at an epsilon, in the current decimal context and within its error."""
@@ -68,17 +68,9 @@ class Event:
             return found + Fraction(1 if up else -1, 10**60), self.q * mass if remove else Fraction(0)
 
 
-_PARAMETERS = {
-    "gaussian": {"noise_multiplier"},
-    "laplace": {"scale"},
-    "discrete-gaussian": {"noise_multiplier"},
-    "discrete-laplace": {"scale"},
-    "randomized-response": {"epsilon"},
-    "pure": {"epsilon"},
-    "approximate": {"epsilon", "delta"},
-    "zcdp": {"rho"},
-    "two-sided": {"epsilon_remove", "delta_remove", "delta_add"},
-}
+_NOISE, _SCALE, _LOSS, _BOTH = {"noise_multiplier"}, {"scale"}, {"epsilon"}, {"epsilon_remove", "delta_remove", "delta_add"}
+_PARAMETERS = {"gaussian": _NOISE, "discrete-gaussian": _NOISE, "laplace": _SCALE, "discrete-laplace": _SCALE, "zcdp": {"rho"}}
+_PARAMETERS |= {"pure": _LOSS, "randomized-response": _LOSS, "approximate": {"epsilon", "delta"}, "two-sided": _BOTH}
 
 
 def read_number(word: object) -> Fraction:
@@ -172,7 +164,8 @@ def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, me
             offset, floors = read_number(part["offset"]), [read_integer(level, 0, _MOST_LEVEL) for level in read_list(part["floors"])]
             points = _read_points(part["start"], part["steps"], lattice.meter)
             require(abs(offset) <= 10**6 and max(-points[0][0], points[-1][0]) * unit <= 10**7, "a number of the grid is out of range")
-            laws = lattice.discretise(event.curve(remove=remove, up=up, order=_order(part), meter=lattice.meter), offset, points)
+            order = read_number(part["order"]) if "order" in part else None
+            laws = lattice.discretise(event.curve(remove=remove, up=up, order=order, meter=lattice.meter), offset, points)
             power = lattice.power(lattice.trim(laws, Fraction(1, event.count)), event.count, floors)
             whole = [lattice.trim(lattice.multiply(whole[0], power), Fraction(1)) if whole else power]
     return lattice, whole[0]
@@ -192,20 +185,15 @@ def _read_points(start: object, steps: object, meter: Meter) -> Points:
     return points
 
 
-def _order(fields: Mapping[str, object]) -> Fraction | None:
-    return read_number(fields["order"]) if "order" in fields else None
-
-
 def closed_form(
     event: Event, epsilon: Fraction, digits: int, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None
 ) -> Fraction:
     """Return a bound on delta at epsilon for one event that is used once."""
     require(event.count == 1, "only one use has a closed form")
     with localcontext(curves.context(digits + curves.GUARD)):
-        (meter or Meter()).work(curves.time_point())
+        (meter or Meter()).work(POINT * (2400 + getcontext().prec ** 2))
         delta = event.delta(remove=remove, up=up, order=order, meter=meter)(epsilon)
-        units = int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits))
-        return Fraction(max(units + (SLACK if up else -SLACK), 0), 10**digits)
+        return Fraction(max(int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits)) + (SLACK if up else -SLACK), 0), 10**digits)
 
 
 def find_end(events: Sequence[Event], *, remove: bool, up: bool) -> End:
@@ -235,6 +223,11 @@ class Bound:
         """Return the largest loss, and what is lost wholly."""
         return find_end(self.events, remove=self.remove, up=self.up)
 
+    def ends(self) -> bool:
+        """Whether delta is at most so much because no finite loss is above epsilon, or any delta is."""
+        loss, mass = self.end()
+        return self.delta == 1 or (loss is not None and loss <= self.epsilon and mass <= self.delta)
+
 
 @rule
 def positive(bound: Bound) -> None:
@@ -247,8 +240,7 @@ def positive(bound: Bound) -> None:
 @rule
 def ended(bound: Bound) -> None:
     """From the largest loss on, delta is at most what is lost wholly (Theorem 10); no delta is above 1."""
-    loss, mass = bound.end()
-    require(bound.delta == 1 or (loss is not None and loss <= bound.epsilon and mass <= bound.delta), "more may be lost")
+    require(bound.up and bound.ends(), "more may be lost")
 
 
 @rule
@@ -271,17 +263,14 @@ def check_composition(session: Session, events: Sequence[Event], value: object) 
     """Derive one claim about the composition of events; return the theorem, the bound that it states, and all of it in words."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order"}))
     name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
-    require(name == "delta-positive" or read_choice(name, "delta-upper", "delta-lower") in (True, False), "unknown claim")
-    require(claim["verdict"] == "proved", "unknown claim or verdict")
+    require(name in ("delta-positive", "delta-upper", "delta-lower") and claim["verdict"] == "proved", "unknown claim or verdict")
     bound = Bound(tuple(events), remove, name, read_any_number(claim["epsilon"]), read_any_number(claim["bound"]))
     require(0 <= bound.epsilon <= 10**10 and 0 <= bound.delta <= 1, "a number of the claim is out of range")
-    plain, said = claim.keys().isdisjoint({"grid", "order"}), f"{claim['direction']}: delta"
+    grid, order, said = claim.get("grid"), read_number(claim["order"]) if "order" in claim else None, f"{claim['direction']}: delta"
+    plain = grid is None and order is None
     if name == "delta-positive":
         require(plain, "what is positive is above 0, for which no grid is needed")
         return positive(bound, session), "0", f"{said}(e) > 0 for all e < {claim['epsilon']}"
-    loss, mass = bound.end()
-    if plain and bound.up and (bound.delta == 1 or (loss is not None and loss <= bound.epsilon and mass <= bound.delta)):
-        theorem = ended(bound, session)
-    else:
-        theorem = computed(bound, session, grid=claim.get("grid"), order=_order(claim), meter=session.meter)
+    past = plain and bound.up and bound.ends()
+    theorem = ended(bound, session) if past else computed(bound, session, grid=grid, order=order, meter=session.meter)
     return theorem, str(claim["bound"]), f"{said}({claim['epsilon']}) {'<=' if bound.up else '>='} {claim['bound']}"

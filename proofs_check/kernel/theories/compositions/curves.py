@@ -29,11 +29,6 @@ def decimal(q: Fraction) -> Decimal:
     return Decimal(q.numerator) / Decimal(q.denominator)
 
 
-def time_point() -> int:
-    """Return how many nanoseconds a point of a curve takes."""
-    return 14 * (2400 + getcontext().prec ** 2)
-
-
 def gaussian(m: Fraction, meter: Meter) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
     mu, far, mills, height = _normal(m, 10**9, meter)
@@ -193,11 +188,10 @@ def renyi(rho: Fraction, order: Fraction) -> Base:
     a, less = decimal(order), decimal(order - 1)
     height = (less * (less / a).ln() + decimal(order * (order - 1) * rho)).exp()  # a times the bound at 1
     touch = (height.ln() / less).exp()
-    slope = less / a / touch
 
     def base(b: Decimal) -> tuple[Decimal, Decimal]:
         if b <= touch:
-            return _ONE, slope
+            return _ONE, less / a / touch
         above = ((touch / b).ln() * less).exp()
         return above, above * less / a / b
 
