@@ -38,9 +38,9 @@ class Event:
     def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Curve:
         """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
         require((order is not None) is (self.rho is not None and up), "an upper bound for zcdp has an order, and nothing else has one")
-        made = self.base if remove else self.reverse
-        base = made(meter or Meter()) if self.rho is None or order is None else curves.renyi(self.rho, order)
-        return curves.sampled(base, self.q, remove=remove)
+        if self.rho is None or order is None:
+            return curves.sampled((self.base if remove else self.reverse)(meter or Meter()), self.q, remove=remove)
+        return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
 
     def delta(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Callable[[Fraction], Decimal]:
         """Return the curve of one use as delta at an epsilon, in the current decimal context and within its error."""
@@ -64,8 +64,8 @@ class Event:
             sign, far = 1 if remove else -1, Decimal(0)
             if loss is not None and (remove or not mass):
                 far = curves.decimal(self.q) * _exponential(sign * loss)
-            found = Fraction(sign * (curves.decimal(1 - self.q) + far).ln())
-            return found + Fraction(1 if up else -1, 10**60), self.q * mass if remove else Fraction(0)
+            loss = Fraction(sign * (curves.decimal(1 - self.q) + far).ln()) + Fraction(1 if up else -1, 10**60)
+            return loss, self.q * mass if remove else Fraction(0)
 
 
 _NOISE, _SCALE, _LOSS, _BOTH = {"noise_multiplier"}, {"scale"}, {"epsilon"}, {"epsilon_remove", "delta_remove", "delta_add"}
@@ -90,9 +90,8 @@ def read_composition(value: object) -> list[Event]:
 def read_events(value: object) -> list[Event]:
     """Read the events; Gaussian ones on all records are one, before all others (section 7), zcdp ones are one after them (Lemma 9)."""
     m, rho, events, zero = Fraction(0), Fraction(0), list[Event](), Fraction(0)
-    items = read_list(value)
-    require(0 < len(items) <= _MOST_EVENTS, "there are no events, or too many")
-    for item in items:
+    require(0 < len(read_list(value)) <= _MOST_EVENTS, "there are no events, or too many")
+    for item in read_list(value):
         kind = read_fields(item).get("mechanism")
         require(isinstance(kind, str) and kind in _PARAMETERS, "unknown mechanism")
         required = {"mechanism", "sampling_probability", "count"} | _PARAMETERS[str(kind)]
