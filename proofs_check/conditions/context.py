@@ -20,7 +20,7 @@ from proofs_check.conditions.restating import Restatement, restate
 from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.effort import apart, until_failure
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.least import exact_points
+from proofs_check.prover.minimize import exact_points
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Tree

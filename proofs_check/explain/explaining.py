@@ -12,11 +12,11 @@ from proofs_check.admission import well_defined_claim
 from proofs_check.conditions.context import Context
 from proofs_check.explain.branching import explain_cases, explain_sides, explain_statistic
 from proofs_check.explain.document import EPSILON, Explanation, Prose, Step
+from proofs_check.explain.homogeneous import explain_homogeneous, explain_not_homogeneous
 from proofs_check.explain.kernel_rules import explain_tree
 from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_vanishing, explain_well_defined
 from proofs_check.explain.refuted import explain_kink, explain_limit, explain_loss_and_tail, explain_tail, explain_witness
 from proofs_check.explain.sampled import explain_lower, explain_upper
-from proofs_check.explain.scaling import explain_homogeneous, explain_not_homogeneous
 from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step
 from proofs_check.kernel.proofs import fields_of

@@ -10,7 +10,7 @@ from typing import Any, Literal, NewType, TypeVar, get_args, get_origin, get_typ
 
 from .core.rules import Flag, Name, define, side_condition
 from .core.terms import Meter, Rejected, Term, pay, postorder, require, text
-from .core.theorems import Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle
+from .core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle
 from .procedures.rules import RULES
 from .reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
 
@@ -22,23 +22,15 @@ OfCount = NewType("OfCount", Term)  # a term over n
 
 
 @cache
-def fields_of(function: Callable[..., object]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the names that the parameters of a rule have as fields of a proof, and which of them are required."""
-    parameters = {name: p for name, (p, _) in _parameters(function).items()}
-    return tuple(parameters), frozenset(name for name, p in parameters.items() if p.default is p.empty)
-
-
-@cache
-def _parameters(function: Callable[..., object]) -> dict[str, tuple[Any, Any]]:
-    # by the names of fields
-    hints, every = get_type_hints(function), signature(function).parameters.values()
-    found = {}
-    for p in every:
+def fields_of(function: Callable[..., object]) -> tuple[dict[str, tuple[str, Any]], frozenset[str]]:
+    """Return the parameters of a rule and their types by the names of the fields of its proofs, and the fields that are required."""
+    hints, fields, required = get_type_hints(function), dict[str, tuple[str, Any]](), set[str]()
+    for p in signature(function).parameters.values():
         if p.kind is p.KEYWORD_ONLY:
-            hint = hints[p.name]
-            hint = get_args(hint)[0] if type(None) in get_args(hint) else hint
-            found[p.name.rstrip("_").replace("_", "-")] = p, hint
-    return found
+            hint, field = hints[p.name], p.name.rstrip("_").replace("_", "-")
+            fields[field] = p.name, get_args(hint)[0] if type(None) in get_args(hint) else hint
+            required |= {field} if p.default is p.empty else set()
+    return fields, frozenset(required)
 
 
 @dataclass(slots=True)
@@ -78,7 +70,7 @@ class Session:
             return side_condition(premise.statement, self)
         mark = len(self.path)
         try:
-            if premise.proof is None:
+            if premise.proof is NONE:
                 return self._discharge(premise.statement)
             with self.at(premise.step):
                 return self.follow(premise.statement, premise.proof)
@@ -141,8 +133,8 @@ class Session:
         return function(statement, self, **self._read_parameters(function, value, {**self.constants, **variables(statement.box)}))
 
     def _read_parameters(self, function: Callable[..., object], value: object, names: Mapping[str, Term]) -> dict[str, object]:
-        parameters, (every, required) = _parameters(function), fields_of(function)
-        fields = read_fields(value, set(required), frozenset(every) - required)
+        parameters, required = fields_of(function)
+        fields = read_fields(value, set(required), frozenset(parameters) - required)
         new = {read_name(fields[key]) for key, (_, hint) in parameters.items() if hint is Name}
         require(not new & self.constants.keys(), "the name is not new")
         names = {**names, **variables(dict.fromkeys(new))}
@@ -150,7 +142,7 @@ class Session:
         for key, (parameter, hint) in parameters.items():
             if key in fields:
                 with self.at(f".{key}"):
-                    given[parameter.name] = self._read(hint, fields[key], names)
+                    given[parameter] = self._read(hint, fields[key], names)
         return given
 
     def _read(self, hint: Any, value: object, names: Mapping[str, Term]) -> object:

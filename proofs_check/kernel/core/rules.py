@@ -4,8 +4,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from typing import Literal, NewType, Protocol
+from functools import partial, wraps
+from typing import Literal, NewType, ParamSpec, Protocol
 
 from .terms import BRANCHING, Rejected, Term, conditions, differentiate, make, num, pay, postorder, require, smoothness, substitute
 from .theorems import Box, Choice, Goal, Identity, Premise, Premises, Proof, Range, T, rule
@@ -20,6 +20,7 @@ class Signs(Protocol):
     def __call__(self, term: Term, /, *, strict: bool, otherwise: bool) -> Premises[bool]: ...
 
 
+P = ParamSpec("P")
 ZERO = Proof({"rule": "zero"})
 SIDE_CONDITIONS = {  # what is relied on beside the rules, and why it is enough
     "definedness": "log, roots and negative powers are real where their arguments are > 0, >= 0, or of one sign without zero",
@@ -34,10 +35,18 @@ def side_condition(kind: str) -> None:
     require(kind in SIDE_CONDITIONS, kind)
 
 
-def at_step(step: str, premises: Callable[[], Premises[T]]) -> Premises[T]:
-    """Some premises of a rule stand at a step of their own."""
-    _, value = yield Choice((premises,), step)
-    return value  # type: ignore[no-any-return]
+def at_step(step: str) -> Callable[[Callable[P, Premises[T]]], Callable[P, Premises[T]]]:
+    """Put premises of rules at a step of their own."""
+
+    def mark(function: Callable[P, Premises[T]]) -> Callable[P, Premises[T]]:
+        @wraps(function)
+        def premises(*given: P.args, **named: P.kwargs) -> Premises[T]:
+            _, value = yield Choice((partial(function, *given, **named),), step)
+            return value  # type: ignore[no-any-return]
+
+        return premises
+
+    return mark
 
 
 def define(term: Term, box: Box) -> Premises[None]:
@@ -168,12 +177,12 @@ def generalise(
     yield from _instance(goal, name, term, values, general, proof)
 
 
-def lie_in(box: Box, term: Term, values: Range, lower: Proof | None, upper: Proof | None) -> Premises[None]:
+def lie_in(box: Box, term: Term, values: Range, lower: Proof, upper: Proof | None) -> Premises[None]:
     """The values of a term lie in a range."""
     yield from define(term, box)
     require((values.hi is None) == (upper is None), "the fields high and upper belong together")
     yield Premise(Goal(term - num(values.lo), box, values.open), lower, ".lower")
-    if values.hi is not None:
+    if values.hi is not None and upper is not None:
         yield Premise(Goal(num(values.hi) - term, box), upper, ".upper")
 
 

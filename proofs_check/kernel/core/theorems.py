@@ -64,6 +64,7 @@ class Identity:
 
 T = TypeVar("T")
 Proof = NewType("Proof", object)  # as it stands in a certificate, unread
+NONE = Proof(object())  # of a side condition, for which a certificate need not bring one
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Premise:
     """
 
     statement: object
-    proof: Proof | None = None
+    proof: Proof = NONE
     step: str = ""
     reason: str = ""
 

@@ -4,15 +4,18 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import wraps
 
 from ...core.rules import Flag, Name, at_step, define, equal, lie_in, make_smooth
 from ...core.terms import Term, differentiate, exp, log, num, power, require, substitute, var
-from ...core.theorems import Goal, Premise, Premises, Proof, Range, Theorem, rule
+from ...core.theorems import NONE, Goal, Premise, Premises, Proof, Range, Theorem, rule
 from ...proofs import OfCount, Point, Session, fields_of
 from ...reading import read_fields, read_term, variables
 from .pieces import kink_at, on_pieces
 from .statements import Form, Statement, at_record, branch_free, given, restate, slope_of
+
+_INDIVISIBLE = {"strong-convexity", "epsilon-upper", "epsilon-lower"}
+CLAIMS = dict[str, Callable[..., Theorem]]()  # by claim and verdict; the words after that tell several ways apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,32 +27,53 @@ class Claim(Statement):
 
     def find_rule(self, proof: Mapping[str, object]) -> tuple[str, Callable[..., Theorem], Mapping[str, object]]:
         """Return the step at which the fields of a proof of the claim stand, the rule that it names by them, and these fields."""
-        if "restated" in proof and self.name != "well-defined":
+        if "restated" in proof:
             rest = {key: field for key, field in proof.items() if key != "restated"}
             return "", restated, {key: field for key, field in proof.items() if key in {"restated", "at"}} | {"proof": rest}
-        if "sides" in proof and (self.name, self.verdict) == ("assumption-9-nonzero", "proved"):
-            return "", beside, read_fields(read_fields(proof, {"sides"})["sides"])
-        for step, function in (("cases", in_cases), ("statistic", by_statistic)):
-            if step in proof and self.verdict == "proved" and self.name not in {"strong-convexity", *_OWN_FIELDS}:
-                return f".{step}", function, read_fields(read_fields(proof, {step})[step])
+        for step, function in (("", beside), (".cases", in_cases), (".statistic", by_statistic)):
+            field = step[1:] or "sides"
+            if field in proof:
+                return step, function, read_fields(read_fields(proof, {field})[field])
         ways = find_ways(self.name, self.verdict)
         return "", next((way for way in ways if fields_of(way)[1] <= proof.keys()), ways[0]), proof
 
 
-@rule
+def find_ways(name: str, verdict: str) -> list[Callable[..., Theorem]]:
+    """Return the rules by which a claim can be shown."""
+    ways = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [name, verdict]]
+    require(ways, "unknown claim or verdict")
+    return ways
+
+
+def way(*keys: str) -> Callable[[Callable[..., Premises[None]]], Callable[..., Theorem]]:
+    """Make a rule of a function that is a way to show the claims with these keys, and no others."""
+
+    def mark(function: Callable[..., Premises[None]]) -> Callable[..., Theorem]:
+        @wraps(function)
+        def premises(s: Claim, **parameters: object) -> Premises[None]:
+            require([s.name, s.verdict] in [key.split(" ")[:2] for key in keys], "this rule is about another claim")
+            return function(s, **parameters)
+
+        CLAIMS.update(dict.fromkeys(keys, rule(premises)))
+        return CLAIMS[keys[0]]
+
+    return mark
+
+
+@way("well-defined proved")
 def well_defined(s: Claim, *, nonnegative: Proof) -> Premises[None]:
     """Epsilon is defined and >= 0 for all records and weights."""
     yield from define(s.epsilon, s.box)
     yield Premise(Goal(s.epsilon, s.box), nonnegative, ".nonnegative")
 
 
-@rule
+@way("assumption-8 proved")
 def assumption_8(s: Claim, *, bound: Proof) -> Premises[None]:
     """Target - epsilon(1) >= 0 for all records."""
     yield Premise(Goal(s.spare(), s.records), bound, ".bound")
 
 
-@rule
+@way("assumption-8 refuted")
 def not_assumption_8(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """epsilon(1) - target > 0 at a record."""
     s, _ = yield from at_record(s, at, s.records)
@@ -58,7 +82,7 @@ def not_assumption_8(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
 
 def _from(s: Claim, v: Term, proof: Proof) -> Premises[tuple[str, Term]]:
     # the threshold is at least 1; a new variable for the weight's excess over it, and the weight
-    yield from at_step(".threshold", partial(define, v, s.records))
+    yield from at_step(".threshold")(define)(v, s.records)
     yield Premise(Goal(v - num(1), s.records), proof, ".threshold-proof")
     excess = "s"
     while excess in s.records or excess in s.constants:
@@ -66,7 +90,7 @@ def _from(s: Claim, v: Term, proof: Proof) -> Premises[tuple[str, Term]]:
     return excess, v + var(excess)
 
 
-@rule
+@way("assumption-9 proved by slope", "assumption-9-nonzero proved by slope")
 def assumption_9(s: Claim, *, threshold: Term, threshold_proof: Proof, start: Proof, slope: Proof) -> Premises[None]:
     """Epsilon > log(1 + E w) at a threshold v >= 1, and w epsilon' >= 1 from there on, where (log(1 + E w))' < 1/w."""
     excess, w = yield from _from(s, threshold, threshold_proof)
@@ -76,7 +100,7 @@ def assumption_9(s: Claim, *, threshold: Term, threshold_proof: Proof, start: Pr
     yield Premise(Goal(w * derivative - num(1), box), slope, ".slope")
 
 
-@rule
+@way("assumption-9 proved directly", "assumption-9-nonzero proved directly")
 def assumption_9_directly(s: Claim, *, threshold: Term, threshold_proof: Proof, direct: Proof, form: Form) -> Premises[None]:
     """Epsilon > log(1 + E w), or exp(epsilon) > 1 + E w, for all w from a threshold v >= 1 on."""
     excess, w = yield from _from(s, threshold, threshold_proof)
@@ -84,7 +108,7 @@ def assumption_9_directly(s: Claim, *, threshold: Term, threshold_proof: Proof, 
     yield Premise(Goal(above, box, strict=True), direct, ".direct")
 
 
-@rule
+@way("assumption-9 refuted")
 def not_assumption_9(s: Claim, *, at: Point, threshold: Fraction, form: Form, tail: Proof) -> Premises[None]:
     """Epsilon <= log(1 + E w), or exp(epsilon) <= 1 + E w, at a record for all w from a threshold >= 1 on."""
     s, _ = yield from at_record(s, at, s.records)
@@ -92,13 +116,13 @@ def not_assumption_9(s: Claim, *, at: Point, threshold: Fraction, form: Form, ta
     yield Premise(Goal(-s.above(s.epsilon, var("w"), form), {"w": Range(threshold)}), tail, ".tail")
 
 
-@rule
+@way("assumption-9-nonzero proved where epsilon is zero")
 def vanishing(s: Claim, *, vanishing: Proof) -> Premises[None]:
     """Epsilon <= 0, hence epsilon = 0, for all records and weights."""
     yield Premise(Goal(-s.epsilon, s.box), vanishing, ".vanishing")
 
 
-@rule
+@way("assumption-9-nonzero refuted")
 def not_assumption_9_nonzero(
     s: Claim, *, at: Point, weight: Fraction, positive: Proof, threshold: Fraction, form: Form, tail: Proof
 ) -> Premises[None]:
@@ -115,12 +139,12 @@ def _curvature(slope: Term) -> Term:
     return differentiate(slope, "w") + slope * slope
 
 
-@rule
+@way("assumption-11 proved", "strong-convexity proved")
 def strong_convexity(
     s: Claim, *, floor: Term, positive: Proof, form: Form, curvature: Proof, cuts: list[Term] | None = None
 ) -> Premises[None]:
     """K >= floor, or K exp(epsilon) >= floor, for a floor > 0 without w and all w, where (exp epsilon)'' = K exp(epsilon); epsilon >= 0."""
-    yield from at_step(".floor", partial(define, floor, s.records))
+    yield from at_step(".floor")(define)(floor, s.records)
     yield Premise(Goal(floor, s.records, strict=True), positive, ".positive")
 
     def spare(epsilon: Term, slope: Term) -> Term:
@@ -129,7 +153,7 @@ def strong_convexity(
     yield from on_pieces(s, ".curvature", curvature, cuts, spare)
 
 
-@rule
+@way("assumption-11 refuted at a point")
 def not_assumption_11(s: Claim, *, at: Point, curvature: Proof) -> Premises[None]:
     """-K >= 0 at a record and weight around which epsilon is twice differentiable."""
     s, w = yield from at_record(s, at, s.box)
@@ -141,20 +165,20 @@ def _at_weight(s: Claim, w: Fraction, t: Callable[[Term, Term], Term]) -> Premis
     return substitute(t(*(yield from slope_of(s, {**s.records, "w": Range(w, w)}))), {"w": w})
 
 
-@rule
+@way("assumption-11 refuted at a kink", "proposition-17 refuted at a kink")
 def kink(s: Claim, *, at: Point, kink: Range) -> Premises[None]:
     """Epsilon is not differentiable at a record and some w > 1: beside it epsilon is two smooth terms with other values or slopes."""
     s, _ = yield from at_record(s, at, s.records)
-    yield from at_step(".kink", partial(kink_at, s.epsilon, kink))
+    yield from kink_at(s.epsilon, kink)
 
 
-@rule
+@way("assumption-11 refuted in the limit")
 def flattening(s: Claim, *, at: Point, weight: OfCount, weight_proof: Proof, flat: Proof) -> Premises[None]:
     """K exp(epsilon) <= 1/n at a record and a weight given as a term in n, for all n >= 1: no constant > 0 is below all of it."""
     s, _ = yield from at_record(s, at, s.records)
     counts = {"n": Range(Fraction(1))}
     epsilon, slope = yield from slope_of(s, s.box)
-    yield from at_step(".weight", partial(define, weight, counts))
+    yield from at_step(".weight")(define)(weight, counts)
     yield Premise(Goal(weight - num(1), counts), weight_proof, ".weight-proof")
     yield Premise(Goal(num(1) - var("n") * substitute(_curvature(slope) * exp(epsilon), {"w": weight}), counts), flat, ".flat")
 
@@ -163,13 +187,13 @@ def _gap_16(epsilon: Term, slope: Term) -> Term:
     return num(1) - exp(-epsilon) - slope
 
 
-@rule
+@way("proposition-16 proved")
 def proposition_16(s: Claim, *, bound: Proof) -> Premises[None]:
     """1 - exp(-epsilon(1)) - epsilon'(1) > 0 for all records."""
     yield Premise(Goal((yield from _at_weight(s, Fraction(1), _gap_16)), s.records, strict=True), bound, ".bound")
 
 
-@rule
+@way("proposition-16 refuted")
 def not_proposition_16(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """1 - exp(-epsilon(1)) - epsilon'(1) <= 0 at a record."""
     s, w = yield from at_record(s, at, s.records)
@@ -180,33 +204,33 @@ def _gap_17(epsilon: Term, slope: Term) -> Term:
     return var("w") * slope - epsilon
 
 
-@rule
+@way("proposition-17 proved")
 def proposition_17(s: Claim, *, bound: Proof, cuts: list[Term] | None = None) -> Premises[None]:
     """For all records and weights, w epsilon' - epsilon >= 0."""
     yield from on_pieces(s, ".bound", bound, cuts, _gap_17)
 
 
-@rule
+@way("proposition-17 refuted at a point")
 def not_proposition_17(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """At a record and weight, epsilon - w epsilon' > 0."""
     s, w = yield from at_record(s, at, s.box)
     yield Premise(Goal(-(yield from _at_weight(s, w, _gap_17)), {}, strict=True), bound, ".bound")
 
 
-@rule
+@way("homogeneous proved")
 def homogeneous(s: Claim) -> Premises[None]:
     """For all records and weights, epsilon = w^d epsilon(1), with d = 1 for epsilon and mu, and d = 2 for rdp and rho."""
     yield from equal(s.epsilon, s.scaled(), s.box, "epsilon is not shown to be homogeneous")
 
 
-@rule
+@way("homogeneous refuted")
 def not_homogeneous(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """At a record and weight, (epsilon - w^d epsilon(1))^2 > 0."""
     s, w = yield from at_record(s, at, s.box)
     yield Premise(Goal(power(substitute(s.epsilon - s.scaled(), {"w": w}), 2), {}, strict=True), bound, ".bound")
 
 
-def _sampled(s: Claim, bound: Term, form: Form, positive: Proof | None, at_most_one: Proof | None) -> Premises[Term]:
+def _sampled(s: Claim, bound: Term, form: Form, positive: Proof, at_most_one: Proof) -> Premises[Term]:
     # 0 < q <= 1; a term that is >= 0 if and only if psi <= bound
     q = given(s.q)
     yield from define(q, s.records)
@@ -218,52 +242,17 @@ def _sampled(s: Claim, bound: Term, form: Form, positive: Proof | None, at_most_
     return exp(bound) - num(1) - q * (exp(e) - num(1))
 
 
-@rule
+@way("epsilon-upper proved")
 def epsilon_upper(s: Claim, *, claimed: Fraction, q_positive: Proof, q_at_most_one: Proof, form: Form, bound: Proof) -> Premises[None]:
     """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) <= the claimed number, for all records."""
     yield Premise(Goal((yield from _sampled(s, num(claimed), form, q_positive, q_at_most_one)), s.records), bound, ".bound")
 
 
-@rule
+@way("epsilon-lower proved")
 def epsilon_lower(s: Claim, *, claimed: Fraction, at: Point, bound: Proof) -> Premises[None]:
     """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) >= the claimed number, at a record."""
     s, _ = yield from at_record(s, at, s.records)
-    yield Premise(Goal(-(yield from _sampled(s, num(claimed), "log", None, None)), {}), bound, ".bound")
-
-
-CLAIMS: dict[str, Callable[..., Theorem]] = {  # by claim and verdict; the words after that tell several ways apart
-    "well-defined proved": well_defined,
-    "assumption-8 proved": assumption_8,
-    "assumption-8 refuted": not_assumption_8,
-    "assumption-9 proved by slope": assumption_9,
-    "assumption-9 proved directly": assumption_9_directly,
-    "assumption-9 refuted": not_assumption_9,
-    "assumption-9-nonzero proved where epsilon is zero": vanishing,
-    "assumption-9-nonzero proved by slope": assumption_9,
-    "assumption-9-nonzero proved directly": assumption_9_directly,
-    "assumption-9-nonzero refuted": not_assumption_9_nonzero,
-    "assumption-11 proved": strong_convexity,
-    "assumption-11 refuted at a point": not_assumption_11,
-    "assumption-11 refuted at a kink": kink,
-    "assumption-11 refuted in the limit": flattening,
-    "proposition-16 proved": proposition_16,
-    "proposition-16 refuted": not_proposition_16,
-    "proposition-17 proved": proposition_17,
-    "proposition-17 refuted at a point": not_proposition_17,
-    "proposition-17 refuted at a kink": kink,
-    "homogeneous proved": homogeneous,
-    "homogeneous refuted": not_homogeneous,
-    "strong-convexity proved": strong_convexity,
-    "epsilon-upper proved": epsilon_upper,
-    "epsilon-lower proved": epsilon_lower,
-}
-
-
-def find_ways(name: str, verdict: str) -> list[Callable[..., Theorem]]:
-    """Return the rules by which a claim can be shown."""
-    ways = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [name, verdict]]
-    require(ways, "unknown claim or verdict")
-    return ways
+    yield Premise(Goal(-(yield from _sampled(s, num(claimed), "log", NONE, NONE)), {}), bound, ".bound")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,12 +266,14 @@ class Restated:
 @rule
 def restated(s: Claim, *, restated: Restated, proof: Proof, at: Point | None = None) -> Premises[None]:
     """What holds of a term that equals epsilon holds of epsilon."""
+    require(s.name != "well-defined", "epsilon has to be defined as it is written")
     yield Premise((yield from restate(s, restated.term, restated.roots or [], at)), proof)
 
 
 @rule
 def in_cases(s: Claim, *, variable: str, at: Fraction, below: Proof, above: Proof, closed: Flag | None = None) -> Premises[None]:
     """What holds for all records with v <= c and for all with v > c (v >= c, if closed) holds for all records."""
+    require(s.verdict == "proved" and s.name not in _INDIVISIBLE, "this claim is not shown in cases")
     old = _cut(s, variable, at)
     require(at not in (old.lo, old.hi), "the range must be split strictly inside")
     upper = Range(at, old.hi, open=closed is None)
@@ -304,6 +295,7 @@ def by_statistic(
 ) -> Premises[None]:  # fmt: skip
     """Epsilon is f(w, a) for a term a of the records: what holds for f(w, y), for all y in a range with all values of a, holds."""
     require(s.name != "well-defined", "epsilon has to be defined as it is written")
+    require(s.verdict == "proved" and s.name not in _INDIVISIBLE, "this claim is not shown by a statistic")
     require(name not in s.box, "the name is not new")
     values = Range(low, high, open=open_ is not None)
     yield from lie_in(s.records, term, values, lower, upper)
@@ -316,6 +308,7 @@ def by_statistic(
 @rule
 def beside(s: Claim, *, variable: str, at: Fraction, on: Proof, above: Proof | None = None, below: Proof | None = None) -> Premises[None]:
     """What holds for all records with v = c, for all with v = c + d, and for all with v = c - d, where d > 0, holds for all records."""
+    require((s.name, s.verdict) == ("assumption-9-nonzero", "proved"), "this claim is not shown on sides")
     old = _cut(s, variable, at)
     require(not old.open, "a range that is open already has no sides")
     others = {u: r for u, r in s.records.items() if u != variable}
@@ -353,5 +346,6 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[Theorem,
         require(not proof.keys() & stated.keys(), "unknown fields")
         about = Claim(s.epsilon, s.records, s.target, s.q, s.notion, s.constants, name=name, verdict=verdict)
         theorem = session.follow(about, proof | stated)
+        require(theorem.statement == about, "the theorem is another claim")
         require(len(session.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
     return theorem, str(fields["bound"]) if own else str(proof["floor"]) if "floor" in proof else None, None

@@ -24,11 +24,12 @@ def on_pieces(s: Statement, step: str, proof: Proof, cuts: list[Term] | None, t:
         term = t(*(yield from slope_of(s, s.box)))
         yield Premise(Goal(term, s.box), proof, step)
         return
-    pieces: Pieces = yield from at_step(".cuts", partial(_smooth_pieces, s, cuts))
+    pieces = yield from _smooth_pieces(s, cuts)
     for i, (each, (epsilon, slope, weight, box)) in enumerate(zip(read_list(proof, len(pieces)), pieces, strict=True)):
         yield Premise(Goal(substitute(t(epsilon, slope), {"w": weight}), box), Proof(each), f"{step}[{i}]")
 
 
+@at_step(".cuts")
 def _smooth_pieces(s: Statement, cuts: list[Term]) -> Premises[Pieces]:
     # values and derivatives of pieces of [1, oo) that meet agree at the cut between them, so epsilon is continuously differentiable
     pieces, ends = Pieces(), [num(1), *cuts]
@@ -88,6 +89,7 @@ def _signed_inside(weights: list[Term], box: Box, gap: Term, *, strict: bool) ->
         yield from is_first(box, substitute(differentiate(gap, "w"), {"w": weights[0]}), strict=True, otherwise=True)
 
 
+@at_step(".kink")
 def kink_at(epsilon: Term, between: Range) -> Premises[None]:
     """Epsilon, a term in w alone, is not differentiable at some w strictly inside a range."""
     # The one argument whose sign changes on the range has a single zero there. On either side of it the term equals a smooth term. Were it

@@ -88,12 +88,9 @@ def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
     return Statement(epsilon, records, None if target is None else num(target), q, notion, frozenset(session.constants))
 
 
+@at_step(".at")
 def at_record(s: S, at: Point, box: Box) -> Premises[tuple[S, Fraction]]:
     """The record is a point of the box, and its weight a number. The statement about it, and the weight, which is 1 where there is none."""
-    return at_step(".at", partial(_at_record, s, at, box))
-
-
-def _at_record(s: S, at: Point, box: Box) -> Premises[tuple[S, Fraction]]:
     # the record is a term without variables for every variable of the box, inside its range
     require(at.keys() == box.keys(), "a point has a number for each of its variables, and nothing else")
     w = number(at.get("w", num(1)))
@@ -126,12 +123,9 @@ def slope_of(s: Statement, box: Box) -> Premises[tuple[Term, Term]]:
     return resolved, differentiate(resolved, "w")
 
 
+@at_step(".restated")
 def restate(s: S, term: Term, roots: list[Term], at: Point | None) -> Premises[S]:
     """Epsilon equals another term; the statement with that in its place."""
-    return at_step(".restated", partial(_restate, s, term, roots, at))
-
-
-def _restate(s: S, term: Term, roots: list[Term], at: Point | None) -> Premises[S]:
     # the difference of the two has the normal form 0, once (r**2)**c is written as |r|**(2 c) for each
     # root r that is given; at a record this is shown for that record only
     point = {v: number(q) for v, q in (at or {}).items() if v in s.records}
