@@ -76,7 +76,7 @@ def read_guarantee(text: str) -> ReadGuarantee:
 
     Raises :class:`UnreadableFile` (not that format or version, malformed, contradictory) and what reading a profile raises.
     """
-    whole = read_document(cite_now(text), FORMAT, *range(1, VERSION + 1))
+    whole = read_document(cite_now(text) if isinstance(text, str) else text, FORMAT, *range(1, VERSION + 1))
     keys = {"format", "version", "subject", "bound", "hypotheses", "discharged", "derivation", "calls", "proofs"}
     later = {1: {"notion"}, 2: {"notion", "unit"}, 3: {"protection"}}[whole["version"]]
     found = read_fields(whole, f"a {FORMAT}", keys | later)

@@ -92,7 +92,8 @@ SURVEY: tuple[Line, ...] = (
     ),
     Line(
         f"{_M}/lloyd_runs.py", ("LloydRelease.draw", "LloydRuns.follow_exactly"), Kind.EXACT, "counts and sums of DP-Lloyd, of either law",
-        "Theorems 1 to 3 of this page, Theorem 1 of [DP k-means](dp-kmeans.md), Theorem 3 of [Gaussian mechanisms](gaussian-mechanisms.md)",
+        "Theorems 1 to 3 of this page, Theorem 4 of [DP k-means](private-kmeans.md#dp-lloyd-with-public-constants), "
+        "Theorem 14 of [Gaussian mechanisms](gaussian-weights.md#gaussian-mechanisms-of-the-catalogue)",
     ),
     Line(
         f"{_M}/lloyd.py", ("WeightedLloyd.draw_scaled",), Kind.BINARY64, "noise of DP-Lloyd in doubles",
@@ -205,9 +206,15 @@ SURVEY: tuple[Line, ...] = (
     ),
     Line(
         f"{_SUB}/matroids/mechanism.py", ("PrivateMatroidGreedy.run_on_sample", "draw_bins"), Kind.PUBLIC, "the points z of the extension",
-        "Theorem 2 of [matroids](matroids.md) holds for each z; the choices are exact",
+        "Theorem 11 of [matroids](submodular.md#matroid-constraints) holds for each z; the choices are exact",
     ),
-    Line(f"{_SUB}/matroids/rounding.py", ("_merge",), Kind.PUBLIC, "swap rounding", "Theorem 3 of [matroids](matroids.md)"),
+    Line(
+        f"{_SUB}/matroids/rounding.py",
+        ("_merge",),
+        Kind.PUBLIC,
+        "swap rounding",
+        "Theorem 12 of [matroids](submodular.md#matroid-constraints)",
+    ),
     Line(
         f"{_SUB}/functions.py", ("find_violation", "_find_mixing", "_orders"), Kind.NOTHING, "where a function is checked", "a check",
     ),
