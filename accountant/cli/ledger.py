@@ -273,9 +273,9 @@ def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
 
     Raises :class:`InvalidArgument` where that one is there, or for a ledger on a server.
     """
-    from accountant.ledger.settings import Mode
+    from accountant.ledger.settings import ReleaseMode
 
-    if options.active is not None or ledger.settings.mode is not Mode.INDIVIDUAL:
+    if options.active is not None or ledger.settings.mode is not ReleaseMode.INDIVIDUAL:
         return options.active
     if not ledger.journal.store.database.files:
         raise InvalidArgument(

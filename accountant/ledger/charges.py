@@ -20,7 +20,7 @@ from accountant.guarantees.mechanism_proofs import derive_mechanism
 from accountant.guarantees.rules import derive_profile
 from accountant.guarantees.stored import write_carried, write_rule
 from accountant.guarantees.theorem import Carried, Guarantee
-from accountant.ledger.amounts import MOST, Grid, choose_grid
+from accountant.ledger.amounts import MOST, CostGrid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
 from accountant.ledger.steps import Rounding
 from accountant.rules import make_rule
@@ -51,8 +51,8 @@ class Charge:
     profile: Profile
     notion: LedgerNotion
     worst: Fraction
-    shifts: Grid
-    costs: Grid
+    shifts: CostGrid
+    costs: CostGrid
     rounding: Rounding
     plan: SamplingPlan | None
     carried: Carried

@@ -16,7 +16,7 @@ from accountant.compositions.engine import make_certificate
 from accountant.compositions.events import Composition
 from accountant.weights.gaussian.many_steps import (
     BOTH,
-    Line,
+    PairPath,
     StepBound,
     bounds_without_grid,
     compose_pair,
@@ -205,7 +205,7 @@ class _Walk:
         """Return a row with this μ and about the largest q, log q being about ``place``; None where none was certified."""
         if self.steps == 1:
             return self._solve_one_step(mu, place)
-        line = Line(self.step, self.steps, lambda at: (mu, _round_down(Fraction(exp(min(at, 0.0))))), NAME, _NEAR_STEPS, self.lag)
+        line = PairPath(self.step, self.steps, lambda at: (mu, _round_down(Fraction(exp(min(at, 0.0))))), NAME, _NEAR_STEPS, self.lag)
         found = line.find(place - 3.0, 0.0, guess=place)
         self.lag = line.lag
         return None if found is None else TableRow(mu, found.q, found.bounds)
