@@ -27,7 +27,7 @@ def test_the_example_runs_and_prints_lines(tmp_path: Path, monkeypatch: pytest.M
     printed = capsys.readouterr().out
     assert stopped.value.code in (0, None)
     assert "\\n" not in printed
-    (shown,) = (block.text for block in blocks_of(DOCS / "digits.md") if block.text.startswith("certified epsilon"))
+    (shown,) = (block.text for block in blocks_of(DOCS / "getting-started.md") if block.text.startswith("certified epsilon"))
     assert shown.strip() in "\n".join(line.rstrip() for line in printed.splitlines())
     assert printed.count(": accepted") == 4
     last = " ".join(printed.partition("seconds\n")[2].split())
