@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, decimal_text, to_exact, to_integer
+from profiles.numbers import ExactLike, to_exact, to_integer, to_number
 from profiles.suggestions import suggest
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.fixed import FixedAudit, Tested
@@ -162,10 +162,7 @@ def audit(
 
 def _error_of(level: Fraction, samples: object, tests: object) -> Fraction:
     """Return the error of one of the tests, after looking at the numbers that a caller gives. Raises :class:`InvalidArgument`."""
-    if not 0 < level < 1:
-        raise InvalidArgument(
-            f"the confidence must lie in (0, 1), but {decimal_text(level, 6, round_up=False)} was found; give for example 0.99"
-        )
+    to_number(level, "the confidence", "(0, 1)", "give for example 0.99")
     to_integer(samples, "the number of samples", _LEAST_SAMPLES, _MOST_SAMPLES)
     alpha = (1 - level) / to_integer(tests, "the number of tests", 1, hint="count the audits reported together")
     if alpha < _LEAST_ERROR:
