@@ -158,7 +158,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 contracts: $(STAMP)
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 check-all: lint types contracts test-all
 

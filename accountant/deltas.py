@@ -2,7 +2,7 @@
 
 With probability δ an (ε, δ)-private mechanism may do anything. One that publishes each record as it is, with probability δ each, is (0, δ)-
 private: of n records it publishes δn on average. So δ has to be far below 1/n. Where n is public, or was released, it is compared with 1/n;
-else with :data:`LARGE`, which depends on nothing. A warning that looked at a private n would tell of it: it belongs beside private figures.
+else with :data:`LARGE`, which depends on nothing. A warning that looked at a private n would reveal it: it belongs beside private figures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Output files that appear whole or not at all: written beside the target, flushed to disk, renamed; removed on any failure."""
+"""Output files that are written atomically: beside the target, flushed to disk, renamed; removed on any failure."""
 
 from __future__ import annotations
 
@@ -184,6 +184,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` so that the file appears whole or not at all. Raises :class:`UnwritableOutput`."""
+    """Write ``text`` to ``path`` atomically: the file appears complete, or not at all. Raises :class:`UnwritableOutput`."""
     with replace_file(path) as stream:
         stream.write(text.encode("utf-8"))

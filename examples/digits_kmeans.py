@@ -156,9 +156,8 @@ def show_rules(bounds: dict[str, DerivedEpsilon]) -> None:
         at = ", ".join(f"{key} = {float(Fraction(value)):.6g}" for key, value in found["at"].items())
         rows.append((name, found["epsilon"]["lower"], found["epsilon"]["upper"], at, "yes" if found["checked_by_kernel"] else "no"))
     columns = ("sampling rule", "sup psi, rounded down", "sup psi, rounded up", "worst record", "checked by kernel")
-    print_table("certified epsilon (nats) of one run on one sample, if the premises below hold", columns, rows)
-    print_line("Premises (assumptions that were not verified).")
-    print_line("It holds only if all of this is true, which nobody has discharged:")
+    print_table("certified epsilon (nats) of one run on one sample, under the assumptions below", columns, rows)
+    print_line("Valid only under these unverified assumptions:")
     premises = dict.fromkeys(item for derived in bounds.values() for item in derived.guarantee.hypotheses)
     for head in Head:
         print_line(f"  {head.value}")

@@ -72,8 +72,8 @@ FIXED_IN_ADVANCE = Hypothesis(
     "fixed-in-advance",
     "the declared range, the noise and all other parameters were fixed without looking at the data",
     Head.DATA,
-    "A largest norm, a quantile, a number of clusters or a noise scale that was computed from the private data tells of it, and is not "
-    "the same for a neighboring data set. Take public knowledge, or estimate it privately and add that epsilon.",
+    "A largest norm, a quantile, a number of clusters or a noise scale that was computed from the private data reveals something of it, "
+    "and is not the same for a neighboring data set. Take public knowledge, or estimate it privately and add that epsilon.",
 )
 ONE_RECORD_EACH = Hypothesis(
     "one-record-each",
@@ -342,15 +342,16 @@ ONLY_RELEASE = Hypothesis(
     "only-release",
     "this is the only release about these records, also of those that were looked at and thrown away: the epsilons of several add up",
     Head.RELEASE,
-    "The best of ten runs costs ten of them: that it is the best tells of the other nine. Three fits in a row, the fits of a grid search, "
-    "or a release of last year count as well, and so does a radius, a scaler or a center that was read off the records, and what is made "
-    "of a model's answers about them (a score, a calibration, a threshold): compose their guarantees (accountant.compose, pdp compose).",
+    "The best of ten runs costs ten of them: that it is the best reveals something of the other nine. Three fits in a row, the fits of a "
+    "grid search, or a release of last year count as well, and so does a radius, a scaler or a center that was read off the records, "
+    "and what is made of a model's answers about them (a score, a calibration, a threshold): "
+    "compose their guarantees (accountant.compose, pdp compose).",
 )
 ONLY_OUTPUT = Hypothesis(
     "only-output",
     "nobody sees more of a run than its output: no running time, error message or intermediate result",
     Head.RELEASE,
-    "A refusal that tells of a record outside of the range, a run that takes longer for some data, or a log file are outputs as well.",
+    "A refusal that reveals a record outside of the range, a run that takes longer for some data, or a log file are outputs as well.",
 )
 INDEPENDENT = Hypothesis(
     "independent-draws",
@@ -364,7 +365,7 @@ INDEPENDENT_UNITS = Hypothesis(
     "independent-draws",
     "each {unit} is selected by a coin of its own, with all of its records or none, independently and with probability exactly q",
     Head.RELEASE,
-    "A coin for each record selects a user with k records with probability 1 − (1 − q)^k, and tells of users in part: that is another "
+    "A coin for each record selects a user with k records with probability 1 − (1 − q)^k, and reveals users in part: that is another "
     "mechanism, with a larger epsilon. Draw by the id, once for each.",
     "a sampler of this project whose rows are the units",
 )
@@ -427,7 +428,7 @@ FROM_OUTPUTS = Hypothesis(
     "which release comes next, and when there is no other one, is decided from earlier outputs and public things alone",
     Head.RELEASE,
     "Whoever chooses the next release must not have seen the data, nor what is private in the ledger: spending, who has budget left, how "
-    "many have. A release that is run only if the data suit it tells of the data by being run.",
+    "many have. A release that is run only if the data suit it reveals something of the data by being run.",
 )
 RAISES_FIXED = Hypothesis(
     "raises-fixed",
@@ -590,6 +591,15 @@ _EARLIER: dict[str, Hypothesis] = {
     "it from public or representative data, and give it as the target epsilon)": TARGET_FROM_DATA,
     "nothing but the permutation is seen of a run: neither the sample nor its size, nor the running time": ONLY_OUTPUT,
 }
+
+
+def count_assumptions(count: int, which: str = "unverified") -> str:
+    """Return how many assumptions there are, in words.
+
+    >>> count_assumptions(1), count_assumptions(3, "settled")
+    ('1 unverified assumption', '3 settled assumptions')
+    """
+    return f"{count} {which} assumption{'' if count == 1 else 's'}"
 
 
 def name_range(profile: Profile) -> Hypothesis:

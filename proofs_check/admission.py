@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
+
+import sympy
 
 from profiles.errors import InvalidExpression, InvalidProfile, Undecided
 from profiles.notions import ABOVE_ONE, ORDER, ProfileNotion
@@ -19,7 +22,7 @@ from profiles.numbers import exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, applications, free_symbols, number, to_text
 from profiles.variables import Variable
-from proofs_check.certificates import check_text, make_certificate
+from proofs_check.certificates import assemble, check_text, make_certificate, profile_json
 from proofs_check.kernel import Report
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
@@ -37,18 +40,58 @@ EPSILON = ProfileNotion.PURE.number
 CHECK, CHARACTER = 5_000, 10
 
 
-@lru_cache(maxsize=256)
-def well_defined_claim(profile: Profile) -> Tree:
-    """Return the kernel's claim that ε is defined and ε ≥ 0 on the domain, with its proof; or so μ, rdp, ρ in their notions.
+@dataclass(frozen=True, eq=False)
+class AdmittedProfile:
+    """A profile with the kernel's ``claim`` that what it promises is defined, and not negative, on the domain; made by :func:`admit` alone.
+
+    The forms that proofs need of it are each made once: ``term``, ``expression`` and ``text``.
+    """
+
+    profile: Profile
+    claim: Tree
+
+    @cached_property
+    def term(self) -> Term:
+        """ε(w, x) as it was written, with numbers in place of parameters. Raises :class:`profiles.OtherNotion`, as ``Profile.epsilon``."""
+        return self.profile.numeric_epsilon()
+
+    @cached_property
+    def expression(self) -> sympy.Expr:
+        """The same for SymPy."""
+        return self.profile.expression()
+
+    @cached_property
+    def text(self) -> dict[str, Any]:
+        """The profile as certificates write it, which the kernel reads."""
+        return profile_json(self.profile)
+
+    def certificate(self, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> dict[str, Any]:
+        """Return the certificate of claims about the profile, behind that of its admission."""
+        return assemble(self.text, [self.claim, *claims], target=target, q=q)
+
+
+def admit(profile: Profile) -> AdmittedProfile:
+    """Return the profile as one whose ε (or μ, rdp, ρ) is proved real, finite and not negative on its domain.
 
     Raises :class:`InvalidProfile` with a witness where that is false, :class:`Undecided` where it could be neither proved nor refuted.
     """
+    found = _admit(profile)
+    return found if found.profile is profile else AdmittedProfile(profile, found.claim)
+
+
+@lru_cache(maxsize=256)
+def _admit(profile: Profile) -> AdmittedProfile:
     if profile.notion is ProfileNotion.PURE:
-        return _prove_admissible(profile, profile.notion.number)
+        return AdmittedProfile(profile, _prove_admissible(profile, profile.notion.number))
     claim = _prove_admissible(profile.stand_in(), profile.notion.number)
     if not check_text(json.dumps(make_certificate(profile, [claim]))).accepted:
         raise _undecided(profile, profile.notion.number, "")
-    return claim
+    return AdmittedProfile(profile, claim)
+
+
+def well_defined_claim(profile: Profile) -> Tree:
+    """Return the kernel's claim of the admission of a profile, with its proof. Raises as :func:`admit`."""
+    return admit(profile).claim
 
 
 def _prove_admissible(profile: Profile, word: str) -> Tree:
@@ -113,22 +156,15 @@ def _find_claim(profile: Profile, term: Term, reasons: list[str], word: str) -> 
     return None
 
 
-def admit(profile: Profile) -> Profile:
-    """Return ``profile`` if ε is proved real, finite and not negative on its domain. Raises as :func:`well_defined_claim`."""
-    well_defined_claim(profile)
-    return profile
-
-
 def report_on(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> Report:
-    """Put claims, behind the profile's own well-definedness, to the kernel."""
-    everything = [well_defined_claim(profile), *claims]
-    text = json.dumps(make_certificate(profile, everything, target=target, q=q))
+    """Put claims, behind that of the admission of their profile, to the kernel. Raises as :func:`admit`."""
+    text = json.dumps(admit(profile).certificate(claims, target=target, q=q))
     spend(CHECK + CHARACTER * len(text))
     return check_text(text)
 
 
 def checks(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> bool:
-    """Tell whether the kernel accepts the claims."""
+    """Tell whether the kernel accepts claims as :func:`report_on` puts them to it."""
     return report_on(profile, claims, target=target, q=q).accepted
 
 

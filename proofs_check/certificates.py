@@ -1,4 +1,4 @@
-"""Certificates: assembling claims into the file of docs/certificates.md, putting them to the kernel, writing them whole or not at all."""
+"""Certificates: assembling claims into the file of docs/certificates.md, putting them to the kernel, writing them atomically."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from profiles.profile import Profile
 from profiles.terms import Term, to_text
 from profiles.variables import Parameter
 from proofs_check.kernel import Report, check
-from proofs_check.kernel.core.rules import Session
 from proofs_check.kernel.core.terms import Meter
 from proofs_check.kernel.formats import OWN
+from proofs_check.kernel.proofs import Session
 from proofs_check.results import Tree
 
 FORMAT = OWN
@@ -54,7 +54,14 @@ def _parameter_json(parameter: Parameter) -> Any:
 
 def make_certificate(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> dict[str, Any]:
     """Return a certificate of ``claims`` (the first of which must be ``well-defined``) as a JSON object."""
-    made: dict[str, Any] = {"format": FORMAT, "version": VERSION, "profile": profile_json(profile)}
+    return assemble(profile_json(profile), claims, target=target, q=q)
+
+
+def assemble(
+    profile: Mapping[str, Any], claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None
+) -> dict[str, Any]:
+    """Return a certificate as :func:`make_certificate` does, about a profile that is already as the format writes it."""
+    made: dict[str, Any] = {"format": FORMAT, "version": VERSION, "profile": profile}
     if target is not None:
         made["target_epsilon"] = number_json(target)
     if q is not None:

@@ -27,8 +27,8 @@ __all__ = ["Enclosure", "Gradient"]
 Gradient = list[arb | None]
 
 
-class Lines:
-    """The lines of a piecewise-linear table: of those that a ball may touch, found by binary64 numbers near their ends."""
+class TableEnclosure:
+    """Enclosures of a piecewise-linear table by its lines: by those that a ball may touch, found by binary64 numbers near their ends."""
 
     __slots__ = ("_near", "_points", "_slopes")
 
@@ -84,9 +84,9 @@ def _rational(value: Fraction) -> fmpq:
 
 
 @lru_cache(maxsize=64)
-def lines_of(table: Table) -> Lines:
-    """Return the lines of a table."""
-    return Lines(table)
+def enclose_table(table: Table) -> TableEnclosure:
+    """Return the enclosure of a table, made once for equal tables."""
+    return TableEnclosure(table)
 
 
 class Enclosure(Program):
@@ -206,7 +206,7 @@ def _differentiate(head: str, x: Sequence[arb], dx: Sequence[Gradient], payload:
         case "floor" | "ceiling":  # it may jump, unless it is one number on the whole box
             return [None] * len(gradient) if result.is_exact() else _unknown(gradient)
         case "table":
-            return _scaled(lines_of(payload).slope(x[0]), gradient)
+            return _scaled(enclose_table(payload).slope(x[0]), gradient)
     return _unknown(gradient)
 
 
@@ -301,7 +301,7 @@ _OPERATIONS: dict[str, _Operation] = {
     "min": _least,
     "max": _greatest,
     "piecewise": lambda values, places, payload, _box: _piecewise([values[place] for place in places], payload, values),
-    "table": lambda values, places, payload, _box: lines_of(payload).value(values[places[0]]),
+    "table": lambda values, places, payload, _box: enclose_table(payload).value(values[places[0]]),
     "floor": lambda values, places, _payload, _box: values[places[0]].floor(),
     "ceiling": lambda values, places, _payload, _box: values[places[0]].ceil(),
     "exp": lambda values, places, _payload, _box: values[places[0]].exp(),

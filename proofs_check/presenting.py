@@ -57,7 +57,7 @@ def _short(value: Fraction) -> str:
 
 @show_html.register(Verification)
 def verification_html(found: Verification) -> str:
-    """Return the verdicts, the constant μ and what follows as a card; each theorem with what it needs that nobody has discharged."""
+    """Return the verdicts, the constant μ and what follows as a card; each theorem with its unverified assumptions."""
     told = found.to_json()
     rows = [
         (name, cards.badge(decision.verdict.value), "yes" if decision.checked else "no", _why(told["conditions"][name]))
@@ -88,12 +88,12 @@ def _consequence(name: str, told: dict[str, object]) -> Child:
     premises = told["open_hypotheses"]
     if told["verdict"] == "not applicable" or not isinstance(premises, list) or not premises:
         return cards.line(said)
-    return [cards.line(said), cards.fold(f"It needs {len(premises)} things that nobody has discharged", cards.listed(premises))]
+    return [cards.line(said), cards.fold(f"Its {len(premises)} unverified assumptions", cards.listed(premises))]
 
 
 @show_text.register(AuditResult)
 def audit_text(result: AuditResult) -> str:
-    """Return an audit on one line: finding, bound with its side and confidence, and claim; nothing that tells of the data sets."""
+    """Return an audit on one line: finding, bound with its side and confidence, and claim; nothing that reveals the data sets."""
     bound, claimed = bound_texts(result)
     return (
         f"AuditResult({result.finding.value}: epsilon >= {bound} with {confidence_text(result)} confidence, claimed <= {claimed}, "
@@ -118,7 +118,7 @@ def audit_html(result: AuditResult) -> str:
         cards.line(f"Outputs: {outputs_text(result)}. Seed: {'none' if result.seed is None else result.seed}."),
         cards.line("Taken for granted:"),
         cards.listed(Circumstances("the mechanism").assumptions(result)),
-        cards.line(make("small", f'Events and scores tell of the data sets: result.to_json()["private"], {EYES_ONLY}.')),
+        cards.line(make("small", f'Events and scores reveal something of the data sets: result.to_json()["private"], {EYES_ONLY}.')),
     )
 
 

@@ -13,8 +13,7 @@ from profiles.numbers import exact_text, to_target
 from profiles.profile import Profile
 from profiles.suggestions import suggest
 from profiles.views import show_html, show_text
-from proofs_check.admission import admit, well_defined_claim
-from proofs_check.certificates import make_certificate
+from proofs_check.admission import admit
 from proofs_check.conditions import (
     assumption_8,
     assumption_9,
@@ -107,7 +106,7 @@ class Verification(Verdicts):
 
     def certificate(self) -> dict[str, Any]:
         """Return the certificate of every verdict that the kernel accepts."""
-        return make_certificate(self.profile, [well_defined_claim(self.profile), *self.claims()], target=self.target)
+        return admit(self.profile).certificate(self.claims(), target=self.target)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -210,7 +209,7 @@ def verify(
     below = dict.fromkeys((*(conditions or ()), *(name for consequence in consequences or () for name in NEEDS[consequence])))
     names = list(below) if conditions else list(CONDITIONS)
     target = to_target(target_epsilon)
-    context = Context(admit(profile.require_pure()), target)
+    context = Context.of(admit(profile.require_pure()), target)
     convexity = None
     decisions: dict[str, Decision] = {}
     for name in names:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proofs_check.kernel.core.rules import RULES
+from proofs_check.kernel.procedures.rules import RULES
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from tests.documentation.pages import site_module
 

@@ -1,7 +1,7 @@
 """The public names of accountant.calibration, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
-from accountant.calibration.choices import Choice as Choice
 from accountant.calibration.choices import Comparison as Comparison
+from accountant.calibration.choices import RuleResult as RuleResult
 from accountant.calibration.choices import calibrate as calibrate
 from accountant.calibration.lloyd import least_error_ratio as least_error_ratio
 from accountant.calibration.lloyd import published_ratio as published_ratio

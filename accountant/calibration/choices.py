@@ -10,7 +10,7 @@ from typing import Any
 from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise
 from accountant.calibration.rule_constants import RuleConstants
 from accountant.calibration.sizes import calibrate_noise_for_size
-from accountant.calibration.sum_error import Noise, SumError, SumRecords, choose_noise, error_of_any, error_on_data, read_records
+from accountant.calibration.sum_error import SumError, SumNoise, SumRecords, choose_noise, error_of_any, error_on_data, read_records
 from accountant.calibration.template import Template, make_template, open_parameters
 from accountant.data import StatisticSpec, check_range, open_dataset, parse_statistic
 from accountant.guarantees import to_json
@@ -39,7 +39,7 @@ _PUBLIC = frozenset(item.id for item in (PUBLIC_CONSTANTS, PUBLIC_CENTRE, NOISE_
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RuleResult:
     """One rule: the least noise that was found and certified (``found``), or why there is none (``reason``).
 
     ``verdict``: certified, unknown or infeasible. ``error``: the expected error of the sum, None with ``error_reason``. ``size``: the
@@ -107,8 +107,8 @@ class Comparison:
     profile: Profile
     target: Fraction
     parameters: tuple[str, ...]
-    noise: Noise
-    choices: tuple[Choice, ...] = field()
+    noise: SumNoise
+    choices: tuple[RuleResult, ...] = field()
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp calibrate``; what depends on a data set is under ``private``, by rule."""
@@ -258,10 +258,10 @@ class _Request:
     target: Fraction
     tolerance: object
     records: SumRecords | None
-    noise: Noise
+    noise: SumNoise
 
 
-def _choose(request: _Request, rule: SamplingRule, public: RuleConstants) -> Choice:
+def _choose(request: _Request, rule: SamplingRule, public: RuleConstants) -> RuleResult:
     """Return the choice of one rule."""
     records, noise, count, size = request.records, request.noise, public.number(rule.name, "n"), public.size(rule.name)
     try:
@@ -277,11 +277,11 @@ def _choose(request: _Request, rule: SamplingRule, public: RuleConstants) -> Cho
                 hypotheses=request.hypotheses,
             )
     except (Infeasible, Undecided) as error:
-        return Choice(rule.name, INFEASIBLE if isinstance(error, Infeasible) else UNKNOWN, reason=str(error))
+        return RuleResult(rule.name, INFEASIBLE if isinstance(error, Infeasible) else UNKNOWN, reason=str(error))
     scale = next(iter(found.parameters.values()))
     used, bound = found.derived.rule, found.derived.bound.upper
     if records is not None:
-        return Choice(
+        return RuleResult(
             rule.name,
             CERTIFIED,
             found,
@@ -290,10 +290,10 @@ def _choose(request: _Request, rule: SamplingRule, public: RuleConstants) -> Cho
             from_data=rule.q is None,
         )
     if count is None:
-        return Choice(rule.name, CERTIFIED, found, error_reason="give n (--constant n=...) or --data to see it", size=size)
+        return RuleResult(rule.name, CERTIFIED, found, error_reason="give n (--constant n=...) or --data to see it", size=size)
     bounded = error_of_any(found.profile, used, count, scale, noise)
     why = None if bounded is not None else "no bound for all data sets was found; give --data to see it for one"
-    return Choice(rule.name, CERTIFIED, found, error=bounded, error_reason=why, size=size)
+    return RuleResult(rule.name, CERTIFIED, found, error=bounded, error_reason=why, size=size)
 
 
 def _constrained(request: _Request, size: Fraction | None) -> Calibration:
@@ -313,7 +313,7 @@ def _constrained(request: _Request, size: Fraction | None) -> Calibration:
     )
 
 
-def fill_profile(choice: Choice, declaration: Declaration) -> Declaration:
+def fill_profile(choice: RuleResult, declaration: Declaration) -> Declaration:
     """Return the declaration with the noise of a certified choice, and the rule it is for as its own (none for one without an expression).
 
     Raises :class:`InvalidArgument` for a choice without noise, or whose noise is a function of the data.

@@ -71,7 +71,7 @@ def shown(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class SumNoise:
     """Noise on a sum in ``dimension`` coordinates with density ∝ exp(−‖ζ‖_p/s), p = ``NOISE_NORMS[norm]``: Laplace noise for l1."""
 
     norm: str = "l1"
@@ -120,7 +120,7 @@ def read_records(profile: Profile, data: Any, specs: tuple[StatisticSpec, ...]) 
     return SumRecords(data, chosen, chosen[0])
 
 
-def choose_noise(records: SumRecords | None, norm: str | None, dimension: int | None) -> Noise:
+def choose_noise(records: SumRecords | None, norm: str | None, dimension: int | None) -> SumNoise:
     """Return the noise that is meant: as given, else by the norm that the statistic is, in as many coordinates as it has columns.
 
     Raises :class:`InvalidArgument`.
@@ -131,16 +131,16 @@ def choose_noise(records: SumRecords | None, norm: str | None, dimension: int | 
         raise InvalidArgument(f"the dimension must be at least 1, but {dimension} was found; give the number of coordinates of the sum")
     spec = None if records is None else records.of_sum
     if spec is None or spec.norm is None:
-        return Noise(norm or "l1", dimension or 1)
+        return SumNoise(norm or "l1", dimension or 1)
     if dimension is None and not spec.only:
         raise InvalidArgument(
             "the error of a sum needs its number of coordinates, but the statistic is a norm of all numeric columns; name the columns, or "
             "give --dimension"
         )
-    return Noise(norm or (spec.norm if spec.norm in NOISE_NORMS else "l2"), dimension or len(spec.only))
+    return SumNoise(norm or (spec.norm if spec.norm in NOISE_NORMS else "l2"), dimension or len(spec.only))
 
 
-def error_on_data(profile: Profile, rule: SamplingRule, bound: Fraction, scale: Fraction, records: SumRecords, noise: Noise) -> SumError:
+def error_on_data(profile: Profile, rule: SamplingRule, bound: Fraction, scale: Fraction, records: SumRecords, noise: SumNoise) -> SumError:
     """Return the expected error on a data set, with the numbers q that a sampler uses: Σ (1/q − 1) a², a the l2 norms. Private.
 
     Raises what reading and :meth:`Selector.select` raise.
@@ -156,7 +156,7 @@ def error_on_data(profile: Profile, rule: SamplingRule, bound: Fraction, scale: 
     return SumError(math.fsum(sums) if all(map(math.isfinite, sums)) else math.inf, noise.variance(scale), DATA)
 
 
-def error_of_any(profile: Profile, rule: SamplingRule, count: Fraction, scale: Fraction, noise: Noise) -> SumError | None:
+def error_of_any(profile: Profile, rule: SamplingRule, count: Fraction, scale: Fraction, noise: SumNoise) -> SumError | None:
     """Return a bound of the expected error for all data sets of ``count`` records in the declared range of the only statistic z, which is
     the norm that the noise belongs to: n · sup (1/q(z) − 1) c z² with ‖x‖₂² ≤ c z² (c = d for linf, else 1). Without a statistic
     it is records that are counted: n (1/q − 1). None where there is none.

@@ -36,7 +36,7 @@ CandidatesOption = Annotated[
 UserOption = Annotated[str, typer.Option("--user", metavar="COLUMN", help="the column that tells users apart")]
 ItemOption = Annotated[str, typer.Option("--item", metavar="COLUMN", help="the column of the candidates")]
 AnswerOption = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="write the answer to a CSV, Parquet or JSON file, whole or not at all")
+    Path | None, typer.Option("--out", metavar="FILE", help="write the answer to a CSV, Parquet or JSON file, atomically")
 ]
 GuaranteeOption = Annotated[
     Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee to a file that pdp compose adds to others")

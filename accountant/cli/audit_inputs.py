@@ -138,7 +138,7 @@ def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, give
 
 
 def _require_equal(name: str, option: str, given: Any, told: float) -> None:
-    """Refuse a statistic that is not the one that the mechanism tells of the record. Raises :class:`InvalidArgument`."""
+    """Refuse a statistic that is not the one that the mechanism computes of the record. Raises :class:`InvalidArgument`."""
     value = to_exact(given, f"the statistic {name}")
     if not np.isfinite(told) or abs(value - Fraction(told)) > _NEAR * max(abs(value), abs(Fraction(told))):
         raise InvalidArgument(

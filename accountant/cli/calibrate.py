@@ -29,7 +29,7 @@ from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
 
 if TYPE_CHECKING:
-    from accountant.calibration import Choice, Comparison
+    from accountant.calibration import Comparison, RuleResult
 
 HELP = (
     "Find the least noise for a target epsilon and an expected sample size, certified, with the expected error of the weighted sum: for "
@@ -176,7 +176,7 @@ def _print(found: Comparison, *, everything: bool) -> None:
         _print_choice(choice, everything=everything)
 
 
-def _row(choice: Choice, names: tuple[str, ...]) -> list[str]:
+def _row(choice: RuleResult, names: tuple[str, ...]) -> list[str]:
     from profiles import decimal_text, exact_text
 
     found = choice.found
@@ -189,7 +189,7 @@ def _row(choice: Choice, names: tuple[str, ...]) -> list[str]:
     return [choice.rule, *noise, upper, "not known" if choice.size is None else exact_text(choice.size), error]
 
 
-def _print_choice(choice: Choice, *, everything: bool) -> None:
+def _print_choice(choice: RuleResult, *, everything: bool) -> None:
     from accountant.guarantees import render_premises
     from profiles import decimal_text, exact_text
 
@@ -237,7 +237,7 @@ def _print_private(found: Comparison) -> None:
             print_line(f"    {line}")
 
 
-def _split(choice: Choice) -> str:
+def _split(choice: RuleResult) -> str:
     error = choice.error
     return "" if error is None else f"variance {_shown(error.sampling)} from sampling, {_shown(error.noise)} from noise"
 

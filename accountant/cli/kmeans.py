@@ -18,8 +18,8 @@ from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from accountant.applications.kmeans.charging import Released
-    from accountant.applications.kmeans.fitting import Fit, Settings
+    from accountant.applications.kmeans.charging import ReleasedFit
+    from accountant.applications.kmeans.fitting import Fit, FitSettings
     from accountant.guarantees import Guarantee
     from accountant.ledger import Charged, Ledger
 
@@ -75,7 +75,7 @@ class Options(ReleaseOptions):
     public: Annotated[
         list[str] | None,
         typer.Option(
-            "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, and an open hypothesis (repeatable)"
+            "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, as an unverified assumption (repeatable)"
         ),
     ] = None
     seed: SeedOption = None
@@ -90,13 +90,13 @@ def run(options: Options) -> int:
     from accountant.applications.budget.rows import open_rows, read_center
     from accountant.applications.kmeans.centres import write_centres
     from accountant.applications.kmeans.certificate import to_certificate, to_text
-    from accountant.applications.kmeans.charging import Released, charge_fit
-    from accountant.applications.kmeans.fitting import Settings, fit_rows
+    from accountant.applications.kmeans.charging import ReleasedFit, charge_fit
+    from accountant.applications.kmeans.fitting import FitSettings, fit_rows
     from accountant.applications.kmeans.methods import find_method
     from profiles.randomness.bits import open_bits
 
     _check_outputs(options)
-    settings = Settings.of(
+    settings = FitSettings.of(
         options.clusters,
         options.epsilon,
         delta=options.delta,
@@ -125,11 +125,11 @@ def run(options: Options) -> int:
         fit: Fit | None = None
         if analysis is None:
             fit = fit_rows(rows, settings, method, **drawn)
-            texts, found, guarantee, charged = certify(fit), Released.of(fit), fit.certified.guarantee, None
+            texts, found, guarantee, charged = certify(fit), ReleasedFit.of(fit), fit.certified.guarantee, None
         else:
             arguments = ("pdp kmeans", settings, options.method, rows.names)
             stored, charged = charge_fit(rows, settings, method, analysis, arguments=arguments, size=None, certify=certify, **drawn)
-            texts, found, guarantee = stored["texts"], Released.restore(stored["fit"]), charged.guarantee
+            texts, found, guarantee = stored["texts"], ReleasedFit.restore(stored["fit"]), charged.guarantee
     certificate = json.loads(texts["certificate"])
     pages: dict[Path, bytes] = {}
     if options.certificate is not None:
@@ -186,7 +186,7 @@ def _names(given: str | None) -> tuple[str, ...]:
 
 
 def _tell(
-    found: Released, guarantee: Guarantee, charged: Charged | None, certificate: Mapping[str, Any], options: Options
+    found: ReleasedFit, guarantee: Guarantee, charged: Charged | None, certificate: Mapping[str, Any], options: Options
 ) -> dict[str, Any]:
     named = {name: certificate[name] for name in ("arguments", "epsilon", "released", "releases", "hypotheses", "premises")}
     if charged is not None:
@@ -207,13 +207,13 @@ def _tell(
     }
 
 
-def _share(cost: Fraction, settings: Settings) -> str:
+def _share(cost: Fraction, settings: FitSettings) -> str:
     from profiles import decimal_text
 
     return decimal_text(cost / settings.law.budget, 5, round_up=False)
 
 
-def _tell_sample(found: Released, settings: Settings) -> list[tuple[str, str]]:
+def _tell_sample(found: ReleasedFit, settings: FitSettings) -> list[tuple[str, str]]:
     """Return the line about the releases of a sample, whose costs are those per unit of weight: together they take what is left."""
     if found.expected is None:
         return []
@@ -223,10 +223,10 @@ def _tell_sample(found: Released, settings: Settings) -> list[tuple[str, str]]:
 
 
 def _print(
-    found: Released,
+    found: ReleasedFit,
     guarantee: Guarantee,
     charged: Charged | None,
-    settings: Settings,
+    settings: FitSettings,
     told: Mapping[str, Any],
     options: Options,
 ) -> None:

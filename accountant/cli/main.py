@@ -10,15 +10,16 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from accountant.cli.completion import mend_words
-from accountant.cli.options import to_callback
+from accountant.cli.options import Verb, say_examples, to_callback
 from accountant.cli.output import make_printable, print_json
 from accountant.cli.streams import Terminated, end_output, prepare_streams
 from profiles.errors import PURE, PDPError
@@ -39,7 +40,7 @@ Examples:
 Every command has --help with examples of its own, and --json.
 """
 
-#: The commands as ``pdp --help`` lists them. Each is the module of its name: ``HELP``, ``EXAMPLE``, ``Options`` and ``run``.
+#: The commands as ``pdp --help`` lists them, each the module of its name: ``HELP``, ``EXAMPLE``, and ``VERBS``, or ``Options`` and ``run``.
 COMMANDS = (
     "verify",
     "weight",
@@ -63,10 +64,18 @@ COMMANDS = (
 )
 
 
+class _InOrder(TyperGroup):
+    """The commands in the order in which they are named, also where one of them has verbs."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=COMMANDS.index)
+
+
 def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """Return the command line with these commands; other modules are not loaded."""
     app = typer.Typer(
         name="pdp",
+        cls=_InOrder,
         add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -78,7 +87,14 @@ def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
     app.callback()(_root)
     for name in names:
         module = import_module(f"accountant.cli.{name}")
-        app.command(name=name, help=module.HELP, epilog=module.EXAMPLE)(to_callback(module.Options, module.run))
+        verbs: Mapping[str, Verb] = getattr(module, "VERBS", {})
+        if not verbs:
+            app.command(name=name, help=module.HELP, epilog=module.EXAMPLE)(to_callback(module.Options, module.run))
+            continue
+        group = typer.Typer(name=name, help=module.HELP, epilog=module.EXAMPLE, rich_markup_mode=None)
+        for word, verb in verbs.items():
+            group.command(name=word, help=verb.help, epilog=say_examples(verb.example))(to_callback(verb.options, verb.run))
+        app.add_typer(group)
     return app
 
 
@@ -170,9 +186,25 @@ def _describe(error: Exception, text: str) -> str:
         return text
     if str(wrong) == "--delta":
         return f"no such option: --delta; this command is about {PURE}, which has no delta (pdp account and pdp epsilon have one)"
+    takers = _find_takers(error, str(wrong))
+    if takers:
+        *most, last = takers
+        said = f"{', '.join(most)} and {last} do" if most else f"{last} does"
+        todo = "write it after one of these" if hasattr(error.ctx.command, "commands") else "leave it out"  # type: ignore[attr-defined]
+        return f"{wrong} was given, but {_path(error)} does not take it: {said}; {todo}"
     bare = {option.lstrip("-"): option for option in possible or ()}
     near = find_nearest(str(wrong).lstrip("-"), bare)
     return f"no such option: {wrong}" + ("" if near is None else f" (did you mean {bare[near]!r}?)")
+
+
+def _find_takers(error: Exception, option: str) -> list[str]:
+    """Return the verbs of the command that a usage error is about, or of that whose verb it is about, that take an option."""
+    verbs: Mapping[str, Any] = {}
+    context = getattr(error, "ctx", None)
+    while context is not None and context.parent is not None:  # the commands of pdp itself are not meant
+        verbs = getattr(context.command, "commands", verbs)
+        context = context.parent
+    return [name for name, verb in verbs.items() if any(option in item.opts for item in verb.params)]
 
 
 def _interrupted() -> int:

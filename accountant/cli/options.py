@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -64,7 +64,21 @@ CertificateOption = Annotated[Path | None, typer.Option("--certificate", metavar
 SeedOption = Annotated[
     int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
 ]
-OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")]
+OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, atomically")]
+
+
+class Verb(NamedTuple):
+    """A command below a command: its help, a dataclass as it is taken by :func:`to_callback`, what it does, and a command that runs."""
+
+    help: str
+    options: type[Any]
+    run: Callable[[Any], int]
+    example: str
+
+
+def say_examples(*commands: str) -> str:
+    """Return what stands at the end of a help: commands that can be run as they are."""
+    return "\n".join(("\b\nExamples:", *(f"  {command}" for command in commands))) + "\n"
 
 
 def to_callback(options: type[Any], run: Callable[[Any], int]) -> Callable[..., int]:
@@ -82,7 +96,7 @@ def to_callback(options: type[Any], run: Callable[[Any], int]) -> Callable[..., 
             return run(made)
 
     declared, types = inspect.signature(options).parameters, get_type_hints(options, include_extras=True)
-    order = [name for part in options.__mro__ for name in vars(part).get("__annotations__", ())]
+    order = dict.fromkeys(name for part in options.__mro__ for name in vars(part).get("__annotations__", ()))
     made = [declared[name].replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=types[name]) for name in order]
     call.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
     call.__annotations__ = types

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +112,15 @@ def print_line(text: str = "") -> None:
         replace_whitespace=False,
     )
     print_as_it_is("\n".join(lines))
+
+
+def print_result(told: Mapping[str, Any], *lines: str, as_json: bool) -> int:
+    """Print a result, as one JSON object or as lines for people. Returns the exit code 0."""
+    if as_json:
+        print_json(told)
+    for line in () if as_json else lines:
+        print_line(line)
+    return 0
 
 
 def print_written(*, certificate: Path | None = None, guarantee: Path | None = None) -> None:

@@ -31,13 +31,14 @@ from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress, with_progress
 from accountant.report.writing import check_title, today
 from profiles.errors import InvalidArgument
+from profiles.hypotheses import count_assumptions
 from profiles.numbers import to_integer
 from profiles.private import NOT_SHOWN
 
 if TYPE_CHECKING:
     from accountant.report import AuditEvidence, Evidence
 
-HELP = "Write one self-contained HTML file for an auditor: profile, proofs, certified epsilon, certificates, open hypotheses, plots."
+HELP = "Write one self-contained HTML file for an auditor: profile, proofs, certified epsilon, certificates, unverified assumptions, plots."
 EXAMPLE = """\b
 Examples:
   pdp report examples/lloyd.toml --target-epsilon 20 --out report.html
@@ -52,7 +53,7 @@ class Options:
 
     profile: ProfileArgument
     target_epsilon: TargetOption
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="the HTML file to write, whole or not at all")]
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="the HTML file to write, atomically")]
     rule: RuleOption = None
     q: QOption = None
     constant: ConstantOption = None
@@ -233,7 +234,7 @@ def _tell(evidence: Evidence, out: Path, text: str, seed: int | None, *, as_json
     if derived is None:
         print_line(f"no epsilon is certified: {evidence.obstacle}")
     else:
-        print_line(f"epsilon <= {derived.to_json()['epsilon']['upper']}, under {len(derived.guarantee.hypotheses)} open hypotheses")
+        print_line(f"epsilon <= {derived.to_json()['epsilon']['upper']}, under {count_assumptions(len(derived.guarantee.hypotheses))}")
     for item in evidence.certificates:
         print_line(f"certificate {item.name}: {'accepted' if item.report.accepted else 'rejected'} by the kernel")
     if audited is not None:

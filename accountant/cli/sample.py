@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from accountant.ledger import Receipt
 
 HELP = (
-    "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, whole or not at all, and a "
+    "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, written atomically, and a "
     "certificate of the epsilon of one analysis of it. Beside that epsilon stands the one without sampling."
 )
 EXAMPLE = """\b
@@ -52,6 +52,7 @@ Examples:
   pdp sample examples/gaussian.toml --q "1/2 + z/20" --delta 1e-5 \\
     --data examples/points.csv --statistic z=l2 --out sample.csv
 """
+_USE = "use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,20 +131,10 @@ def run(options: Options) -> int:
 def _run_within(options: Options) -> int:
     """Draw a sample by a rule that is made of released statistics."""
     from accountant.applications.statistics import sample_file_within
-    from accountant.cli.statistics import print_within, refuse_beside, tell_within
+    from accountant.cli.statistics import refuse_beside, tell_result
     from accountant.data import parse_statistic
-    from accountant.guarantees import render_premises
 
-    refuse_beside(
-        {
-            "--q": options.q,
-            "--target-size": options.target_size,
-            "--target-delta": options.target_delta,
-            "--delta": options.delta,
-            "--steps": options.steps,
-            "--include-private": options.include_private or None,
-        }
-    )
+    refuse_beside(options, "q", "target_size", "target_delta", "delta", "steps", "include_private")
     check_ledger(options, options.out, options.certificate or Path(f"{options.out}.certificate.json"))
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report, open_ledger(options) as ledger:
         found = sample_file_within(
@@ -162,18 +153,14 @@ def _run_within(options: Options) -> int:
             progress=lambda done: report(done, None),
         )
     private = found.private.to_json()
-    told = {**tell_within(found.plan, found.guarantee, clipped=found.clipped), "out": str(found.out), "certificate": str(found.certificate)}
-    if options.json:
-        print_json(told | {"private": private})
-        return 0
-    print_line(f"sample for one analysis written to {found.out}")
-    print_within(told, found.plan)
-    print_line("use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee")
-    print_as_it_is("\n".join(render_premises(found.guarantee, everything=options.everything)))
-    print_line(f"certificate           {found.certificate} (may be published); check it with: pdp check {found.certificate}")
     counted = f"{private['records']} records, {private['sample_size']} selected"
-    print_line(f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
-    return 0
+    lines = (
+        f"sample for one analysis written to {found.out}",
+        _USE,
+        f"certificate           {found.certificate} (may be published); check it with: pdp check {found.certificate}",
+        f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"),
+    )
+    return tell_result(found, {"out": str(found.out), "certificate": str(found.certificate)}, private, lines, options=options)
 
 
 def _require_same(receipt: Receipt, *written: Path) -> None:
@@ -238,7 +225,7 @@ def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> No
         print_line(line)
     print_line(f"rule                  {found['rule']['name']}" + ("" if found["rule"]["q"] is None else f", q = {found['rule']['q']}"))
     print_line(f"draws                 {found['sampler']['draws']}, {found['sampler']['randomness']}")
-    print_line("use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee")
+    print_line(_USE)
     print_as_it_is("\n".join(lines))
     share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")

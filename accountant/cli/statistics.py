@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from accountant.cli.output import print_line
+from accountant.cli.output import print_as_it_is, print_json, print_line
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.applications.statistics import BudgetedPlan
+    from accountant.applications.statistics.running import WeighedWithin, WithinSummary
     from accountant.guarantees import Guarantee
 
 
-def refuse_beside(given: Mapping[str, object]) -> None:
-    """Refuse options that do not go with --private-statistics; None stands for one that was not given. Raises :class:`InvalidArgument`."""
-    for name, value in given.items():
-        if value is not None:
-            raise InvalidArgument(f"{name} was given, but it does not go with --private-statistics; leave it out")
+def refuse_beside(options: Any, *names: str) -> None:
+    """Refuse options that were given and do not go with --private-statistics. Raises :class:`InvalidArgument`."""
+    for name in names:
+        if getattr(options, name) not in (None, False):
+            raise InvalidArgument(f"--{name.replace('_', '-')} was given, but it does not go with --private-statistics; leave it out")
+
+
+def tell_result(
+    found: WithinSummary | WeighedWithin, written: Mapping[str, str], private: dict[str, Any], lines: Sequence[str], *, options: Any
+) -> int:
+    """Print what was drawn or weighed by statistics that were released. Returns the exit code.
+
+    ``written``: paths of files, as in the JSON. ``lines``: the first, what stands above the open hypotheses, and what stands below them.
+    """
+    from accountant.guarantees import render_premises
+
+    told = {**tell_within(found.plan, found.guarantee, clipped=found.clipped), **written}
+    if options.json:
+        print_json(told | {"private": private})
+        return 0
+    first, above, *below = lines
+    print_line(first)
+    print_within(told, found.plan)
+    if above:
+        print_line(above)
+    print_as_it_is("\n".join(render_premises(found.guarantee, everything=getattr(options, "everything", True))))
+    for line in below:
+        print_line(line)
+    return 0
 
 
 def tell_within(plan: BudgetedPlan, guarantee: Guarantee, *, clipped: bool) -> dict[str, Any]:

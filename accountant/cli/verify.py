@@ -125,7 +125,7 @@ def _run_notion(declared: Profile, options: Options) -> int:
         print_json(report)
     else:
         _print_conditions(report, f"{report['profile']}, {name}")
-        print_line(f"asked: {', '.join(report['asked'])}: {report['verdict']}")
+        print_line(f"answer for {', '.join(report['asked'])}: {report['verdict']}")
         print_written(certificate=options.certificate)
     return EXIT[report["verdict"]]
 
@@ -143,7 +143,12 @@ def _say_what_was_asked(verification: Verification) -> str:
     asked = ", ".join(verification.asked)
     aside = [name for name in verification.decisions if name not in verification.needed]
     informs = f"; for information only: {', '.join(aside)}" if aside else ""
-    return f"asked: {asked}: {verification.verdict.value}{informs}"
+    needed = [(name, decision) for name, decision in verification.decisions.items() if name in verification.needed]
+    refuted = [name for name, decision in needed if decision.verdict.value == "refuted"]
+    consequences = {found.statement for found in verification.consequences}
+    only = refuted and consequences.issuperset(verification.asked)  # a theorem is not refuted by a profile that it is not about
+    answer = f"not applicable, because of {', '.join(refuted)} (refuted)" if only else verification.verdict.value
+    return f"answer for {asked}: {answer}{informs}"
 
 
 def _print_conditions(report: dict[str, Any], title: str) -> None:
@@ -165,9 +170,9 @@ def _print(report: dict[str, Any], answer: str, lines: list[str]) -> None:
     _print_convexity(report["strong_convexity"])
     for name, consequence in report["consequences"].items():
         print_line(f"{name}: {consequence['verdict']} - {consequence['statement']}")
-        for label in ("discharged", "not_discharged"):
+        for label, said in (("discharged", "proved"), ("not_discharged", "not proved")):
             for item in consequence[label]:
-                print_line(f"    {label.replace('_', ' ')}: {item}")
+                print_line(f"    {said}: {item}")
     print_as_it_is("\n".join(lines))
 
 

@@ -128,18 +128,10 @@ def run(options: Options) -> int:
 def _run_within(options: Options) -> int:
     """Weigh a data set, and release how many records it has."""
     from accountant.applications.statistics import weigh_file_within
-    from accountant.cli.statistics import print_within, refuse_beside, tell_within
+    from accountant.cli.statistics import refuse_beside, tell_result
     from accountant.data import parse_statistic
-    from accountant.guarantees import render_premises
 
-    refuse_beside(
-        {
-            "--target-size": options.target_size,
-            "--target-delta": options.target_delta,
-            "--steps": options.steps,
-            "--certificate": options.certificate,
-        }
-    )
+    refuse_beside(options, "target_size", "target_delta", "steps", "certificate")
     declaration = load_quietly(options.profile)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         found = weigh_file_within(
@@ -152,15 +144,8 @@ def _run_within(options: Options) -> int:
             source=options.seed,
             progress=report,
         )
-    told = {**tell_within(found.plan, found.guarantee, clipped=found.clipped), "out": str(options.out)}
-    if options.json:
-        print_json(told | {"private": _tell_private(found.private)})
-        return 0
-    print_line(f"weights written to {options.out}")
-    print_within(told, found.plan)
-    print_as_it_is("\n".join(render_premises(found.guarantee)))
-    print_line(f"{EYES_ONLY}    {found.private.rows} records")
-    return 0
+    lines = (f"weights written to {options.out}", "", f"{EYES_ONLY}    {found.private.rows} records")
+    return tell_result(found, {"out": str(options.out)}, _tell_private(found.private), lines, options=options)
 
 
 def _run_gaussian(declaration: Declaration, options: Options) -> int:

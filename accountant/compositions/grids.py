@@ -64,7 +64,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DiscretizedEvent:
     """An event of the kernel in one direction, and about how the losses of one use are distributed.
 
     ``masses[i]`` of them lie between ``places[i]`` and ``places[i + 1]``, with the likelihood ratio exp(``losses[i]``), and ``atoms`` at
@@ -95,7 +95,7 @@ class Part:
 class Shape:
     """The parts of a composition, the exponent at which Chernoff's bound shows the least ε at δ, and about that ε."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[DiscretizedEvent, ...]
     exponent: float
     epsilon: float
 
@@ -115,7 +115,7 @@ def find_shape(composition: Composition, events: Sequence[KernelEvent], side: Si
     return shape
 
 
-def _find_exponent(parts: Sequence[Part], delta: Fraction) -> Shape:
+def _find_exponent(parts: Sequence[DiscretizedEvent], delta: Fraction) -> Shape:
     target = log(delta.denominator) - log(delta.numerator)
 
     def epsilon(place: float) -> float:
@@ -185,16 +185,18 @@ class _Sampled:
             )
         return _Sampled(event, curve, ends, order, values, atoms, edge)
 
-    def part(self) -> Part:
+    def part(self) -> DiscretizedEvent:
         """Return what is known."""
         places, masses, losses = sorted(self.values), list[float](), list[float]()
         for x, y in pairwise(places):
             p, q = (max(a - b, Decimal(0)) for a, b in zip(self.values[x], self.values[y], strict=True))
             masses.append(float(p))
             losses.append(min(max(_log(p / q), x), y) if p > 0 and q > 0 else (x + y) / 2)
-        return Part(self.event, np.array(places), np.array(masses), np.array(losses), self.ends, self.atoms, self.edge, self.order)
+        return DiscretizedEvent(
+            self.event, np.array(places), np.array(masses), np.array(losses), self.ends, self.atoms, self.edge, self.order
+        )
 
-    def refine(self, part: Part, shape: Shape) -> int:
+    def refine(self, part: DiscretizedEvent, shape: Shape) -> int:
         """Halve the intervals in which the tilted law is spread too far to be known well; tell how many there are."""
         spread = part.tilt(shape.exponent)[1] * np.diff(part.places) ** 2 * part.event.count * (shape.exponent + 1) / 12
         halved = np.nonzero(spread > _SPREAD * max(shape.epsilon, float(LEAST_EPSILON)))[0]
@@ -306,7 +308,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in side.tails], "events": entries}
 
 
-def _widths(part: Part, shape: Shape, budget: float, factor: float, aligned: tuple[Fraction, Fraction] | None) -> Array:
+def _widths(part: DiscretizedEvent, shape: Shape, budget: float, factor: float, aligned: tuple[Fraction, Fraction] | None) -> Array:
     """Return how wide cells are in each interval of a part; the lattice is made for atoms at the ends ``aligned``."""
     _, shares, atoms = part.tilt(shape.exponent)
     widths, count = np.diff(part.places), part.event.count
@@ -325,7 +327,7 @@ def _widths(part: Part, shape: Shape, budget: float, factor: float, aligned: tup
     return np.array(found)
 
 
-def _widths_of_density(part: Part, shape: Shape, shares: Array, budget: float, factor: float) -> Array:
+def _widths_of_density(part: DiscretizedEvent, shape: Shape, shares: Array, budget: float, factor: float) -> Array:
     widths, count = np.diff(part.places), part.event.count
     peak = widths[np.argmax(part.masses)] * 8
     middle, bulk = (part.places[:-1] + part.places[1:]) / 2, part.places[np.argmax(part.masses)]
@@ -344,7 +346,7 @@ def _widths_of_density(part: Part, shape: Shape, shares: Array, budget: float, f
     return np.array(np.minimum(found, most))
 
 
-def _fit_levels(parts: Sequence[Part], cells: Sequence[Array]) -> tuple[float, list[Array]]:
+def _fit_levels(parts: Sequence[DiscretizedEvent], cells: Sequence[Array]) -> tuple[float, list[Array]]:
     """Return a unit, and widths that are a power of 2^_STRIDE of it instead of those of ``cells``, with few points for their error.
 
     Widths w for which points cost as much as they save have an error of h^2/w^3 along the line where cells are h wide, and 1/h points.
@@ -366,7 +368,7 @@ def _to_levels(widths: Array, unit: float) -> Array:
     return np.array(unit * 2.0 ** (np.floor(np.log2(widths / unit) / _STRIDE) * _STRIDE))
 
 
-def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool, others: bool) -> list[int]:
+def _floors(part: DiscretizedEvent, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool, others: bool) -> list[int]:
     """Return the level below which nothing stays after each squaring: what is lost is about the same each time, and ``budget`` in all.
 
     After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells

@@ -15,7 +15,7 @@ from accountant.guarantees.combining import subsample as subsample_measure
 from accountant.guarantees.curves import curve_of_guarantee, declare_events, point_of_curve
 from accountant.guarantees.theorem import require_guarantee
 from profiles import InvalidArgument
-from profiles.hypotheses import Hypothesis
+from profiles.hypotheses import Hypothesis, count_assumptions
 from profiles.protection import Neighbors, Unit
 
 _GAP = "1e-3"
@@ -54,7 +54,7 @@ class PrivacyCurve:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What the curve rests on and nobody has discharged."""
+        """The unverified assumptions of the curve."""
         return self.guarantee.hypotheses
 
     def epsilon(self, delta: object, *, gap: object = _GAP) -> CurvePoint:
@@ -98,7 +98,7 @@ class PrivacyCurve:
 
     def __repr__(self) -> str:
         events = "; ".join(event.describe() for event in self.composition.events)
-        return f"PrivacyCurve({events}; {len(self.hypotheses)} open hypotheses)"
+        return f"PrivacyCurve({events}; {count_assumptions(len(self.hypotheses))})"
 
 
 def curve_of(

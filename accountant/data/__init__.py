@@ -1,4 +1,4 @@
-"""Data sets: read in batches, weighed, and written whole or not at all."""
+"""Data sets: read in batches, weighed, and written atomically."""
 
 from profiles.lazy import offer_names
 

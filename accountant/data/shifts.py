@@ -23,7 +23,7 @@ from accountant.selection.scales import Scale, find_scale
 from accountant.selection.select import Selector, prepare_tabulated
 from accountant.weights.fast import WeightsResult
 from accountant.weights.gaussian.premise import to_gaussian_target
-from accountant.weights.gaussian.stored import TabulatedWeights
+from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles import Declaration, Profile
 from profiles.arrays import Floats
 from profiles.files import to_declaration

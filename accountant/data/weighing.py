@@ -155,12 +155,12 @@ def compute_weights_file(
 
 def write_weighed(
     source: Source, path: Path | None, rows: int, weighed: Iterable[tuple[Batch, WeightsResult, Floats]], progress: Progress | None
-) -> Totals:
-    """Write batches with their weights and probabilities to ``path``, whole or not at all (nowhere where it is None); return the totals.
+) -> WeightTotals:
+    """Write batches with their weights and probabilities to ``path``, atomically (nowhere where it is None); return the totals.
 
     Raises :class:`InvalidData` where there are not ``rows`` rows, as the first pass over the data found.
     """
-    totals = Totals()
+    totals = WeightTotals()
     if path is None:
         for _, result, q in weighed:
             totals.add(result, q, rows, progress)
@@ -231,7 +231,7 @@ def _read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str,
         yield found
 
 
-class Totals:
+class WeightTotals:
     """Running totals over batches."""
 
     __slots__ = ("_fast", "_infinite", "_max", "_min", "_refined", "_saturated", "_sums", "rows")

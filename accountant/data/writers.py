@@ -1,4 +1,4 @@
-"""Output files that appear whole or not at all: written beside the target, flushed to disk, renamed; removed on any failure."""
+"""Output files that are written atomically: beside the target, flushed to disk, renamed; removed on any failure."""
 
 from __future__ import annotations
 

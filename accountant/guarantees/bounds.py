@@ -22,7 +22,7 @@ from proofs_check.suprema.bound import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound
 
 _MOST_RECORDS = 100
 _CONSTRAINED = "the constraint of Problem 7 holds at every record"
-_NO_CLAIM = "this step is no claim of the kernel; the conditions that it rests on are"
+_NO_CLAIM = "the kernel checks the conditions that this step rests on, and not the step itself"
 _RECHECKED = "certificate, accepted by the kernel"
 _CLAIMS = ["well-defined", "epsilon-upper", "epsilon-lower"]
 _DEFINED = "claim well-defined, checked by the kernel"

@@ -1,17 +1,14 @@
-"""What a rule declares so that a call of it can be recorded, written to a file, read back and made again: one signature each."""
+"""What a rule declares so that a call of it can be recorded and made again: one signature each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import import_module
 from typing import Any, TypeVar
 
-from accountant.guarantees.stored import MAX_DEPTH, ArgumentKind, Proofs
+from accountant.guarantees.stored import ArgumentKind
 from accountant.guarantees.theorem import Call, Guarantee
-from profiles import InvalidArgument, UnreadableFile
-from profiles.strict_json import read_fields, read_list, read_string
+from profiles import InvalidArgument
 
 _Rule = TypeVar("_Rule", bound=Callable[..., Guarantee])
 
@@ -53,47 +50,5 @@ class Signature:
 
 
 #: All calls that can be made again, by their names in files, each with the rule that makes it: those of the modules that are loaded.
+#: :mod:`accountant.guarantees.recording` has them all.
 CALLS: dict[str, tuple[Signature, Callable[..., Guarantee]]] = {}
-#: The modules of rules that files record.
-_RULES = ("rules", "directions", "combining", "curves", "gaussian", "gaussian_samples", "proved", "budgets", "realised", "filters")
-
-
-@cache
-def load_calls() -> Mapping[str, tuple[Signature, Callable[..., Guarantee]]]:
-    """Return all calls, of rules that nobody has used in this process as well."""
-    for name in _RULES:
-        import_module(f"accountant.guarantees.{name}")
-    return CALLS
-
-
-def _kinds() -> dict[str, ArgumentKind]:
-    """The kinds of all arguments: an argument has the same kind wherever it occurs, so that calls of an unknown rule are read as well."""
-    return {name: kind for signature, _ in load_calls().values() for name, kind in signature.arguments.items()}
-
-
-def write_call(call: Call | None, proofs: Proofs) -> dict[str, Any] | None:
-    """Return a recorded call as an object."""
-    if call is None:
-        return None
-    kinds = _kinds()
-    return {
-        "call": call.name,
-        "arguments": {name: kinds[name].write(value, proofs) for name, value in call.arguments},
-        "premises": [write_call(premise, proofs) for premise in call.premises],
-    }
-
-
-def read_call(value: object, proofs: Proofs, depth: int = 0) -> Call | None:
-    """Return the call of an object; whether there is such a rule is decided where it is replayed. Raises :class:`UnreadableFile`."""
-    if value is None:
-        return None
-    if depth > MAX_DEPTH:
-        raise UnreadableFile(f"at most {MAX_DEPTH} calls inside one another were expected, but more were found; correct the file")
-    found, kinds = read_fields(value, "a call", {"call", "arguments", "premises"}), _kinds()
-    if found["call"] == "worst_case_directions" and isinstance(found["arguments"], dict):  # directions had other names in versions 1 and 2
-        found["arguments"] = {{"plus": "remove", "minus": "add"}.get(name, name): item for name, item in found["arguments"].items()}
-    if not isinstance(found["arguments"], dict) or not found["arguments"].keys() <= kinds.keys():
-        raise UnreadableFile(f"the arguments of a call are some of {', '.join(sorted(kinds))}, but others were found; correct the file")
-    arguments = tuple((name, kinds[name].read(item, proofs)) for name, item in found["arguments"].items())
-    premises = tuple(read_call(premise, proofs, depth + 1) for premise in read_list(found["premises"], "the premises"))
-    return Call(read_string(found["call"], "a call"), arguments, premises)

@@ -1,7 +1,7 @@
 """From a profile and a sampling rule to a guarantee: what ``pdp epsilon`` computes.
 
 Derivation: declared profile (or adaptive composition of its parts) → amplification by importance sampling (Theorem 6 of Fay et al. 2024)
-→ worst case over the declared records. The guarantee carries the hypotheses that nobody has discharged.
+→ worst case over the declared records. The guarantee carries the assumptions that nothing has verified.
 """
 
 from __future__ import annotations

@@ -18,15 +18,15 @@ from accountant.guarantees.gaussian_samples import (
     premise_of,
     table_of,
 )
-from accountant.guarantees.proved import prove_run
+from accountant.guarantees.mechanism_proofs import prove_run
 from accountant.guarantees.render import render, to_json
 from accountant.guarantees.theorem import Guarantee
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import make_gaussian_rule
-from accountant.weights.gaussian.covers import CoveredRule
+from accountant.weights.gaussian.cover_certificate import CoveredRule
 from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.premise import GaussianTarget, to_gaussian_target, to_steps
-from accountant.weights.gaussian.stored import TabulatedWeights
+from accountant.weights.gaussian.table_format import TabulatedWeights
 from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
 from profiles import Declaration, InvalidSampling, Profile, decimal_text, exact_text
 from profiles.files import to_declaration

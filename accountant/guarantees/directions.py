@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from accountant.amplification import to_loss
 from accountant.guarantees.bounds import bound_epsilon, discharged_by, name_claims, recheck_epsilon
 from accountant.guarantees.calls import Signature
+from accountant.guarantees.execution import ships
 from accountant.guarantees.measures import Losses, describe_losses
-from accountant.guarantees.realised import ships
 from accountant.guarantees.rules import describe_sampling
 from accountant.guarantees.stored import BOUND, HYPOTHESES, LOSS, NEIGHBORS, OPTIONS, PROOFS, SAMPLING_RULE, TEXT, UNIT
-from accountant.guarantees.theorem import Derivation, Guarantee, conclude, require_guarantee, settle
+from accountant.guarantees.theorem import Derivation, Guarantee, conclude, require_guarantee, update_hypotheses
 from accountant.rules import SamplingRule, refuse_oracle, rule_from_expression
 from profiles import InvalidArgument, InvalidNumber, InvalidProfile, InvalidSampling, Profile, to_exact
 from profiles.hypotheses import (
@@ -129,7 +129,9 @@ def prove_losses(
     found = declare_directions(subject, remove, add, source=theorem, hypotheses=hypotheses, delta_add=delta_add, unit=unit)
     if not ships(algorithm):
         return found
-    return settle(found, {DECLARED_LOSSES.about(name=subject, source=attribute(theorem)): f"{theorem}, for the algorithm of this project"})
+    return update_hypotheses(
+        found, {DECLARED_LOSSES.about(name=subject, source=attribute(theorem)): f"{theorem}, for the algorithm of this project"}
+    )
 
 
 _BOTH = Signature("both_directions")

@@ -18,10 +18,10 @@ from accountant.guarantees.stored import EVIDENCE, HYPOTHESES, NUMBER, PROFILE, 
 from accountant.guarantees.theorem import Guarantee, conclude
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import read_gaussian_rule
-from accountant.weights.gaussian.cover import cover_records
-from accountant.weights.gaussian.covers import CoveredRule, find_cover_fault, read_cover
+from accountant.weights.gaussian.branch_and_bound import cover_records
+from accountant.weights.gaussian.cover_certificate import CoveredRule, find_cover_fault, read_cover
 from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, prove_gaussian, tabulate_weights, to_steps
-from accountant.weights.gaussian.stored import TabulatedWeights, find_fault, read_table
+from accountant.weights.gaussian.table_format import TabulatedWeights, find_fault, read_table
 from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
 from profiles import InvalidSampling, NotReplayed, Profile, Undecided
 from profiles.hypotheses import (

@@ -14,7 +14,7 @@ from accountant.compositions.json_format import composition_object
 from accountant.guarantees.measures import CurveBound, Losses, ProfileBound, describe_notion
 from accountant.guarantees.theorem import Derivation, Guarantee, Statement
 from profiles import decimal_text
-from profiles.hypotheses import REGISTRY, Head, Hypothesis
+from profiles.hypotheses import REGISTRY, Head, Hypothesis, count_assumptions
 from profiles.presenting import cards
 from profiles.presenting.elements import Child, make
 from profiles.terms import to_text
@@ -22,10 +22,10 @@ from profiles.views import show_html, show_text
 from proofs_check.suprema.feasibility import show_record
 
 WIDTH = 80
-#: The field's word for premises, beside ours.
-UNVERIFIED = "Premises (assumptions that were not verified)."
-OPEN = "It holds only if all of this is true, which nobody has discharged:"
-CLOSED = "without open hypotheses"
+#: Above the open hypotheses of a number, in the field's words; below them stand those that something settled, with what did.
+OPEN = "Valid only under these unverified assumptions:"
+CLOSED = "without unverified assumptions"
+SETTLED = "assumptions that are settled, and by what:"
 
 
 #: What is printed of a guarantee; also of one that a file states.
@@ -49,10 +49,10 @@ def render_premises(guarantee: Stated, *, everything: bool = True) -> list[str]:
     lines = render_hypotheses(guarantee.hypotheses)
     count = len(guarantee.discharged)
     if count and everything:
-        lines += ["", "discharged:"]
+        lines += ["", SETTLED]
         lines += [line for item in guarantee.discharged for line in _wrap(f"{item.hypothesis} [{item.evidence}]", "  - ", "    ")]
     elif count:
-        lines += ["", f"{count} more {'is' if count == 1 else 'are'} discharged (--all shows them)"]
+        lines += ["", f"{count_assumptions(count, 'settled')} (--all shows {'it' if count == 1 else 'them'})"]
     return lines
 
 
@@ -61,7 +61,7 @@ def render_hypotheses(hypotheses: Iterable[Hypothesis]) -> list[str]:
     lines: list[str] = []
     for head, below in under_heads(_in_order(hypotheses)):
         lines += [f"  {head.value}", *(line for item in below for line in _wrap(item.sentence, "    - ", "      "))]
-    return [UNVERIFIED, OPEN, *lines] if lines else [CLOSED]
+    return [OPEN, *lines] if lines else [CLOSED]
 
 
 def under_heads(hypotheses: Iterable[Hypothesis]) -> list[tuple[Head, list[Hypothesis]]]:
@@ -187,7 +187,7 @@ def guarantee_text(guarantee: Stated) -> str:
     """Return a guarantee on one line: subject, bound, and the ids of all open hypotheses."""
     bound = f"{guarantee.subject!r}: {describe_bound(guarantee)}"
     names = ", ".join(item.id for item in guarantee.hypotheses)
-    return f"{bound}, if {len(guarantee.hypotheses)} open hypotheses hold: {names}" if names else f"{bound}, {CLOSED}"
+    return f"{bound}, under {count_assumptions(len(guarantee.hypotheses))}: {names}" if names else f"{bound}, {CLOSED}"
 
 
 @show_text.register(Guarantee)
@@ -219,7 +219,7 @@ def _discharged_html(guarantee: Stated) -> Child:
     if not guarantee.discharged:
         return None
     items = [f"{item.hypothesis} [{item.evidence}]" for item in guarantee.discharged]
-    return cards.fold(f"{len(items)} more {'is' if len(items) == 1 else 'are'} discharged", cards.listed(items))
+    return cards.fold(count_assumptions(len(items), "settled"), cards.listed(items))
 
 
 def _derivation_html(guarantee: Stated, derivation: Derivation) -> Child:

@@ -11,7 +11,7 @@ from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Losses, ProfileBound, SampledBound
 from accountant.guarantees.statements import READS_NOTHING, WORLD, may_close
 from accountant.guarantees.stored import HYPOTHESES, HYPOTHESIS, OPTIONS, PROFILE, PROOFS, SAMPLING_RULE, TEXT
-from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee, restate, settle
+from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee, restate, update_hypotheses
 from accountant.rules import SamplingRule, refuse_oracle
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
 from profiles.evaluation import constant_value
@@ -259,7 +259,7 @@ def discharge(guarantee: Guarantee, hypothesis: Hypothesis | str, evidence: str)
             f"the hypothesis {found[0].id!r} is about the world and was to be discharged by words, which make nothing true; leave it open, "
             "or let a step of code see to it"
         )
-    return settle(guarantee, {found[0]: evidence})
+    return update_hypotheses(guarantee, {found[0]: evidence})
 
 
 @Signature("discharge", {"hypothesis": HYPOTHESIS, "evidence_text": TEXT}).of
@@ -271,7 +271,7 @@ def _discharge_again(guarantee: Guarantee, hypothesis: Hypothesis, evidence: str
     require_guarantee(guarantee)
     if hypothesis not in guarantee.hypotheses:
         raise InvalidArgument(f"{hypothesis.sentence[:100]!r} is not an open hypothesis of {guarantee.subject!r}; correct the file")
-    return settle(guarantee, {hypothesis: evidence}) if may_close(hypothesis, evidence) else guarantee
+    return update_hypotheses(guarantee, {hypothesis: evidence}) if may_close(hypothesis, evidence) else guarantee
 
 
 @Signature("assume", {"hypotheses": HYPOTHESES}).of
@@ -280,7 +280,7 @@ def assume(guarantee: Guarantee, hypotheses: Sequence[Hypothesis | str]) -> Guar
     require_guarantee(guarantee)
     if isinstance(hypotheses, str):
         raise InvalidArgument(f"hypotheses to assume are a sequence of texts, but the text {hypotheses[:60]!r} was found; put it in a list")
-    return settle(guarantee, supposes=[as_hypothesis(item) for item in hypotheses])
+    return update_hypotheses(guarantee, supposes=[as_hypothesis(item) for item in hypotheses])
 
 
 #: What a run rests on that computes the statistics of the rows which it is given: it does not see what they were made of.

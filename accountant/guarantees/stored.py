@@ -214,14 +214,24 @@ def read_derivation(value: object, depth: int = 0) -> Derivation:
     texts = [read_string(found[key], f"the {key} of a derivation") for key in ("rule", "statement", "conclusion")]
     try:
         claims = read_strings(found["claims"], "the claims of a derivation")
-        return Derivation.stated(texts[0], texts[1], _say_now(texts[2]), claims, tuple(premises))
+        return Derivation.stated(texts[0], texts[1], _say_now(texts[2]), tuple(map(_say_now, claims)), tuple(premises))
     except InvalidArgument:
         raise UnreadableFile(f"the derivation rule {texts[0][:60]!r} is unknown; use a release that has it") from None
 
 
-def _say_now(conclusion: str) -> str:
-    """Return what a step concludes in the words of now: directions had other names in versions 1 and 2."""
-    return re.sub(r"\b(epsilon|delta)_(plus|minus)\b", lambda found: f"{found[1]}_{'remove' if found[2] == 'plus' else 'add'}", conclusion)
+#: Words of earlier releases in what a step concludes and in how it was proved, and what says the same now.
+_EARLIER_WORDS = {
+    "this step is no claim of the kernel; the conditions that it rests on are": (
+        "the kernel checks the conditions that this step rests on, and not the step itself"
+    ),
+}
+
+
+def _say_now(text: str) -> str:
+    """Return what a step concludes, or how it was proved, in the words of now: directions had other names in versions 1 and 2."""
+    for earlier, now in _EARLIER_WORDS.items():
+        text = text.replace(earlier, now)
+    return re.sub(r"\b(epsilon|delta)_(plus|minus)\b", lambda found: f"{found[1]}_{'remove' if found[2] == 'plus' else 'add'}", text)
 
 
 def write_discharged(discharged: Discharged) -> dict[str, Any]:

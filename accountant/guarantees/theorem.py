@@ -49,7 +49,7 @@ class Carried:
         """Return what is to be carried of a guarantee."""
         return cls(guarantee.protection, guarantee.hypotheses, guarantee.discharged)
 
-    def settle(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis | str], subject: str) -> Carried:
+    def update_hypotheses(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis | str], subject: str) -> Carried:
         """Return it with some hypotheses discharged for ``subject``, each with the reason, and others added; what is not open is passed by.
 
         Raises :class:`InvalidArgument` for words in place of a step of code.
@@ -105,7 +105,7 @@ class Derivation:
         if basis.theorems or basis.page or left.intersection(self.says):
             return basis.mark
         found = dict.fromkeys(item.evidence for item in discharged if item.hypothesis in self.says)
-        return f"a hypothesis says it, which is discharged: {'; '.join(found)}" if found else basis.mark
+        return f"an assumption says it, which is settled: {'; '.join(found)}" if found else basis.mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Guarantee:
-    """A statement that the rules of this package have made: a theorem under its ``hypotheses``, which nobody has discharged.
+    """A statement that the rules of this package have made: a theorem under its ``hypotheses``, the assumptions that nothing has verified.
 
     ``call``: the one that made it, where rules record their calls.
     """
@@ -180,7 +180,7 @@ class Guarantee:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What it rests on and nobody has discharged."""
+        """The unverified assumptions that it rests on."""
         return self.statement.hypotheses
 
     @property
@@ -292,7 +292,7 @@ def conclude(
     return Guarantee(Statement(subject, bound, whole, remaining, _once(closed), derivation), _SEAL, made)
 
 
-def settle(
+def update_hypotheses(
     guarantee: Guarantee,
     discharges: Mapping[Hypothesis, str] | None = None,
     supposes: Iterable[Hypothesis | str] = (),
@@ -313,7 +313,7 @@ def settle(
         map(resembles_exact, found.values())
     ):  # the words of a theorem with premises of its own, which would be left out here
         raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
-    left = Carried.of(guarantee).settle(found, (), guarantee.subject)
+    left = Carried.of(guarantee).update_hypotheses(found, (), guarantee.subject)
     call = guarantee.call
     for item, reason in found.items():
         call = Call("discharge", (("hypothesis", item), ("evidence_text", reason)), (call,))

@@ -18,7 +18,7 @@ from typing import Any
 
 from accountant.compositions import toml_format
 from accountant.curves.curve import curve_of
-from accountant.guarantees import CurveBound, Guarantee, Losses, ProfileBound, SampledBound, settle
+from accountant.guarantees import CurveBound, Guarantee, Losses, ProfileBound, SampledBound, update_hypotheses
 from accountant.guarantees.theorem import require_guarantee
 from accountant.interop import releases
 from accountant.interop.files import write_guarantee
@@ -90,7 +90,11 @@ def take(body: Any, out_of: str, **details: Any) -> Guarantee:
     """
     carrier = find_carrier(out_of)
     made = carrier.take(body, **details)
-    return made if carrier.says(body) else settle(made, supposes=(HYPOTHESES_UNKNOWN.about(name=made.subject, carrier=carrier.what),))
+    return (
+        made
+        if carrier.says(body)
+        else update_hypotheses(made, supposes=(HYPOTHESES_UNKNOWN.about(name=made.subject, carrier=carrier.what),))
+    )
 
 
 def read_release(text: str, name: str = "the file") -> Guarantee:

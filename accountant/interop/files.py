@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from accountant.guarantees.budgets import KEPT
-from accountant.guarantees.calls import read_call, write_call
 from accountant.guarantees.measures import Bound, Losses
+from accountant.guarantees.recording import read_call, write_call
 from accountant.guarantees.render import render
 from accountant.guarantees.statements import RULES, SAID_BY_FILE
 from accountant.guarantees.stored import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from accountant.applications.kmeans import certificate as kmeans
 from accountant.applications.statistics import certificate as statistics
-from accountant.guarantees import Guarantee, amplify_by_importance_sampling, derive_profile, settle, worst_case
+from accountant.guarantees import Guarantee, amplify_by_importance_sampling, derive_profile, update_hypotheses, worst_case
 from accountant.guarantees.gaussian_samples import bound_by_cover
 from accountant.guarantees.measures import Losses
 from accountant.guarantees.rules import list_premises
@@ -19,8 +19,8 @@ from accountant.interop.replaying import find_unrepeatable, replay
 from accountant.rules import rule_from_expression
 from accountant.samples.certificate import FORMAT as SAMPLE
 from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
-from accountant.weights.gaussian.covers import FORMAT as COVER
-from accountant.weights.gaussian.covers import check_cover
+from accountant.weights.gaussian.cover_certificate import FORMAT as COVER
+from accountant.weights.gaussian.cover_certificate import check_cover
 from profiles import UnreadableFile, to_exact
 from profiles.hypotheses import FILE_IS_RIGHT, PUBLIC_CONSTANTS, REGISTRY, Hypothesis, as_hypothesis, restore
 from profiles.protection import RECORDS, read_protection
@@ -70,7 +70,7 @@ def read_epsilon(text: str) -> Guarantee:
     profile = declare_stated(whole["profile"])
     rule = rule_from_expression(whole["sampling"]["q"], profile)
     found = amplify_by_importance_sampling(derive_profile(profile), rule)
-    return settle(worst_case(found, certificate=proof), supposes=(*told, _NUMBERS))
+    return update_hypotheses(worst_case(found, certificate=proof), supposes=(*told, _NUMBERS))
 
 
 def read_told(whole: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
@@ -88,7 +88,7 @@ def read_cover(text: str) -> Guarantee:
     profile = declare_stated(whole["profile"])
     rule = rule_from_expression(whole["sampling"]["q"], profile)
     found = bound_by_cover(profile, rule=rule, at_delta=to_exact(whole["delta"]), steps=whole["steps"], weight_cover=whole)
-    return settle(found, supposes=(_NUMBERS,))
+    return update_hypotheses(found, supposes=(_NUMBERS,))
 
 
 def read_sample(text: str) -> Guarantee:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.guarantees import Guarantee, assume
-from accountant.guarantees.calls import CALLS, load_calls
 from accountant.guarantees.derive import BOUNDING, CONSTRAINED
 from accountant.guarantees.measures import Bound, Losses, SampledBound
+from accountant.guarantees.recording import CALLS
 from accountant.guarantees.theorem import Call, Statement, require_guarantee
 from accountant.interop.files import ReadGuarantee
 from accountant.rules import RULES, SamplingRule, make_rule, rule_from_expression
@@ -56,7 +56,7 @@ def find_unrepeatable(call: Call | None) -> str | None:
     """Return why the calls of a file cannot be made again by anybody, None where they can: what they make is then compared."""
     if call is None:
         return "one of its calls is not recorded"
-    if call.name not in load_calls():
+    if call.name not in CALLS:
         return f"the call of {call.name[:60]!r} cannot be made again from a file"
     return next(filter(None, map(find_unrepeatable, call.premises)), None)
 
@@ -81,7 +81,7 @@ class _Replay:
         for guarantee in self.known:
             if guarantee.call == call:
                 return guarantee
-        if call.name not in load_calls():
+        if call.name not in CALLS:
             raise NotReplayed(f"the call of {call.name[:60]!r} cannot be repeated from a file; use suppose instead")
         signature, rule = CALLS[call.name]
         premises = [self.make(premise) for premise in call.premises]

@@ -2,6 +2,6 @@
 
 from accountant.ledger.analysis import Analysis, Charged
 from accountant.ledger.ledger import Ledger, Receipt
-from accountant.ledger.release import Release
+from accountant.ledger.release import LedgerRelease
 
-__all__ = ["Analysis", "Charged", "Ledger", "Receipt", "Release"]
+__all__ = ["Analysis", "Charged", "Ledger", "LedgerRelease", "Receipt"]

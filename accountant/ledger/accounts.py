@@ -47,7 +47,7 @@ class Spent:
 
 class Accounts(Protocol):
     """The accounts of a ledger: chunks of rows of its store (:class:`~accountant.ledger.book.Book`), or a table beside it
-    (:class:`~accountant.ledger.tables.book.TableBook`). What ``entry`` does to them goes into its ``digest``.
+    (:class:`~accountant.ledger.tables.accounts_table.TableBook`). What ``entry`` does to them goes into its ``digest``.
     """
 
     def refresh(self, last: Entry | None = None) -> None:

@@ -56,7 +56,7 @@ def floor_text(amount: int, digits: int = 12) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class CostGrid:
     """The multiples of 2^(``shift`` − 40) nat, to which all costs of one release are rounded up.
 
     It is fixed by the public worst case of the release: the worst cost has at most 32 bits. A coarse grid makes the cost of a record a
@@ -81,7 +81,7 @@ class Grid:
         return np.left_shift(steps, self.shift)
 
 
-def choose_grid(worst: Fraction, bits: int = 32) -> Grid:
+def choose_grid(worst: Fraction, bits: int = 32) -> CostGrid:
     """Return the finest grid, not below the step of the ledger, on which the public worst cost has at most ``bits`` bits.
 
     >>> choose_grid(Fraction(1, 300)).shift, choose_grid(Fraction(1)).shift
@@ -90,4 +90,4 @@ def choose_grid(worst: Fraction, bits: int = 32) -> Grid:
     if worst > to_nats(MOST):
         raise InvalidArgument(f"a charge of at most 2^22 nats was expected, but {shorten(worst)} was found; it promises nothing")
     shift = max(0, to_cost(worst).bit_length() - bits)
-    return Grid(shift + (Grid(shift).round_up(worst) >> bits))
+    return CostGrid(shift + (CostGrid(shift).round_up(worst) >> bits))

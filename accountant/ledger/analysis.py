@@ -26,9 +26,9 @@ from accountant.ledger.inputs import Seen, look
 from accountant.ledger.log import CHARGE, OUTPUT
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.outputs import load_output
-from accountant.ledger.release import Release
-from accountant.ledger.rows import Matrix, RowBatch, Rows
-from accountant.ledger.settings import Mode, to_key
+from accountant.ledger.release import LedgerRelease
+from accountant.ledger.rows import LedgerRows, Matrix, RowBatch
+from accountant.ledger.settings import ReleaseMode, to_key
 from accountant.ledger.units import to_ids
 from profiles import Declaration, InvalidArgument, InvalidData, InvalidNumber, Profile, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
@@ -97,7 +97,7 @@ class Analysis:
     @property
     def everybody(self) -> bool:
         """Whether every row takes part for certain: in public mode, where a release that does not fit is refused as a whole."""
-        return self.ledger.settings.mode is Mode.PUBLIC
+        return self.ledger.settings.mode is ReleaseMode.PUBLIC
 
     @property
     def notion(self) -> LedgerNotion:
@@ -134,12 +134,12 @@ class Analysis:
         self.ledger.require_unused(self.name)
         charge = self._prepare(guarantee, curve, personal)
         run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
-        charge = charge.settle({}, (ARITHMETIC, *run_elsewhere))
+        charge = charge.update_hypotheses({}, (ARITHMETIC, *run_elsewhere))
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
         receipt = self.ledger.charge_rows(self.name, charge, batches, self.seen)
         output = run(receipt.active)
         receipt.require_same()  # the rows may have been read again
-        with Release(self.ledger, self.name) as release:
+        with LedgerRelease(self.ledger, self.name) as release:
             stored = release.publish({"arguments": said, "released": output})
         return stored["released"], self._tell(served=False)
 
@@ -159,7 +159,7 @@ class Analysis:
             if statistics:
                 raise InvalidArgument("a cost for each row was given beside a file, which has rows of its own; give ids in its place")
             found = 0
-            for batch in Rows(self.data, self.key, specs).batches():
+            for batch in LedgerRows(self.data, self.key, specs).batches():
                 found += batch.size
                 yield batch
             if size not in (None, found):

@@ -21,7 +21,7 @@ from accountant.ledger.ledger import Ledger, open_journal
 from accountant.ledger.log import END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
 from accountant.ledger.packing import pack
 from accountant.ledger.places import to_place
-from accountant.ledger.settings import Settings, make_token, open_settings
+from accountant.ledger.settings import LedgerSettings, make_token, open_settings
 from accountant.ledger.store import Store
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher
@@ -43,7 +43,7 @@ class _Batch:
 
 
 def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
-    """Write the log of a ledger, with all that it did to the accounts, to a file that appears whole or not at all; return its entries.
+    """Write the log of a ledger, with all that it did to the accounts, to a file, atomically; return its entries.
 
     It is private like the ledger itself: it has what each account was charged, though no ids.
     """
@@ -112,7 +112,7 @@ def restore(
         raise
 
 
-def _find_folder(settings: Settings, table: str | os.PathLike[str] | None) -> Folder | None:
+def _find_folder(settings: LedgerSettings, table: str | os.PathLike[str] | None) -> Folder | None:
     """Return the folder of a ledger with a table. Raises :class:`InvalidArgument` where none is named, or for a ledger without one."""
     if settings.table != (table is not None):
         how = "needs the folder of its table, but none was named" if settings.table else "has no table, but a folder for one was named"
@@ -253,7 +253,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
         tuple(dict.fromkeys((*(item for part in parts for item in part.hypotheses), *whole.hypotheses))),
         tuple(dict.fromkeys(item for part in parts for item in part.discharged)),
     )
-    settings = Settings(
+    settings = LedgerSettings(
         make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
         ledger.settings.check, ledger.settings.protection, head.hash.hex(), spent, carried,
     )  # fmt: skip

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from accountant.ledger.accounts import Asked, Cost, Count, Spent
-from accountant.ledger.ahead import compute_ahead, keep_memory, read_ahead
 from accountant.ledger.log import Change, Digest, Entry, Segment
 from accountant.ledger.matching import Matched, Pending, fill, join, shrink, spell
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
+from accountant.ledger.prefetch import compute_ahead, keep_memory, read_ahead
 from accountant.ledger.rows import RowBatch
-from accountant.ledger.store import Account, Store
+from accountant.ledger.store import AccountChunk, Store
 from accountant.ledger.units import WIDTH, Hasher, Ids, Index, all_differ, group
 from profiles import InvalidData
 from profiles.arrays import Booleans, Integers, Positions
@@ -218,14 +218,14 @@ class Book:
         """
         active = np.zeros(matched.totals.size, dtype=np.bool_)
 
-        def decide(chunk: int, part: slice, account: Account | None) -> tuple[Change, Account]:
+        def decide(chunk: int, part: slice, account: AccountChunk | None) -> tuple[Change, AccountChunk]:
             spent, budgets = self._unpack(account, part, entry, matched)
             amounts = cost(matched.totals[part].astype(np.int64))
             takes_part = matched.present[part] & (spent + amounts <= budgets)
             amounts[~takes_part] = 0
             active[part] = takes_part
             spent += amounts
-            return Change("cost", chunk, pack(amounts)), Account.sealed(chunk, entry, pack(spent), pack(budgets), self._hasher)
+            return Change("cost", chunk, pack(amounts)), AccountChunk.sealed(chunk, entry, pack(spent), pack(budgets), self._hasher)
 
         chunks = ((chunk, part, self._store.read_account(chunk)) for chunk, part in enumerate(iter_chunks(matched.totals.size)))
         for change, account in compute_ahead(decide, chunks):  # the store is read and written by this thread alone
@@ -259,12 +259,12 @@ class Book:
         change = Change("budget", chunk, pack(budgets))
         self._store.write_change(entry, change)
         digest.add_change(change)
-        self._store.write_account(Account.sealed(chunk, entry, pack(spent), change.packed, self._hasher))
+        self._store.write_account(AccountChunk.sealed(chunk, entry, pack(spent), change.packed, self._hasher))
 
     def _read(self, chunk: int, part: slice, entry: int, matched: Matched) -> tuple[Integers, Integers]:
         return self._unpack(self._store.read_account(chunk), part, entry, matched)
 
-    def _unpack(self, account: Account | None, part: slice, entry: int, matched: Matched) -> tuple[Integers, Integers]:
+    def _unpack(self, account: AccountChunk | None, part: slice, entry: int, matched: Matched) -> tuple[Integers, Integers]:
         """Return what the accounts of a chunk spent, and their budgets; those that were opened just now have spent nothing."""
         size = part.stop - part.start
         known = min(max(matched.known - part.start, 0), size)
@@ -284,7 +284,7 @@ class Book:
         budgets[before.size :] = matched.budgets[fresh : fresh + size - before.size]
         return spent, budgets
 
-    def require_whole(self, account: Account, entry: int) -> None:
+    def require_whole(self, account: AccountChunk, entry: int) -> None:
         """Refuse accounts that are not what was written last: by this ``entry``, or by the last one before it that changed accounts.
 
         Raises :class:`LedgerRejected`.
@@ -326,7 +326,7 @@ class Book:
         repaired = 0
         for chunk, spent, budgets in self.fold(entries):
             found = self._store.read_account(chunk)
-            made = Account.sealed(chunk, last.get(chunk, 0), pack(spent), pack(budgets), self._hasher)
+            made = AccountChunk.sealed(chunk, last.get(chunk, 0), pack(spent), pack(budgets), self._hasher)
             if found != made:
                 repaired += 1
                 if write:

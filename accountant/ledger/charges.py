@@ -16,11 +16,11 @@ from accountant.guarantees.bounds import bound_epsilon
 from accountant.guarantees.derive import DerivedEpsilon, bound_without_sampling
 from accountant.guarantees.gaussian import bound_mu
 from accountant.guarantees.measures import Bound, CurveBound, Losses
-from accountant.guarantees.proved import derive_mechanism
+from accountant.guarantees.mechanism_proofs import derive_mechanism
 from accountant.guarantees.rules import derive_profile
 from accountant.guarantees.stored import write_carried, write_rule
 from accountant.guarantees.theorem import Carried, Guarantee
-from accountant.ledger.amounts import MOST, Grid, choose_grid
+from accountant.ledger.amounts import MOST, CostGrid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
 from accountant.ledger.steps import Rounding
 from accountant.rules import make_rule
@@ -51,15 +51,15 @@ class Charge:
     profile: Profile
     notion: LedgerNotion
     worst: Fraction
-    shifts: Grid
-    costs: Grid
+    shifts: CostGrid
+    costs: CostGrid
     rounding: Rounding
     plan: SamplingPlan | None
     carried: Carried
 
-    def settle(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis]) -> Charge:
+    def update_hypotheses(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis]) -> Charge:
         """Return the charge with some hypotheses discharged, each with the reason, and others added."""
-        return replace(self, carried=self.carried.settle(discharges, supposes, self.profile.name))
+        return replace(self, carried=self.carried.update_hypotheses(discharges, supposes, self.profile.name))
 
     def restate(self, said: Sequence[Hypothesis]) -> Charge:
         """Return the charge with ``said`` in place of the hypotheses of the same ids, such as how a statistic is read."""
@@ -277,4 +277,4 @@ def _suppose(declaration: Declaration) -> Carried:
         found = Carried.of(derive_profile(profile, tuple(dict.fromkeys(given))))
     else:
         found = Carried(RECORDS, (name_declaration(profile), *OF_MECHANISMS, *RECORDS.unit.hypotheses, *given))
-    return found.settle({}, own, profile.name)
+    return found.update_hypotheses({}, own, profile.name)

@@ -71,7 +71,7 @@ class Database(Protocol):
         """Close it and remove it: for one that was just made, and in which nothing was charged."""
 
 
-class Place(Protocol):
+class StoreLocation(Protocol):
     """Where a ledger is or will be."""
 
     @property

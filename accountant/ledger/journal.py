@@ -12,7 +12,7 @@ from accountant.files import sync_folder
 from accountant.ledger.accounts import Accounts
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
-from accountant.ledger.database import Place
+from accountant.ledger.database import StoreLocation
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.log import CHANGING, CHARGE, END, OPEN, START, Digest, Entry, body_text, check_entry, make_entry
 from accountant.ledger.store import Store
@@ -142,7 +142,7 @@ def find_place(store: Store, what: str, given: str | os.PathLike[str] | None) ->
     return Path(found).absolute()
 
 
-def find_secret(place: Place, given: str | os.PathLike[str] | None) -> Path:
+def find_secret(place: StoreLocation, given: str | os.PathLike[str] | None) -> Path:
     """Return where the secret of a new ledger is. Raises :class:`InvalidArgument` where that must be said, and was not."""
     found = place.secret if given is None else Path(given)
     if found is None:

@@ -33,12 +33,12 @@ from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.outputs import load_output
 from accountant.ledger.places import to_place
-from accountant.ledger.release import Release, prepare_release
+from accountant.ledger.release import LedgerRelease, prepare_release
 from accountant.ledger.rows import RowBatch, open_rows
 from accountant.ledger.settings import (
     BudgetRule,
-    Mode,
-    Settings,
+    LedgerSettings,
+    ReleaseMode,
     budget_body,
     make_check,
     make_token,
@@ -52,7 +52,7 @@ from accountant.ledger.settings import (
     to_records,
 )
 from accountant.ledger.store import Store
-from accountant.ledger.tables.book import TableBook
+from accountant.ledger.tables.accounts_table import TableBook
 from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher, spell_text
@@ -97,7 +97,7 @@ class Ledger:
 
     __slots__ = ("journal", "settings")
 
-    def __init__(self, journal: Journal, settings: Settings) -> None:
+    def __init__(self, journal: Journal, settings: LedgerSettings) -> None:
         self.journal, self.settings = journal, settings
 
     @classmethod
@@ -132,7 +132,7 @@ class Ledger:
         """
         rule, chosen, columns = to_budget_rule(budget, attributes), to_mode(mode), to_key(key)
         hidden = secrets.token_bytes(SECRET_BYTES)
-        settings = Settings(
+        settings = LedgerSettings(
             make_token(),
             to_ledger_notion(notion),
             chosen,
@@ -165,7 +165,7 @@ class Ledger:
         anchor: str | os.PathLike[str],
         secret: str | os.PathLike[str] | None,
         hidden: bytes,
-        settings: Settings,
+        settings: LedgerSettings,
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
     ) -> Ledger:
@@ -302,7 +302,7 @@ class Ledger:
         read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
         supposed = (*((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
-        return self.charge_rows(name, charge.restate(read).settle({}, supposed), rows, seen)
+        return self.charge_rows(name, charge.restate(read).update_hypotheses({}, supposed), rows, seen)
 
     def find_data(self, data: Any) -> Any:
         """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""
@@ -335,7 +335,7 @@ class Ledger:
             self._require_room(cost, spent)
             asked = Asked(rows, budget.count, count, self.settings.records)
             found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
-            if self.settings.mode is Mode.PUBLIC and not found.everybody:
+            if self.settings.mode is ReleaseMode.PUBLIC and not found.everybody:
                 raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
             if seen is not None:
                 seen.require_same("nothing was charged: charge it again")
@@ -358,7 +358,7 @@ class Ledger:
             raise ReleaseUsed(f"the release {name!r} was to be charged, but entry {entry.sequence} charged it before; {how}")
 
     def _require_room(self, cost: int, spent: int) -> None:
-        if self.settings.mode is Mode.PUBLIC and spent > self.budget.least:
+        if self.settings.mode is ReleaseMode.PUBLIC and spent > self.budget.least:
             left = max(self.budget.least - (spent - cost), 0)
             raise OverBudget(
                 f"a release that costs up to {amount_text(cost)} nats of {self.settings.notion.sign} was to be charged, but "
@@ -367,7 +367,7 @@ class Ledger:
 
     def release(
         self, name: str, mechanism: Any, data: Any = None, *, key: object = None, ids: Any = None, bits: object = None, **sampling: Any
-    ) -> Release:
+    ) -> LedgerRelease:
         """Charge a release and return what it may be run on, for a ``with`` block that runs it and publishes the output.
 
             with ledger.release("2026-07 centres", mechanism, data) as r:
@@ -528,7 +528,7 @@ class Ledger:
         return repaired
 
 
-def open_journal(store: Store, anchor: Anchor, hasher: Hasher, settings: Settings, folder: Folder | None, engine: object) -> Journal:
+def open_journal(store: Store, anchor: Anchor, hasher: Hasher, settings: LedgerSettings, folder: Folder | None, engine: object) -> Journal:
     """Return the journal of a ledger, whose accounts are in the table in ``folder`` where there is one. Raises :class:`InvalidArgument`."""
     if folder is None:
         if engine is not None:

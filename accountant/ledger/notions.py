@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.ledger.amounts import BITS, Grid
+from accountant.ledger.amounts import BITS, CostGrid
 from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.arrays import Integers
 from profiles.notions import ProfileNotion
@@ -73,7 +73,7 @@ class LedgerNotion(Enum):
         """
         return total if self is LedgerNotion.PURE else total * total / 2
 
-    def charge_steps(self, totals: Integers, shifts: Grid, costs: Grid) -> Integers:
+    def charge_steps(self, totals: Integers, shifts: CostGrid, costs: CostGrid) -> Integers:
         """Return what users are charged for their ``totals`` of ``shifts``, in steps of ``costs``, rounded up, and at most 2^62."""
         if self is LedgerNotion.PURE:
             return totals

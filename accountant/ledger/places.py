@@ -6,12 +6,12 @@ import os
 import re
 from pathlib import Path
 
-from accountant.ledger.database import Place
+from accountant.ledger.database import StoreLocation
 from accountant.ledger.sqlite import FilePlace
 from profiles import InvalidArgument
 
 
-def to_place(value: object) -> Place:
+def to_place(value: object) -> StoreLocation:
     """Return where a ledger is: a path, or the address ``postgresql://HOST/DATABASE#SCHEMA`` of a schema of a server.
 
     Raises :class:`InvalidArgument`, :class:`profiles.MissingExtra` for a server without psycopg.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from accountant.ledger.ledger import Ledger
 
 
-class Release:
+class LedgerRelease:
     """One release: charged, and to be run once on ``active_data`` with ``weights``; or ``published`` before.
 
     ``active_data``: the records that take part, shape (n, d); ``active``: which rows of the data these are, for what takes them in another
@@ -120,7 +120,7 @@ def prepare_release(
     bits: object,
     sampling: Mapping[str, Any],
     noise: Hypothesis | None = None,
-) -> Release:
+) -> LedgerRelease:
     """Charge a release of a mechanism and return it, or the one that was published. See :meth:`~accountant.ledger.Ledger.release`.
 
     ``noise``: what is supposed of the random numbers of a run that the caller makes at once; None where a user runs it.
@@ -132,7 +132,7 @@ def prepare_release(
         )
     ledger.journal.catch_up()
     if ledger.journal.find(OUTPUT, checked) is not None:
-        return Release(ledger, checked)
+        return LedgerRelease(ledger, checked)
     ledger.require_unused(checked)
     promised = isinstance(mechanism, Guarantee)
     runnable = callable(getattr(mechanism, "statistic", None)) and callable(getattr(mechanism, "run", None))
@@ -151,7 +151,7 @@ def prepare_release(
         q = np.concatenate([item.probabilities for item in receipt.selections])
         rows = rows & sampler.select(q)
         weights = np.concatenate([item.weights for item in receipt.selections])[rows]
-    return Release(ledger, checked, matrix.values[rows], weights, rows)
+    return LedgerRelease(ledger, checked, matrix.values[rows], weights, rows)
 
 
 def _settle(charge: Charge, mechanism: object, name: str, sampler: PoissonSampler, noise: Hypothesis | None) -> Charge:
@@ -159,7 +159,7 @@ def _settle(charge: Charge, mechanism: object, name: str, sampler: PoissonSample
     if describe_proof(mechanism) is not None and any(item.id == RECORD_STATISTICS.id for item in charge.carried.hypotheses):
         charge = charge.restate((GIVEN_ROW,))
     if noise is None:
-        return charge.settle({}, (ARITHMETIC, RUN_ON_ACTIVE.about(name=name)))
+        return charge.update_hypotheses({}, (ARITHMETIC, RUN_ON_ACTIVE.about(name=name)))
     run = Run(noise=noise, draws=None if charge.plan is None else sampler.source.hypothesis, known=ships(mechanism))
     done = {charge.carried.protection.state(item): reason for item, reason in run.discharges().items()}
-    return charge.settle(done, (*run.supposes(), ARITHMETIC))
+    return charge.update_hypotheses(done, (*run.supposes(), ARITHMETIC))

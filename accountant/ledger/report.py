@@ -8,7 +8,7 @@ from accountant.guarantees import to_json
 from accountant.ledger.amounts import amount_text, floor_text
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, Entry
-from accountant.ledger.settings import Mode
+from accountant.ledger.settings import ReleaseMode
 from profiles.stored import profile_from_object
 from profiles.terms import to_text
 
@@ -32,7 +32,7 @@ def report_public(ledger: Ledger) -> dict[str, Any]:
         "records": settings.records,
         "budget": {"expression": budget.text, "least": floor_text(budget.least), "most": floor_text(budget.most)},
         "at_worst": amount_text(spent),
-        **({"left": floor_text(max(budget.least - spent, 0))} if settings.mode is Mode.PUBLIC else {}),
+        **({"left": floor_text(max(budget.least - spent, 0))} if settings.mode is ReleaseMode.PUBLIC else {}),
         "entries": [_tell(ledger, entry) for entry in ledger.journal.entries],
         "guarantee": to_json(ledger.guarantee()),
     }

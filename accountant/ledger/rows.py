@@ -14,8 +14,8 @@ from accountant.data.decimals import to_number
 from accountant.data.opening import open_dataset
 from accountant.data.specs import StatisticSpec
 from accountant.data.tables import numeric_columns
-from accountant.ledger.ahead import read_ahead
 from accountant.ledger.packing import CHUNK
+from accountant.ledger.prefetch import read_ahead
 from accountant.ledger.units import Ids, read_ids, to_ids
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats
@@ -34,7 +34,7 @@ class RowBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class LedgerRows:
     """Rows that can be read once: by batches of at most CHUNK rows, with the statistics of ``specs``. ``key``: the columns of the ids."""
 
     data: Any
@@ -82,7 +82,7 @@ def leave_out(spec: StatisticSpec, key: Sequence[str]) -> StatisticSpec:
 def open_rows(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec], ids: Any = None) -> Iterator[RowBatch]:
     """Return the batches of a data set, with the ids of their units: read from the ``key`` columns, or given beside an array."""
     if ids is None:
-        return read_ahead(Rows(data, key, tuple(specs)).batches())
+        return read_ahead(LedgerRows(data, key, tuple(specs)).batches())
     return load_matrix(data, key, specs, ids).batches({})
 
 

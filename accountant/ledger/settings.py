@@ -45,7 +45,7 @@ _UNITS = (Unit.USER, Unit.USER_PERIOD)
 _BITS = 200
 
 
-class Mode(Enum):
+class ReleaseMode(Enum):
     """Whom a release leaves out: in ``individual`` mode whoever has no room for it, in ``public`` mode nobody (it is refused)."""
 
     INDIVIDUAL = "individual"
@@ -138,7 +138,7 @@ def _constant(term: Term, low: Fraction) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LedgerSettings:
     """What a ledger was opened with. ``records``: how many records of one unit a release has at most, None where any number may come.
 
     ``check`` is a hash of the secret, which tells another secret from it; ``continues``: the last hash of the ledger that this one goes on
@@ -148,7 +148,7 @@ class Settings:
 
     ledger: str
     notion: LedgerNotion
-    mode: Mode
+    mode: ReleaseMode
     key: tuple[str, ...]
     budget: BudgetRule
     records: int | None
@@ -208,7 +208,7 @@ def read_budget(value: object) -> BudgetRule:
     return BudgetRule(made.text, made.attributes, made.term, min(made.least, least), max(made.most, most))
 
 
-def read_settings(entry: Entry) -> Settings:
+def read_settings(entry: Entry) -> LedgerSettings:
     """Return the settings of the first entry. Raises :class:`UnreadableFile`, also for an unknown format."""
     body = entry.body
     known = (*_EARLIER, FORMAT, TABLE_FORMAT)
@@ -226,7 +226,7 @@ def read_settings(entry: Entry) -> Settings:
     try:
         key = read_strings(found["key"], "the key")
         protection, carried = _read_earlier(key, continues) if earlier else _read_carried(found)
-        return Settings(
+        return LedgerSettings(
             read_string(found["ledger"], "the id of the ledger"),
             to_ledger_notion(read_string(found["notion"], "the notion")),
             to_mode(read_string(found["mode"], "the mode")),
@@ -273,7 +273,7 @@ def to_protection(unit: object, neighbors: object, key: Sequence[str]) -> Protec
     return found
 
 
-def open_settings(entry: Entry, secret: bytes) -> Settings:
+def open_settings(entry: Entry, secret: bytes) -> LedgerSettings:
     """Return the settings of the first entry of a ledger with this secret. Raises as :func:`read_settings`, :class:`LedgerRejected` where
     the entry is not the one that was written, :class:`InvalidArgument` for another secret.
     """
@@ -283,11 +283,11 @@ def open_settings(entry: Entry, secret: bytes) -> Settings:
     return found
 
 
-def to_mode(value: object) -> Mode:
+def to_mode(value: object) -> ReleaseMode:
     """Return a mode from its name. Raises :class:`InvalidArgument`."""
-    if isinstance(value, Mode):
+    if isinstance(value, ReleaseMode):
         return value
-    names = {item.value: item for item in Mode}
+    names = {item.value: item for item in ReleaseMode}
     if not isinstance(value, str) or value not in names:
         shown, hint = describe_unknown(value, names)
         raise InvalidArgument(f"the mode of a ledger is individual or public, but {shown} was found; choose one{hint}")
@@ -303,10 +303,10 @@ def to_key(value: object) -> tuple[str, ...]:
     return names
 
 
-def to_records(value: object, mode: Mode) -> int | None:
+def to_records(value: object, mode: ReleaseMode) -> int | None:
     """Return how many records a unit has at most. Raises :class:`InvalidArgument` for no limit in public mode."""
     if value is None:
-        return 1 if mode is Mode.PUBLIC else None
+        return 1 if mode is ReleaseMode.PUBLIC else None
     return to_integer(value, "the number of records of a unit", 1, 10**6)
 
 

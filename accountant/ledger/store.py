@@ -16,7 +16,7 @@ _Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class AccountChunk:
     """A chunk of accounts as it stands: what was spent and the budgets (packed), sealed with the number of the entry that wrote it."""
 
     chunk: int
@@ -26,7 +26,7 @@ class Account:
     seal: bytes
 
     @classmethod
-    def sealed(cls, chunk: int, sequence: int, spent: bytes, budgets: bytes, hasher: Hasher) -> Account:
+    def sealed(cls, chunk: int, sequence: int, spent: bytes, budgets: bytes, hasher: Hasher) -> AccountChunk:
         """Return a chunk with its seal."""
         return cls(chunk, sequence, spent, budgets, _seal(chunk, sequence, spent, budgets, hasher))
 
@@ -100,10 +100,10 @@ class Store:
         statement = "SELECT kind, chunk, packed FROM changes WHERE seq = ? ORDER BY kind, chunk"
         return self._rows(statement, (sequence,), (str, int, bytes), Change)
 
-    def read_account(self, chunk: int) -> Account | None:
+    def read_account(self, chunk: int) -> AccountChunk | None:
         """Return a chunk of accounts, None where there is none."""
         statement = "SELECT chunk, seq, spent, budgets, seal FROM accounts WHERE chunk = ?"
-        return self._row(statement, (chunk,), (int, int, bytes, bytes, bytes), Account)
+        return self._row(statement, (chunk,), (int, int, bytes, bytes, bytes), AccountChunk)
 
     def read_output(self, sequence: int) -> bytes | None:
         """Return the output that an entry stored."""
@@ -140,7 +140,7 @@ class Store:
         """Write what an entry does to a chunk."""
         self.database.execute("INSERT INTO changes VALUES (?, ?, ?, ?)", (sequence, change.kind, change.chunk, change.packed))
 
-    def write_account(self, account: Account) -> None:
+    def write_account(self, account: AccountChunk) -> None:
         """Write a chunk of accounts in place of the one that was."""
         row = (account.chunk, account.sequence, account.spent, account.budgets, account.seal)
         self.database.execute(

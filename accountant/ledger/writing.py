@@ -41,7 +41,7 @@ def check_active(path: Path, data: Any) -> None:
 
 
 def write_active(path: Path, data: Any, receipt: Receipt) -> None:
-    """Write the rows that a release may be run on, as they stand in the data, for their owner's eyes; whole or not at all.
+    """Write the rows that a release may be run on, as they stand in the data, for their owner's eyes; atomically.
 
     Raises :class:`InvalidData`.
     """

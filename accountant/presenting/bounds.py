@@ -14,6 +14,7 @@ from accountant.guarantees.render import guarantee_html, guarantee_text
 from accountant.report.curves import Curve, enclose_curve, loss_curves, sampled_curves, shown_statistics
 from accountant.weights.precise import OptimalWeight
 from profiles import InvalidArgument, Profile, decimal_text, exact_text
+from profiles.hypotheses import count_assumptions
 from profiles.presenting import cards
 from profiles.presenting.elements import Child
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
@@ -129,13 +130,13 @@ def plot_derived(found: DerivedEpsilon) -> Picture:
     _draw(axes, curves)
     upper = found.to_json()["epsilon"]["upper"]
     count = len(found.guarantee.hypotheses)
-    label = f"for all records: ψ ≤ {upper}" + (f",\nif {count} open hypotheses hold" if count else "")
+    label = f"for all records: ψ ≤ {upper}" + (f",\nunder {count_assumptions(count)}" if count else "")
     axes.axhline(float(found.bound.upper), color=COLOURS[1], linewidth=1.4, linestyle=":", label=label)
     axes.set(xlabel=f"statistic {statistic.name} of the record", ylabel="privacy loss in nats")
     axes.set_ylim(bottom=0, top=1.45 * max(float(found.bound.upper), *(float(s.upper) for curve in curves for s in curve.samples)))
     axes.legend(frameon=False, loc="upper left")
     told = f"The loss of a record against {statistic.name}, with and without sampling; the certified bound for all records is {upper}"
-    return Picture(figure, f"{told}, if {count} open hypotheses hold")
+    return Picture(figure, f"{told}, under {count_assumptions(count)}")
 
 
 def _draw(axes: Any, curves: list[Curve]) -> None:

@@ -48,7 +48,7 @@ class Plotted(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
+class EnclosedPoint:
     """A point of a curve: lower ≤ value ≤ upper at x."""
 
     x: Fraction
@@ -61,7 +61,7 @@ class Curve:
     """A named curve. ``round_up``: the safe side of its numbers, on which they are printed."""
 
     name: str
-    samples: tuple[CurvePoint, ...]
+    samples: tuple[EnclosedPoint, ...]
     round_up: bool = True
 
 
@@ -70,7 +70,7 @@ class Sizes:
     """The expected share of a sample against the target, for records spread evenly; and the rule's own share at its certified bound."""
 
     mean: Curve
-    rule: CurvePoint | None
+    rule: EnclosedPoint | None
     records: int
 
 
@@ -120,7 +120,7 @@ def weight_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
     rule = None if evidence.derived is None else evidence.derived.rule
     if rule is not None and rule.q is not None:
         found.append(enclose_curve("this report's rule: 1/q(x)", ("div", _ONE, rule.q), _records(evidence, statistic)))
-    best = [CurvePoint(record[statistic.name], weight, weight) for record, weight in _optimal(evidence, statistic) if weight is not None]
+    best = [EnclosedPoint(record[statistic.name], weight, weight) for record, weight in _optimal(evidence, statistic) if weight is not None]
     found.append(Curve("largest feasible for the target: w*(x)", tuple(best), round_up=False))
     return [curve for curve in found if curve.samples]
 
@@ -141,11 +141,11 @@ def sizes(evidence: Plotted) -> Sizes:
         target = Fraction(f"{float(least) * float(most / least) ** (k / TARGETS):.6g}")
         if target >= premise.least_target:
             share = Fraction(measure_size(profile, target, lambda: [columns], premise)[0]) / rows
-            samples.append(CurvePoint(target, share, min(share, Fraction(1))))
+            samples.append(EnclosedPoint(target, share, min(share, Fraction(1))))
     return Sizes(Curve("largest feasible weights", tuple(samples)), _rule_share(evidence, columns), rows)
 
 
-def _rule_share(evidence: Plotted, columns: Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]) -> CurvePoint | None:
+def _rule_share(evidence: Plotted, columns: Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]) -> EnclosedPoint | None:
     """Return the certified bound of an explicit rule, and the share that it selects of the same records, rounded up."""
     derived = evidence.derived
     if derived is None or derived.rule.q is None:
@@ -157,7 +157,7 @@ def _rule_share(evidence: Plotted, columns: Mapping[str, np.ndarray[tuple[int], 
             if end is None:
                 return None
             total += end
-    return CurvePoint(derived.bound.upper, total / rows, total / rows)
+    return EnclosedPoint(derived.bound.upper, total / rows, total / rows)
 
 
 def _grid_columns(profile: Profile) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
@@ -200,7 +200,7 @@ def enclose_curve(name: str, term: Term, records: Iterator[tuple[Fraction, dict[
             value = enclosure.evaluate({key: ball(number_) for key, number_ in record.items()})
             lower, upper = lower_fraction(value), upper_fraction(value)
             if lower is not None and upper is not None and upper - lower <= abs(upper) / 1000 + Fraction(1, 10**9):
-                samples.append(CurvePoint(x, lower, upper))
+                samples.append(EnclosedPoint(x, lower, upper))
     return Curve(name, tuple(samples))
 
 

@@ -22,7 +22,7 @@ from proofs_check.verify import CONDITIONS
 _WELL_DEFINED = "well-defined"
 #: In place of ε(w, x) of the record in which two given data sets differ: the record can be computed from it.
 _PROMISED = (
-    "the claim is what the profile promises for the record in which D and D′ differ, which is not shown because it tells of the record"
+    "the claim is what the profile promises for the record in which D and D′ differ, which is not shown because it reveals the record"
 )
 _MOST_BOXES = 6
 _NOT_CONCLUDED = {

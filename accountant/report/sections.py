@@ -13,7 +13,7 @@ from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, 
 from accountant.report.prose import equation
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
 from accountant.rules import describe_rules
-from profiles.hypotheses import CONDITION, FEASIBLE_WEIGHTS, Hypothesis
+from profiles.hypotheses import CONDITION, FEASIBLE_WEIGHTS, Hypothesis, count_assumptions
 from profiles.presenting.describing import as_declared, describe_shares
 from profiles.presenting.elements import Child, Element, make
 from profiles.presenting.mathml import term_math
@@ -79,8 +79,8 @@ def _glance(evidence: Evidence) -> Element:
                      " none was found; that says nothing against the mechanism"]))  # fmt: skip
     else:
         count = len(derived.guarantee.hypotheses)
-        said = f"hypothes{'is' if count == 1 else 'es'} that nobody has discharged"
-        told.append(("Rests on", [badge("open"), " ", make("a", f"{count} {said}", href="#hypotheses")] if count else "no open hypothesis"))
+        open_: list[Child] = [badge("open"), " ", make("a", count_assumptions(count), href="#hypotheses")]
+        told.append(("Rests on", open_ if count else "no unverified assumption"))
         met = derived.bound.upper <= evidence.target
         verdict = "unknown" if evidence.rests_on_undecided else "met" if met else "not met"
         why = {"unknown": "; assumption-8 could not be decided", "met": "", "not met": "; the bound is larger"}[verdict]
@@ -107,12 +107,11 @@ def _glance(evidence: Evidence) -> Element:
 
 def _open_at_a_glance(hypotheses: Sequence[Hypothesis]) -> Element:
     if not hypotheses:
-        return make("p", "No hypothesis is open.")
-    ending = "is is" if len(hypotheses) == 1 else "es are"
-    open_ = f" {len(hypotheses)} hypothes{ending} true that nobody has discharged. They are part of the result: "
+        return make("p", "There is no unverified assumption.")
+    under = f" {count_assumptions(len(hypotheses))}, which are part of the result ("
     return make(
         "div",
-        make("p", "This holds ", make("strong", "only if"), open_, make("a", "what they mean", href="#hypotheses"), "."),
+        make("p", "Valid ", make("strong", "only under"), under, make("a", "what each one means", href="#hypotheses"), "):"),
         [[make("h3", head.value), make("ul", [make("li", item.sentence) for item in items])] for head, items in under_heads(hypotheses)],
         class_="warning",
     )
@@ -132,7 +131,7 @@ def _checked_by_kernel(evidence: Evidence) -> Child:
         if derived.conditions is not None and evidence.accepts(CONDITIONS)
         else None
     )
-    return [badge("unchecked"), f" by the kernel itself ({found.kernel_reason})", also]
+    return [badge("unchecked"), f": {found.kernel_reason}", also]
 
 
 def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
@@ -162,8 +161,8 @@ def hypotheses(evidence: Evidence) -> Element:
     derived = evidence.derived
     if derived is None:
         names = dict.fromkeys(item for found in evidence.verification.consequences for item in found.open_hypotheses)
-        lead = "No ε is certified. What follows from the proved conditions would still rest on:"
-        return section("hypotheses", "Hypotheses still open", make("p", lead), _cards(names))
+        lead = "No ε is certified. What follows from the proved conditions would still rest on these assumptions:"
+        return section("hypotheses", "Unverified assumptions", make("p", lead), _cards(names))
     return list_hypotheses(derived.guarantee)
 
 
@@ -174,16 +173,16 @@ def list_hypotheses(guarantee: Guarantee) -> Element:
         make(
             "li",
             make("bdi", item.hypothesis.sentence),
-            make("p", "Discharged by: ", _explain_discharge(item.hypothesis, item.evidence), class_="note"),
+            make("p", "Settled by: ", _explain_discharge(item.hypothesis, item.evidence), class_="note"),
         )
         for item in guarantee.discharged
     ]
     return section(
         "hypotheses",
-        "Hypotheses still open",
+        "Unverified assumptions",
         make("p", lead),
         _cards(guarantee.hypotheses),
-        [make("h3", "Hypotheses that were discharged"), make("ul", closed, class_="cards")] if closed else None,
+        [make("h3", "Assumptions that are settled"), make("ul", closed, class_="cards")] if closed else None,
     )
 
 

@@ -22,7 +22,7 @@ class SamplingRule:
     """A public map q(x) of a Poisson importance sampler: record x is selected independently with probability q(x), weight 1/q(x).
 
     ``q`` is a term in the record statistics with all constants put in; None where the rule is implicit (``privacy-constrained``:
-    q = 1/w*(x) for ``target_epsilon``). ``hypotheses`` are what the rule needs and nobody has discharged; ``source`` is where it is stated.
+    q = 1/w*(x) for ``target_epsilon``). ``hypotheses`` are the unverified assumptions of the rule; ``source`` is where it is stated.
     """
 
     name: str

@@ -13,9 +13,9 @@ from accountant.rules.gaussian import make_gaussian_rule
 from accountant.rules.named import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
 from accountant.samples.certificate import DRAWS, FORMAT, SECRET, USES, VERSION, WEIGHTED
 from accountant.selection.select import CERTIFIED, CHECKED, DOMINATED, METHODS, ROUNDED, TABULATED
-from accountant.weights.gaussian.covers import check_cover
-from accountant.weights.gaussian.stored import check_table
-from accountant.weights.gaussian.stored import declare_stated as declare_gaussian
+from accountant.weights.gaussian.cover_certificate import check_cover
+from accountant.weights.gaussian.table_format import check_table
+from accountant.weights.gaussian.table_format import declare_stated as declare_gaussian
 from profiles import InvalidSampling, Profile, declare, exact_text, to_exact
 from profiles.hypotheses import (
     ARITHMETIC,

@@ -8,8 +8,8 @@ from typing import Any
 from accountant.guarantees import premises_json
 from accountant.samples.certificate import FORMAT, VERSION, WEIGHTED
 from accountant.samples.checking import check_certificate, name_unstated, read_premises
-from accountant.weights.gaussian.stored import FORMAT as TABLE
-from accountant.weights.gaussian.stored import describe_table
+from accountant.weights.gaussian.table_format import FORMAT as TABLE
+from accountant.weights.gaussian.table_format import describe_table
 from profiles.hypotheses import as_hypothesis
 from proofs_check.documents.describing import describe_profile
 from proofs_check.documents.entries import Document, of_objects

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.columns.domain import as_columns
-from accountant.selection.shifts import prepare_shifts
-from accountant.weights.gaussian.stored import TabulatedWeights
+from accountant.selection.mu_lookup import prepare_shifts
+from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles.errors import InvalidTarget
 from profiles.numbers import decimal_text, exact_text, to_number
 

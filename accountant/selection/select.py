@@ -22,7 +22,7 @@ from accountant.rules.variance import refuse_oracle
 from accountant.selection.excess import ExcessCheck, make_check
 from accountant.selection.explicit import round_rule
 from accountant.selection.floors import CONSTRAINED_BITS, blocks, floor_bits
-from accountant.selection.shifts import ShiftReader, prepare_shifts
+from accountant.selection.mu_lookup import ShiftReader, prepare_shifts
 from accountant.weights.fast import ConvexityPremise, WeightSolver, prepare_solver, probabilities
 from accountant.weights.fast.refine import Refiner
 from accountant.weights.fast.rounding import TOLERANCE, U
@@ -156,7 +156,7 @@ def prepare_tabulated(premise: GaussianPremise, table: WeightTable, rule: Sampli
     """Return what computes q̂ and ŵ under Gaussian noise from a table of weights (docs/gaussian-weights.md, Theorem 9).
 
     Claim: for each record of the declared domain, the pair of (q̂, ŵ) is dominated by that of a row of the table; both depend on the record
-    alone. ``scale``: see :func:`accountant.selection.shifts.prepare_shifts`.
+    alone. ``scale``: see :func:`accountant.selection.mu_lookup.prepare_shifts`.
     """
     shifts = prepare_shifts(premise, table, scale)
     return Selector(premise.profile, rule, TABULATED, METHODS[TABULATED], shifts=shifts)
@@ -181,7 +181,7 @@ def prove_monotone(profile: Profile) -> Mapping[str, Any] | None:
 
     None proves nothing: ε may be monotone all the same.
     """
-    decision, _ = decide_in_time(Context(admit(profile), Fraction(1)), _MONOTONE)
+    decision, _ = decide_in_time(Context.of(admit(profile), Fraction(1)), _MONOTONE)
     return decision.claim if decision.verdict is Verdict.PROVED and decision.checked else None
 
 

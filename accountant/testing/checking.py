@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from accountant.testing.candidates import Candidates
-from accountant.testing.entries import Entry
+from accountant.testing.entries import ClaimEntry
 from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited, NotRefuted
-from accountant.testing.settings import Budget, Settings
+from accountant.testing.settings import AuditSettings, Budget
 from accountant.testing.visibility import is_visible, largest_bound, samples_needed
 from accountant.testing.wording import (
     describe_difference,
@@ -100,13 +100,13 @@ class ClaimChecker:
     def __init__(
         self,
         budget: Budget,
-        settings: Settings | None = None,
+        settings: AuditSettings | None = None,
         *,
-        note: Callable[[Entry], None] | None = None,
+        note: Callable[[ClaimEntry], None] | None = None,
         show: Callable[[str], None] | None = None,
         refuted: Callable[[str], None] | None = None,
     ) -> None:
-        self._budget, self._settings = budget, settings or Settings()
+        self._budget, self._settings = budget, settings or AuditSettings()
         self._note, self._show, self._refuted = note or (lambda _: None), show, refuted or (lambda _: None)
         self._expected: int | None = None  # inside of expects_refutation, the number of refutations so far
         self._process = mark_process()
@@ -384,10 +384,10 @@ class ClaimChecker:
             "same outputs on both data sets": all(result.same_on_both for result in results) and any(r.claim.epsilon for r in results),
         }
         names = tuple(name for name, is_so in unchecked.items() if is_so)
-        self._note(Entry(label, self._name(verdict), bound, claimed, len(found), self._budget.tests, names))
+        self._note(ClaimEntry(label, self._name(verdict), bound, claimed, len(found), self._budget.tests, names))
 
     def _tell(self, label: str, verdict: str) -> None:
-        self._note(Entry(label, self._name(verdict), tests=self._budget.tests))
+        self._note(ClaimEntry(label, self._name(verdict), tests=self._budget.tests))
 
     def _name(self, verdict: str) -> str:
         return "as expected" if verdict == "REFUTED" and self._expected is not None else verdict

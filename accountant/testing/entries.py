@@ -24,7 +24,7 @@ UNCHECKED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ClaimEntry:
     """A claim that a test looked at: what, the verdict, and for an audit the lower bound beside the claim (of the closest pair).
 
     Verdicts: consistent, REFUTED, proved, unknown, not audited, not neighbors; too large is a claim that so few outputs could not have
@@ -45,12 +45,12 @@ class Entry:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_text(cls, text: str) -> Entry:
+    def from_text(cls, text: str) -> ClaimEntry:
         """Return the entry that :meth:`to_text` wrote."""
         return cls(**json.loads(text))
 
 
-def lay_out(found: Sequence[tuple[str, Entry]], confidence: str, seed: int) -> Iterator[str]:
+def lay_out(found: Sequence[tuple[str, ClaimEntry]], confidence: str, seed: int) -> Iterator[str]:
     """Yield the lines of the table, at most 80 columns, and what it means."""
     yield _line("test", "claim", "epsilon>=", "claimed", "verdict")
     for test, entry in found:

@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
 
 if TYPE_CHECKING:
     from accountant.testing.checking import ClaimChecker
-    from accountant.testing.entries import Entry
+    from accountant.testing.entries import ClaimEntry
 
 _PROPERTY, _EVIDENCE = "pdp", "pdp-evidence"
 _MARKER = (
@@ -124,7 +124,7 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
     from fractions import Fraction  # noqa: PLC0415 - lazy, like all that follows
 
     from accountant.testing.checking import ClaimChecker  # noqa: PLC0415
-    from accountant.testing.settings import Budget, Settings, divide  # noqa: PLC0415
+    from accountant.testing.settings import AuditSettings, Budget, divide  # noqa: PLC0415
     from profiles.errors import PDPError  # noqa: PLC0415
 
     __tracebackhide__ = True
@@ -142,7 +142,7 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
     try:
         own = Fraction(str(marked["confidence"])) if "confidence" in marked else None
         error = divide(Fraction(str(_setting(config, "confidence"))), tests, at_least=own)
-        settings = Settings(
+        settings = AuditSettings(
             samples=_number(told["samples"]),
             pairs=_number(told["pairs"]),
             unknown=told["unknown"],
@@ -155,7 +155,7 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
     # A plugin that runs a failed test again keeps its properties: those of the last run count.
     node.user_properties[:] = [known for known in node.user_properties if known[0] not in (_PROPERTY, _EVIDENCE)]
 
-    def note(entry: Entry) -> None:
+    def note(entry: ClaimEntry) -> None:
         node.user_properties.append((_PROPERTY, entry.to_text()))
 
     def show(evidence: str) -> None:
@@ -290,10 +290,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     state = config.stash[_STATE]
     if not state.claims and not state.overlooked:
         return
-    from accountant.testing.entries import Entry, lay_out  # noqa: PLC0415
+    from accountant.testing.entries import ClaimEntry, lay_out  # noqa: PLC0415
 
     terminalreporter.section("privacy claims")
-    found = [(test, Entry.from_text(text)) for (test, _), texts in state.claims.items() for text in texts]
+    found = [(test, ClaimEntry.from_text(text)) for (test, _), texts in state.claims.items() for text in texts]
     for line in lay_out(found, str(_setting(config, "confidence")), state.seed) if found else ():
         terminalreporter.write_line(line)
     for test in sorted(state.overlooked):

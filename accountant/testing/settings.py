@@ -20,7 +20,7 @@ _ANSWERS = {"unknown": ("report", "fail"), "too_large": ("warn", "fail")}
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AuditSettings:
     """How a test audits: outputs for each data set of a pair, pairs for a profile, seconds for one call of the mechanism.
 
     ``unknown`` is what an undecided condition does: ``"report"`` or ``"fail"``. ``too_large`` is what a claim does that so few outputs
@@ -44,7 +44,7 @@ class Settings:
     def of_audit(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of an audit: those of an assertion, else those of the test. Raises :class:`InvalidArgument`.
 
-        >>> Settings().of_audit({"mode": "sequential"})
+        >>> AuditSettings().of_audit({"mode": "sequential"})
         {'mode': 'sequential', 'effort': 'fast', 'time_limit': 60.0}
         """
         for name, value in options.items():

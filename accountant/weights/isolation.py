@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.weights.equation import Constraint
+from accountant.weights.constraint import Constraint
 from profiles.balls import working_precision
 
 RESOLUTION = Fraction(1, 2**60)

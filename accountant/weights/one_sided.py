@@ -96,7 +96,7 @@ def _least_weight(add: Profile | None, target: Fraction, record: Mapping[str, ob
 
 def _at_record(add: Profile, record: Mapping[str, object]) -> Term:
     given = {statistic.name: record[statistic.name] for statistic in add.record if statistic.name in record}
-    return admit(specialise(add, given)).numeric_epsilon()
+    return admit(specialise(add, given)).term
 
 
 def _is_feasible(epsilon: Term, weight: Fraction, bound: Fraction) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import mpmath
 
 from accountant.weights.bracket import evaluation_bound, upper_bracket
-from accountant.weights.equation import Constraint, to_mpf
+from accountant.weights.constraint import Constraint, to_mpf
 from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_largest
 from profiles.balls import upper_fraction, working_precision
 from profiles.errors import Infeasible, InvalidData, InvalidProfile, Undecided
@@ -121,8 +121,7 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     """
     digits = to_integer(digits, "digits", 1, MAX_DIGITS, hint="choose one in this range")
     admit(profile)
-    context = Context(specialise(profile, record), to_target(target_epsilon))
-    admit(context.profile)
+    context = Context.of(admit(specialise(profile, record)), to_target(target_epsilon))
     constraint = Constraint(context)
     convexity = decide_in_time(context, assumption_11.ID, SECONDS)[1]
     mu, above = (None, None) if convexity is None else bound_constant(context, convexity)

@@ -26,10 +26,10 @@ from benchmarks.accountants.settings import SETTINGS, Setting
 
 WORKERS = Path(__file__).parent / "workers"
 PEERS = {
-    "dp-accounting": ("dp_accounting", ("default", "tuned")),
+    "dp-accounting": ("dp_accounting", ("accountant", "default", "tuned")),
     "prv-accountant": ("prv_accountant", ("default", "tuned")),
     "opacus": ("opacus", ("prv", "prv tuned", "rdp", "gdp")),
-    "autodp": ("autodp", ("rdp", "phi")),
+    "autodp": ("autodp", ("gaussian", "rdp", "phi")),
     "opendp": ("opendp", ("default",)),
 }
 GAPS = ("1e-3", "1e-4")

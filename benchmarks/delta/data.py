@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.dpsgd.losses import Records
+from accountant.applications.dpsgd.losses import RecordColumns
 from benchmarks.study.data import SHARED, ijcnn1_path
 from profiles import InvalidArgument
 
@@ -23,8 +23,8 @@ class Problem:
     """Records and test records with labels from 0 on; ``clip`` is C, ``epsilon`` the target, ``rates`` learning rates to try."""
 
     name: str
-    train: Records
-    test: Records
+    train: RecordColumns
+    test: RecordColumns
     classes: int
     clip: float
     epsilon: str
@@ -62,11 +62,11 @@ def _load_ijcnn1() -> Problem:
     return Problem("ijcnn1", _read(train), _read(test), 2, 1.0, "1", (8.0, 32.0))
 
 
-def _read(path: Path) -> Records:
+def _read(path: Path) -> RecordColumns:
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415
 
     points, labels = load_svmlight_file(str(path), n_features=22)
-    return Records.of(np.asarray(points.toarray(), dtype=np.float64), (np.asarray(labels) > 0).astype(np.intp), intercept=True)
+    return RecordColumns.of(np.asarray(points.toarray(), dtype=np.float64), (np.asarray(labels) > 0).astype(np.intp), intercept=True)
 
 
 def _load_digits() -> Problem:
@@ -79,8 +79,8 @@ def _load_digits() -> Problem:
     cut = len(points) // 5
     return Problem(
         "digits",
-        Records.of(points[cut:], labels[cut:], intercept=True),
-        Records.of(points[:cut], labels[:cut], intercept=True),
+        RecordColumns.of(points[cut:], labels[cut:], intercept=True),
+        RecordColumns.of(points[:cut], labels[:cut], intercept=True),
         10, 2.0, "4", (1.0, 4.0),
     )  # fmt: skip
 
@@ -93,11 +93,11 @@ def _make_heavy() -> Problem:
     truth = rng.normal(size=20)
     truth *= 8.0 / np.linalg.norm(truth)
 
-    def draw(count: int) -> Records:
+    def draw(count: int) -> RecordColumns:
         directions = rng.normal(size=(count, 20))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         points = directions * np.minimum(0.3 * rng.random((count, 1)) ** (-2 / 3), 10.0)
         labels = (rng.random(count) < 1 / (1 + np.exp(-points @ truth))).astype(np.intp)
-        return Records.of(points, labels, intercept=False)
+        return RecordColumns.of(points, labels, intercept=False)
 
     return Problem("heavy", draw(20_000), draw(20_000), 2, 10.0, "1", (2.0, 8.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from accountant.applications.dpsgd.losses import Records, lengths, residuals
+from accountant.applications.dpsgd.losses import RecordColumns, lengths, residuals
 from benchmarks.delta.data import Array, Problem, load
 from benchmarks.delta.schemes import STEPS, Scheme, bound_shares, follow_pilot, gradient_shares
 from benchmarks.study.store import Row, Task
@@ -28,7 +28,7 @@ def fixed_probabilities(problem: Problem, scheme: Scheme) -> Array | None:
     return None if scheme.adaptive else scheme.probabilities(bound_shares(problem, problem.train), problem.clip)
 
 
-def estimate_gradient(problem: Problem, part: Records, q: Array, current: Array) -> Array:
+def estimate_gradient(problem: Problem, part: RecordColumns, q: Array, current: Array) -> Array:
     """Return the sum over a sample of clipped gradients, each divided by its probability, shape (K, p)."""
     found = residuals(part, current)
     norms = lengths(found) * part.norms
@@ -36,7 +36,7 @@ def estimate_gradient(problem: Problem, part: Records, q: Array, current: Array)
     return np.asarray(found @ part.values.T)
 
 
-def measure(problem: Problem, records: Records, current: Array) -> tuple[float, float]:
+def measure(problem: Problem, records: RecordColumns, current: Array) -> tuple[float, float]:
     """Return the share of wrong predictions and the mean loss."""
     scores = current @ records.values
     if problem.classes == 2:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.dpsgd.losses import Records, lengths, residuals, steepness
+from accountant.applications.dpsgd.losses import RecordColumns, lengths, residuals, steepness
 from accountant.applications.dpsgd.noise import find_noise, to_noise_target
 from accountant.applications.dpsgd.rules import RULES
 from accountant.weights.gaussian.many_steps import find_weight
@@ -59,17 +59,17 @@ def read_table(table: Sequence[tuple[float, float]], zeta: Array) -> Array:
     return np.where(found < len(places), 1.0 / weights[np.minimum(found, len(places) - 1)], np.inf)
 
 
-def bound_shares(problem: Problem, records: Records) -> Array:
+def bound_shares(problem: Problem, records: RecordColumns) -> Array:
     """Return t of the bound by the norm of the record alone."""
     return np.minimum(records.norms * steepness(problem.classes) / problem.clip, 1.0)
 
 
-def gradient_shares(problem: Problem, records: Records, coefficients: Array) -> Array:
+def gradient_shares(problem: Problem, records: RecordColumns, coefficients: Array) -> Array:
     """Return t of the gradients at some coefficients."""
     return np.minimum(lengths(residuals(records, coefficients)) * records.norms / problem.clip, 1.0)
 
 
-def sum_gradients(problem: Problem, records: Records, coefficients: Array) -> Array:
+def sum_gradients(problem: Problem, records: RecordColumns, coefficients: Array) -> Array:
     """Return the sum of the clipped gradients, shape (K, p)."""
     found = residuals(records, coefficients)
     norms = lengths(found) * records.norms

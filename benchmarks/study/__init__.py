@@ -2,6 +2,6 @@
 
     python -m benchmarks.study [--only NAME] [--seeds N] [--out DIR] [--quick | --full] [--authors DIR]
 
-Every task writes one Parquet file, whole or not at all, under ``DIR/parts``; a task whose file is there is not run again. Then the figures
+Every task writes one Parquet file, atomically, under ``DIR/parts``; a task whose file is there is not run again. Then the figures
 (PNG) and the tables (``tables.md``) are made from the files. What each quantity is, and what came out: docs/study.md.
 """

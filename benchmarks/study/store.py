@@ -1,4 +1,4 @@
-"""Results as Parquet parts, one for each task: written whole or not at all, and trusted only if what is read is what was written."""
+"""Results as Parquet parts, one for each task: written atomically, and trusted only if what is read is what was written."""
 
 from __future__ import annotations
 

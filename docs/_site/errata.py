@@ -44,8 +44,8 @@ These cost accuracy, time or a proof, not privacy:
 * Fay et al.: the wrong bracket of Algorithm 1, its wrong if-condition and the wrong mu of Equation (4) give weights below the optimal
   ones, which are feasible but make the sample larger than needed (or numbers below 1, which cannot be weights).
 * Ghazi et al.: steps of size eta leave the matroid polytope; the thresholds of Algorithm 4 are not those of its proof; the constants of
-  Theorem 5.6 and of (19) and (20) do not prove what they are there for, though other constants do. Lemma 3.1, Corollary 3.2 and Theorems
-  4.3, 4.4, 5.3 and 5.4, on which all the algorithms rest, are right.
+  Theorem 5.6 and of (19) and (20) do not prove what they are meant to prove, though other constants do. Lemma 3.1, Corollary 3.2 and
+  Theorems 4.3, 4.4, 5.3 and 5.4, on which all the algorithms rest, are right.
 """
 
 

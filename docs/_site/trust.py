@@ -11,8 +11,10 @@ from pathlib import Path
 from proofs_check import kernel
 from proofs_check.archive import checker_digest, make_checker
 from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, mark_rule, state_axiom
-from proofs_check.kernel.core.rules import RULES, SIDE_CONDITIONS, fields_of
+from proofs_check.kernel.core.rules import SIDE_CONDITIONS
 from proofs_check.kernel.procedures.normal import IDENTITIES
+from proofs_check.kernel.procedures.rules import RULES
+from proofs_check.kernel.proofs import fields_of
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
 
 _HEAD = """# What you have to believe
@@ -151,8 +153,8 @@ def trust_text() -> str:
 
 
 def _reading_order(place: Path) -> tuple[int, str]:
-    # the core first, then what it uses, what claims mean, and what reads and asks
-    folders = ("core", "procedures", "theories")
+    # the core first, then what computes, what follows proofs, what claims mean, and what reads and asks
+    folders = ("core", "procedures", "proofs.py", "theories")
     return (folders.index(place.parts[0]) if place.parts[0] in folders else len(folders)), place.as_posix()
 
 
@@ -176,7 +178,7 @@ def _imports(path: Path) -> set[str]:
     return found
 
 
-def _fields(function: Callable[..., None]) -> str:
+def _fields(function: Callable[..., object]) -> str:
     names, required = fields_of(function)
     return ", ".join(f"`{name}`" if name in required else f"[`{name}`]" for name in names)
 

@@ -14,14 +14,14 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.mechanisms.datasets import WeightedData
 from profiles.mechanisms.interface import check_size, exact_scale
-from profiles.mechanisms.quantised import Totals, Unit, total_units, weigh
+from profiles.mechanisms.quantised import SumUnit, Totals, total_units, weigh
 from profiles.numbers import ExactLike
 from profiles.randomness.bits import BitSource, open_bits
 from profiles.randomness.rounded import Grid, NoiseLaw, draw_rounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release:
+class OpenedRelease:
     """What draws noise of one scale and law; made by :func:`open_release` before the data are looked at."""
 
     grid: Grid
@@ -29,8 +29,8 @@ class Release:
     bits: BitSource
 
     @property
-    def unit(self) -> Unit:
-        return Unit.of(self.grid)
+    def unit(self) -> SumUnit:
+        return SumUnit.of(self.grid)
 
     def draw(self, totals: Totals) -> Floats:
         """Return the release of totals in units, shape (..., d); each row of d numbers gets one vector of noise.
@@ -50,7 +50,7 @@ class Release:
         return self.draw(np.broadcast_to(total, (size, 1)))[:, 0]
 
 
-def open_release(scale: ExactLike, what: str, law: NoiseLaw, rng: object, size: object) -> Release:
+def open_release(scale: ExactLike, what: str, law: NoiseLaw, rng: object, size: object) -> OpenedRelease:
     """Return what releases sums with noise of ``scale``, the exact number that is given, and ``law``.
 
     ``rng``: None for the operating system's secure source, a seed, a :class:`numpy.random.Generator` or a
@@ -58,4 +58,4 @@ def open_release(scale: ExactLike, what: str, law: NoiseLaw, rng: object, size: 
     """
     grid, bits = Grid.of(exact_scale(scale, what)), open_bits(rng)
     check_size(size)
-    return Release(grid, law, bits)
+    return OpenedRelease(grid, law, bits)

@@ -21,7 +21,7 @@ from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.clusters import ClusterPasses, open_passes
 from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, find_reach, norms_within, to_dataset, to_points
-from profiles.mechanisms.exact import Release, open_release
+from profiles.mechanisms.exact import OpenedRelease, open_release
 from profiles.mechanisms.interface import (
     POSITIVE,
     NoisyMechanism,
@@ -35,7 +35,7 @@ from profiles.mechanisms.interface import (
     to_arithmetic,
     whole_number,
 )
-from profiles.mechanisms.quantised import Totals, Unit, add_exactly, prepare_units
+from profiles.mechanisms.quantised import SumUnit, Totals, add_exactly, prepare_units
 from profiles.numbers import ExactLike, to_exact, to_integer
 from profiles.randomness.rounded import NoiseLaw
 
@@ -58,11 +58,11 @@ class LloydNoise:
 class LloydRelease:
     """What draws the noise of iterations exactly."""
 
-    counts: Release
-    sums: Release
+    counts: OpenedRelease
+    sums: OpenedRelease
 
     @property
-    def units(self) -> tuple[Unit, Unit]:
+    def units(self) -> tuple[SumUnit, SumUnit]:
         """The units of sums and of counts."""
         return self.sums.unit, self.counts.unit
 

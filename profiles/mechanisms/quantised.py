@@ -58,29 +58,29 @@ _COMFORT = 1000  # exponents up to here, of h and of the weights, leave w/h a no
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class SumUnit:
     """The public unit h = 2^``exponent`` of one sum, and ``most``, the largest |P| that is not refused: of the page above."""
 
     exponent: int
     most: float
 
     @classmethod
-    def of(cls, grid: Grid) -> Unit:
+    def of(cls, grid: Grid) -> SumUnit:
         """Return the unit of the sums to which noise on ``grid`` is added: its fine grid.
 
-        >>> Unit.of(Grid.of(Fraction(3)))
+        >>> SumUnit.of(Grid.of(Fraction(3)))
         Unit(exponent=-39, most=3377699720527872.0)
         """
         return cls(grid.fine, round_up(MOST_RATIO * grid.scale / grid.h_f))
 
 
 @ignore_flags
-def quantise(points: Floats, weights: Floats | None, unit: Unit) -> Floats:
+def quantise(points: Floats, weights: Floats | None, unit: SumUnit) -> Floats:
     """Return u = trunc(w x/h) of each entry as doubles: ``points`` of shape (n, d), ``weights`` of shape (n,) or None for weights 1.
 
     What is beyond ``unit.most`` comes out beyond it, or infinite.
 
-    >>> quantise(np.array([[1.0, -0.3]]), np.array([3.0]), Unit(-2, 2.0**40)).tolist()
+    >>> quantise(np.array([[1.0, -0.3]]), np.array([3.0]), SumUnit(-2, 2.0**40)).tolist()
     [[12.0, -3.0]]
     """
     with np.errstate(all="ignore"):
@@ -165,10 +165,10 @@ def weigh(data: WeightedData) -> Floats | None:
 
 
 @ignore_flags
-def total_units(points: Floats, weights: Floats | None, unit: Unit) -> Totals:
+def total_units(points: Floats, weights: Floats | None, unit: SumUnit) -> Totals:
     """Return Σ u of the records, exactly, shape (d,); see :func:`quantise`. Raises :class:`InvalidData` where one is beyond ``unit.most``.
 
-    >>> total_units(np.array([[1.0, -0.3], [0.5, 0.5]]), None, Unit(-2, 2.0**40)).tolist()
+    >>> total_units(np.array([[1.0, -0.3], [0.5, 0.5]]), None, SumUnit(-2, 2.0**40)).tolist()
     [6, 1]
     """
     kind = hold(len(points), unit.most)
@@ -186,7 +186,7 @@ def cut_rows(count: int, columns: int) -> list[slice]:
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
-def require_within(units: Floats, unit: Unit, first_row: int) -> float:
+def require_within(units: Floats, unit: SumUnit, first_row: int) -> float:
     """Return max |u|, at least 1. Raises :class:`InvalidData` where it is above ``unit.most``; rows count from ``first_row`` on."""
     most = max(float(units.max(initial=1.0)), -float(units.min(initial=-1.0)))
     if most > unit.most:
@@ -208,8 +208,8 @@ class QuantisedData:
     """
 
     data: WeightedData
-    sums: Unit
-    counts: Unit
+    sums: SumUnit
+    counts: SumUnit
     weighted: bool
     most: float
     kept: Floats | None
@@ -241,7 +241,7 @@ class QuantisedData:
 
 
 @ignore_flags
-def prepare_units(data: WeightedData, reach: float, sums: Unit, counts: Unit) -> QuantisedData:
+def prepare_units(data: WeightedData, reach: float, sums: SumUnit, counts: SumUnit) -> QuantisedData:
     """Return the units of ``data``, none of which is computed if ‖x‖₂ ≤ ``reach`` shows that all are small enough.
 
     Raises :class:`InvalidData` where one is beyond its limit.

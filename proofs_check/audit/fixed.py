@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from proofs_check.audit.guesses import FEW_TEMPERS, TEMPERS, Counts, GuessingRule, Plan, choose_rules
+from proofs_check.audit.guesses import POLICIES, POLICIES_FOR_FEW, Counts, GuessingRule, Plan, choose_rules
 from proofs_check.audit.limits import epsilon_of_guesses
 from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Kind, LabelledBatch
@@ -77,7 +77,7 @@ class FixedAudit:
         scores: list[Score] | None = None,
     ) -> None:
         shares = SMALL if total <= _SMALL else FEW if kind.few_values else NUMBER if kind.width == 1 else VECTOR
-        self._again, self._tempers = shares.again, FEW_TEMPERS if kind.few_values else TEMPERS
+        self._again, self._policies = shares.again, POLICIES_FOR_FEW if kind.few_values else POLICIES
         most = max(100, _MOST_KEPT // max(1, kind.width))
         self._learn = min(most, max(1, round(shares.learn * total))) if scores is None else 0
         self._choose_to = self._learn + min(most, max(1, round(shares.choose * total)))
@@ -127,7 +127,7 @@ class FixedAudit:
         scores = self._scores or []
         if not scores:
             return
-        plan = Plan(max(1, self._total - self._choose_to), self._alpha, self._delta, self._one_sided, self._tempers)
+        plan = Plan(max(1, self._total - self._choose_to), self._alpha, self._delta, self._one_sided, self._policies)
         rules = choose_rules(scores, LabelledBatch(chosen_on.outputs.fit(self._width), chosen_on.is_first), plan)
         spare = 1 - sum((rule.share for rule in rules), Fraction(0))
         self.tested = [Tested(rule, self._alpha * (rule.share + (spare if k == 0 else 0))) for k, rule in enumerate(rules)]

@@ -23,12 +23,12 @@ _CURVE_BINS, _NEWTON_STEPS = 256, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Temper:
+class ThresholdPolicy:
     """How a rule is chosen: by counts that are moved by ``doubt`` standard errors against it; ``share`` is its part of the error.
 
     Much doubt finds frequent events whose ratio is sure, little doubt finds rare events with large ratios. ``smooth`` puts a logistic
     curve, its slope moved by one standard error, in the place of the counts: thresholds are then not chosen by the noise of single
-    counts. Rules of several tempers are tested together, at levels that add up.
+    counts. Rules of several policies are tested together, at levels that add up.
     """
 
     doubt: float
@@ -37,8 +37,14 @@ class Temper:
 
 
 #: For few different outputs, where few rules are compared; and for all others. See docs/audit.md, section 2.
-FEW_TEMPERS = (Temper(2.5, Fraction(4, 10)), Temper(1.2, Fraction(3, 10)), Temper(0.5, Fraction(3, 10)))
-TEMPERS = (Temper(3.0, Fraction(3, 10)), Temper(1.0, Fraction(4, 10), smooth=True), Temper(1.0, Fraction(3, 10)))
+POLICIES_FOR_FEW = tuple(
+    ThresholdPolicy(doubt, share) for doubt, share in ((2.5, Fraction(4, 10)), (1.2, Fraction(3, 10)), (0.5, Fraction(3, 10)))
+)
+POLICIES = (
+    ThresholdPolicy(3.0, Fraction(3, 10)),
+    ThresholdPolicy(1.0, Fraction(4, 10), smooth=True),
+    ThresholdPolicy(1.0, Fraction(3, 10)),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +120,7 @@ class Counts:
 
 
 def choose_rules(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[GuessingRule]:
-    """Return one rule for each temper, less the doubles: the rules that promise most on ``plan.outputs`` fresh outputs.
+    """Return one rule for each policy, less the doubles: the rules that promise most on ``plan.outputs`` fresh outputs.
 
     Counts on ``batch`` are doubted, scaled, and put into Wilson's approximation of the binomial limit. Whatever comes out is sound: bounds
     are computed on other outputs. Guesses of D alone, of D′ alone, and of both equally often are compared.
@@ -122,29 +128,29 @@ def choose_rules(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> l
     scores = _shortlist(scores, batch, plan)
     cuts = _all_pairs(scores, batch, plan)
     made: list[GuessingRule] = []
-    for temper in plan.tempers:
+    for policy in plan.policies:
         best = -math.inf
         found: GuessingRule | None = None
         for score, own in zip(scores, cuts, strict=True):
-            promises = _promises(own, temper, plan, len(batch.is_first))
+            promises = _promises(own, policy, plan, len(batch.is_first))
             k = int(np.argmax(promises))
             if promises[k] > best:
                 best = float(promises[k])
-                found = GuessingRule(score, float(own.first_from[k]), float(own.second_to[k]), batch.outputs.width, best, temper.share)
+                found = GuessingRule(score, float(own.first_from[k]), float(own.second_to[k]), batch.outputs.width, best, policy.share)
         if found is not None and not any(found.same(other) for other in made):
             made.append(found)
     return made
 
 
 def _shortlist(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[Score]:
-    """Return the few scores that promise most, for any temper, on the first outputs: the others need not be computed for all."""
+    """Return the few scores that promise most, for any policy, on the first outputs: the others need not be computed for all."""
     if len(batch.is_first) <= 2 * _GLANCE or len(scores) <= _SHORT:
         return list(scores)
     part = batch.take(slice(0, _GLANCE))
     cuts = _all_pairs(scores, part, plan)
     kept: set[int] = set()
-    for temper in plan.tempers:
-        promises = [float(_promises(own, temper, plan, _GLANCE).max()) for own in cuts]
+    for policy in plan.policies:
+        promises = [float(_promises(own, policy, plan, _GLANCE).max()) for own in cuts]
         kept.update(sorted(range(len(scores)), key=lambda k: -promises[k])[:_SHORT])
     return [scores[k] for k in sorted(kept)]
 
@@ -157,7 +163,7 @@ class Plan:
     alpha: Fraction
     delta: Fraction
     one_sided: bool
-    tempers: tuple[Temper, ...] = TEMPERS
+    policies: tuple[ThresholdPolicy, ...] = POLICIES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,15 +233,15 @@ def _smooth(ordered: Floats, is_first: Booleans) -> Floats:
     return np.asarray(np.interp(np.arange(n + 1), ends, np.concatenate(([0.0], np.cumsum(sizes * chances)))))
 
 
-def _promises(cuts: _Cuts, temper: Temper, plan: Plan, seen: int) -> Floats:
+def _promises(cuts: _Cuts, policy: ThresholdPolicy, plan: Plan, seen: int) -> Floats:
     """Return the bound in nats that each pair of thresholds promises: Wilson's lower limit of the chance of a right guess, as log odds."""
     factor = plan.outputs / max(1, seen)
     from scipy.stats import norm  # noqa: PLC0415 - what reads a result alone makes no guesses
 
-    quantile = float(norm.isf(float(plan.alpha * temper.share)))
+    quantile = float(norm.isf(float(plan.alpha * policy.share)))
     slack = float(plan.delta) / 2 * (np.isfinite(cuts.first_from).astype(np.float64) + np.isfinite(cuts.second_to))
-    right, wrong = (cuts.smooth, cuts.guesses - cuts.smooth) if temper.smooth else (cuts.right, cuts.guesses - cuts.right)
-    doubt = 0.0 if temper.smooth else temper.doubt
+    right, wrong = (cuts.smooth, cuts.guesses - cuts.smooth) if policy.smooth else (cuts.right, cuts.guesses - cuts.right)
+    doubt = 0.0 if policy.smooth else policy.doubt
     right = factor * np.maximum(right - doubt * np.sqrt(right), 0.0) - slack * plan.outputs
     wrong = factor * (wrong + doubt * np.sqrt(wrong) + doubt**2)
     total = np.maximum(np.maximum(right, 0.0) + wrong, 1e-9)

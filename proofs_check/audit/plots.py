@@ -81,7 +81,7 @@ def plot_audit(result: AuditResult, samples: FreshOutputs, rule: GuessingRule | 
         ended = "no event is shaded: the run ended before one was tested"
         left.set_title(ended if result.refuted_after is not None else "no event was found", fontsize=10)
     plot_bound(right, result)
-    figure.text(0.995, 0.005, f"{EYES_ONLY}: outputs tell of the data sets", ha="right", va="bottom", fontsize=8, color=CLAIM)
+    figure.text(0.995, 0.005, f"{EYES_ONLY}: outputs reveal the data sets", ha="right", va="bottom", fontsize=8, color=CLAIM)
     return figure
 
 

@@ -34,7 +34,7 @@ class Circumstances:
     """What a report tells beside the result: names of mechanism and pair, the shell words that repeat it, and what was switched on.
 
     ``given`` are sentences that the claim rests on because the caller said so.
-    ``record`` is the record in which the pair differs. ``private``: the data sets are somebody's data, and what tells of them stands under
+    ``record`` is the record in which the pair differs. ``private``: the data sets are somebody's data, and what reveals them stands under
     a heading of its own (:mod:`profiles.private`); else they are test data, and it stands where it belongs.
     """
 
@@ -114,7 +114,7 @@ def _lines(result: AuditResult, circumstances: Circumstances) -> Iterator[str]:
         yield from _fold("  *", assumption, indent=4)
     if circumstances.private:
         yield ""
-        yield f"{EYES_ONLY.capitalize()} from here on: what tells of D and D', without a guarantee"
+        yield f"{EYES_ONLY.capitalize()} from here on: what reveals D and D', without a guarantee"
         yield from _private(result, circumstances)
     if circumstances.repeat:
         yield ""

@@ -131,7 +131,7 @@ class AuditResult:
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down.
 
-        ``private`` has what tells of the outputs, hence of the data sets: events and scores, and the record that the claim is about.
+        ``private`` has what reveals the outputs, hence of the data sets: events and scores, and the record that the claim is about.
         """
         return {
             "epsilon_lower": self.epsilon_lower,

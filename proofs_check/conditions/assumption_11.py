@@ -29,7 +29,7 @@ from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import one_way, until_failure
 from proofs_check.prover.explore import explore, telling_points
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.least import fraction_below, least_of
+from proofs_check.prover.minimize import fraction_below, least_of
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove, prove_by
 from proofs_check.prover.tactics.generalisation import through_logarithm

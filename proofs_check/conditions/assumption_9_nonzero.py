@@ -171,7 +171,7 @@ def _zeros(context: Context) -> list[tuple[Variable, Fraction]]:
 def _values(context: Context, variable: Variable) -> list[Fraction]:
     """Return the numbers of a range at which ε may vanish: its ends, zero, zeros of factors, and borders between branches."""
     found = [variable.lo, Fraction(0), *([] if variable.hi is None else [variable.hi])]
-    at, expression = context.profile.symbols()[variable.name], context.profile.expression()
+    at, expression = context.profile.symbols()[variable.name], context.declared
     functions = [node for node in expression.atoms(sympy.Function) if at in node.free_symbols]
     for part in dict.fromkeys([expression, *(argument for node in functions for argument in node.args), *gaps(expression, at)]):
         for factor in _factors(part):
@@ -187,7 +187,7 @@ def _factors(expression: sympy.Expr) -> Iterator[sympy.Expr]:
 
 def _is_zero(context: Context, record: Mapping[str, Fraction]) -> bool:
     """Tell whether ε is 0, or too close to it to be told from 0, at a record and some weights."""
-    epsilon = context.profile.numeric_epsilon()
+    epsilon = context.term
     values = (as_ball(value_at(epsilon, {**record, WEIGHT: weight})) for weight in WEIGHTS)
     return all(value.is_finite() and abs(value) < TINY for value in values)
 

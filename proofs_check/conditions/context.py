@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -12,12 +12,14 @@ import sympy
 from profiles.errors import InvalidTarget
 from profiles.profile import Profile
 from profiles.symbolic import to_rational
+from profiles.terms import Term
 from profiles.variables import WEIGHT, Variable
+from proofs_check.admission import AdmittedProfile
 from proofs_check.conditions.restating import Restatement, restate
 from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.effort import apart, until_failure
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.least import exact_points
+from proofs_check.prover.minimize import exact_points
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Tree
@@ -53,6 +55,27 @@ class Context:
     target: Fraction | None = None
     box: tuple[Variable, ...] | None = None
     place: Place | None = None
+    admitted: AdmittedProfile | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, admitted: AdmittedProfile, target: Fraction | None = None) -> Context:
+        """Return the context of a profile that was admitted, whose forms are those of its admission."""
+        return cls(admitted.profile, target, admitted=admitted)
+
+    @cached_property
+    def _forms(self) -> AdmittedProfile | None:
+        """The admission, where it is that of this profile: a context is often replaced by one about some of the records."""
+        return self.admitted if self.admitted is not None and self.admitted.profile is self.profile else None
+
+    @cached_property
+    def term(self) -> Term:
+        """ε as it was written, with numbers in place of numeric parameters."""
+        return self.profile.numeric_epsilon() if self._forms is None else self._forms.term
+
+    @cached_property
+    def declared(self) -> sympy.Expr:
+        """ε as it was written, for SymPy, with numbers in place of numeric parameters."""
+        return self.profile.expression() if self._forms is None else self._forms.expression
 
     @cached_property
     def weight(self) -> sympy.Symbol:
@@ -81,12 +104,12 @@ class Context:
     @cached_property
     def restatement(self) -> Restatement | None:
         """ε in another way, where that has fewer branches or roots of squares."""
-        return apart(SECONDS, lambda: restate(self.profile))
+        return apart(SECONDS, lambda: restate(self.profile, self.declared))
 
     @property
     def expression(self) -> sympy.Expr:
         """ε with all its branches."""
-        return self.profile.expression() if self.restatement is None else self.restatement.expression
+        return self.declared if self.restatement is None else self.restatement.expression
 
     def claim(self, condition: str, verdict: str, proof: Tree) -> Tree:
         """Return a claim for the kernel, which is told the other way of writing ε if there is one."""
@@ -98,7 +121,7 @@ class Context:
         """Exact records near the place where ε(1, x) is least, by a local search; none without variables."""
         if not self.records:
             return ()
-        return apart(SECONDS, lambda: tuple(until_failure(exact_points(self.at_one(self.profile.expression()), self.records)))) or ()
+        return apart(SECONDS, lambda: tuple(until_failure(exact_points(self.at_one(self.declared), self.records)))) or ()
 
     @cached_property
     def _resolved(self) -> tuple[sympy.Expr, bool]:

@@ -62,8 +62,9 @@ def decide_homogeneous(profile: Profile) -> Decision:
 
 
 def _ways_of_writing(profile: Profile) -> list[Tree]:
+    pure = profile.stand_in()
     try:
-        other = apart(_SECONDS, lambda: restate(profile.stand_in()))
+        other = apart(_SECONDS, lambda: restate(pure, pure.expression()))
     except InvalidExpression:
         other = None
     return [{}] if other is None else [{}, {"restated": other.field()}]

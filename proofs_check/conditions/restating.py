@@ -42,14 +42,17 @@ class Restatement:
         return {**found, "roots": [to_text(from_sympy(root)) for root in self.roots]} if self.roots else found
 
 
-def restate(profile: Profile) -> Restatement | None:
-    """Return ε in another way if that has fewer branches or roots of squares, and the kernel agrees that it is ε; else None."""
-    return next(until_failure(_restatements(profile)), None)
+def restate(profile: Profile, expression: sympy.Expr) -> Restatement | None:
+    """Return ε in another way if that has fewer branches or roots of squares, and the kernel agrees that it is ε; else None.
+
+    ``expression`` is ε for SymPy, with numbers in place of parameters.
+    """
+    return next(until_failure(_restatements(profile, expression)), None)
 
 
-def _restatements(profile: Profile) -> Iterator[Restatement]:
-    values, expression = profile.values(), profile.expression()
-    weight = profile.symbols()[WEIGHT]
+def _restatements(profile: Profile, expression: sympy.Expr) -> Iterator[Restatement]:
+    values = profile.values()
+    weight = values[WEIGHT]
     written = {node for node in _nodes(profile.epsilon) if WEIGHT in free_symbols(node)}
     roots = dict.fromkeys(root for node in written for root in _roots(node, values))
     simpler = _levelled(_without_roots(expression, weight), weight)

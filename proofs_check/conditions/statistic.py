@@ -30,7 +30,7 @@ from proofs_check.prover.algebra import expand, part_named, put_in
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import apart, remembered, until_failure, within
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.least import exact_points, fraction_below, least_of, rational_point
+from proofs_check.prover.minimize import exact_points, fraction_below, least_of, rational_point
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.pointwise import value_at
 from proofs_check.prover.search import prove

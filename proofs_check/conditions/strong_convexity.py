@@ -17,7 +17,7 @@ from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.tight_floor import enclose_infimum
 from proofs_check.prover.algebra import derivative, put_in, tidy
-from proofs_check.prover.least import smallest_value
+from proofs_check.prover.minimize import smallest_value
 
 #: Work (nominal seconds) for a number below μ_x that is better than the floor.
 SECONDS = 4.0

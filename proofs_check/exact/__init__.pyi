@@ -42,7 +42,7 @@ from proofs_check.exact.lines import laplace_sf as laplace_sf
 from proofs_check.exact.quadrature import integrate as integrate
 from proofs_check.exact.sampling import program_mechanism as program_mechanism
 from proofs_check.exact.sampling import sample_table as sample_table
-from proofs_check.exact.tables import Direction as Direction
+from proofs_check.exact.tables import DirectionEpsilon as DirectionEpsilon
 from proofs_check.exact.tables import ExactEpsilon as ExactEpsilon
 from proofs_check.exact.tables import delta_of_tables as delta_of_tables
 from proofs_check.exact.tables import epsilon_of_tables as epsilon_of_tables

@@ -17,7 +17,7 @@ from proofs_check.branch_and_bound import Box, PendingBox, enclose_supremum
 from proofs_check.exact.densities import Density, LogQuadratic
 from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio
 from proofs_check.exact.lines import as_ball
-from proofs_check.exact.tables import Direction, ExactEpsilon
+from proofs_check.exact.tables import DirectionEpsilon, ExactEpsilon
 
 _BITS = 128
 _MOST_BOXES = 8_000
@@ -55,13 +55,13 @@ def epsilon_of_densities(p: Density, q: Density) -> ExactEpsilon:
     return ExactEpsilon(_direct(p, q), _direct(q, p), Fraction(0))
 
 
-def _direct(p: Density, q: Density) -> Direction:
+def _direct(p: Density, q: Density) -> DirectionEpsilon:
     with working_precision(_BITS):
         found = [*_over_cells(p, q), *_over_atoms(p, q)]
     lower = max((each.bounds.lower for each in found), default=0.0)
     upper = max((each.bounds.upper for each in found), default=0.0)
     point = next((each.point for each in found if each.bounds.lower == lower and each.point is not None), None)
-    return Direction(Bounds(max(lower, 0.0), max(upper, 0.0)), None, () if point is None or lower <= 0 else (point,))
+    return DirectionEpsilon(Bounds(max(lower, 0.0), max(upper, 0.0)), None, () if point is None or lower <= 0 else (point,))
 
 
 def _over_atoms(p: Density, q: Density) -> Iterator[_Found]:

@@ -20,7 +20,7 @@ _BITS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Direction:
+class DirectionEpsilon:
     """One direction of indistinguishability: the smallest ε ≥ 0 with P(S) ≤ e^ε Q(S) + δ for all events S.
 
     * ``epsilon``: bounds in nats; both ends are ∞ where no ε suffices.
@@ -41,8 +41,8 @@ class ExactEpsilon:
     One-sided notions need one of them; (ε, δ)-indistinguishability needs both, which is ``symmetric``.
     """
 
-    removing: Direction
-    adding: Direction
+    removing: DirectionEpsilon
+    adding: DirectionEpsilon
     delta: Fraction
 
     @property
@@ -60,14 +60,14 @@ class Ratio:
     event: tuple[Hashable, ...]
     exact: bool
 
-    def direction(self) -> Direction:
+    def direction(self) -> DirectionEpsilon:
         """Return the same in nats."""
         if self.exact:
             bounds = Bounds(math.inf, math.inf) if self.low is None else log_of(self.low)
-            return Direction(bounds, self.low, self.event)
+            return DirectionEpsilon(bounds, self.low, self.event)
         lower = math.inf if self.low is None else log_of(self.low).lower
         upper = math.inf if self.high is None else log_of(self.high).upper
-        return Direction(Bounds(lower, upper), None, self.event)
+        return DirectionEpsilon(Bounds(lower, upper), None, self.event)
 
 
 def epsilon_of_tables(p: Law, q: Law, delta: ExactLike = 0) -> ExactEpsilon:
@@ -90,7 +90,7 @@ def epsilon_of_tables(p: Law, q: Law, delta: ExactLike = 0) -> ExactEpsilon:
 
     >>> exact = epsilon_of_tables({"yes": "3/4", "no": "1/4"}, {"yes": "1/4", "no": "3/4"})
     >>> exact.removing
-    Direction(epsilon=Bounds(lower=1.0986122886681096, upper=1.0986122886681098), ratio=Fraction(3, 1), event=('yes',))
+    DirectionEpsilon(epsilon=Bounds(lower=1.0986122886681096, upper=1.0986122886681098), ratio=Fraction(3, 1), event=('yes',))
     >>> epsilon_of_tables({"yes": "3/4", "no": "1/4"}, {"yes": "1/4", "no": "3/4"}, "1/4").removing.ratio
     Fraction(2, 1)
     """

@@ -12,14 +12,14 @@ from proofs_check.admission import well_defined_claim
 from proofs_check.conditions.context import Context
 from proofs_check.explain.branching import explain_cases, explain_sides, explain_statistic
 from proofs_check.explain.document import EPSILON, Explanation, Prose, Step
+from proofs_check.explain.homogeneous import explain_homogeneous, explain_not_homogeneous
 from proofs_check.explain.kernel_rules import explain_tree
 from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_vanishing, explain_well_defined
 from proofs_check.explain.refuted import explain_kink, explain_limit, explain_loss_and_tail, explain_tail, explain_witness
 from proofs_check.explain.sampled import explain_lower, explain_upper
-from proofs_check.explain.scaling import explain_homogeneous, explain_not_homogeneous
 from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step
-from proofs_check.kernel.core.rules import fields_of
+from proofs_check.kernel.proofs import fields_of
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
@@ -136,7 +136,7 @@ def _explanation(context: Context, name: str, verdict: str, argue: Callable[[], 
 
 def _resolved(context: Context) -> Iterator[Step]:
     """Say what ε is where its branches are decided on the whole domain."""
-    if context.smooth and context.epsilon != context.profile.expression():
+    if context.smooth and context.epsilon != context.declared:
         yield Step(("The same branches are taken on the whole domain: ", definition(EPSILON, context.epsilon), "."))
 
 

@@ -44,9 +44,9 @@ def explain_well_defined(case: Case) -> tuple[Step, ...]:
     """ε is defined, operation by operation, and not negative."""
     context, proof = case.context, case.proof
     own = [(parse_expression(text), tree) for text, tree in proof.get("obligations", {}).items()]
-    needs = [_need(context, need, own) for need in obligations(context.profile.numeric_epsilon()) if need.term[0] != "num"]
+    needs = [_need(context, need, own) for need in obligations(context.term) if need.term[0] != "num"]
     defined = "Every operation of epsilon is defined, because:" if needs else "Every operation of epsilon is defined."
-    whole = setting_over(context, context.domain, context.profile.expression())
+    whole = setting_over(context, context.domain, context.declared)
     shown = claim(whole.goal, name=EPSILON)
     return Step((defined,), tuple(needs)), step(
         ("To be shown: ",), whole, proof["nonnegative"], explain_tree, shown=shown, behind=for_all(context.domain)

@@ -64,7 +64,7 @@ def explain_witness(case: Case) -> tuple[Step, ...]:
 def _expression_near(context: Context, condition: str, point: dict[str, Fraction]) -> sympy.Expr:
     """Return ε as it is around the point, with its branches decided."""
     if condition == "assumption-8":
-        return context.profile.expression()
+        return context.declared
     if condition == "proposition-16" and context.near_one[1]:
         return context.near_one[0]
     if context.smooth:
@@ -183,7 +183,7 @@ def explain_tail(case: Case) -> tuple[Step, ...]:
 def explain_loss_and_tail(case: Case) -> tuple[Step, ...]:
     """What Theorem 10 needs of Assumption 9 fails at a record that loses something: there ε stays at or below the logarithm."""
     record, weight = read_point(case.proof), to_exact(case.proof["weight"])
-    value = fix(case.context.profile.expression(), {**record, WEIGHT: weight})
+    value = fix(case.context.declared, {**record, WEIGHT: weight})
     positive = Formula((EPSILON, "=", from_sympy(neat(value)), ">", ZERO), ())
     lost = Step(("At ", definition(W, weight), " this record loses something: ", positive, "."))
     first, *rest = explain_tail(case)

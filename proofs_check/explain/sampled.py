@@ -65,7 +65,7 @@ def _rate(case: Case) -> sympy.Expr:
 
 def _weighted(case: Case) -> sympy.Expr:
     """Return ε at the weight 1/q."""
-    return put_in(case.context.profile.expression(), {case.context.weight: 1 / _rate(case)})
+    return put_in(case.context.declared, {case.context.weight: 1 / _rate(case)})
 
 
 def _psi(q: sympy.Expr, e: sympy.Expr) -> sympy.Expr:

@@ -9,7 +9,8 @@ import inspect
 from collections.abc import Callable, Iterable
 
 from proofs_check.kernel.checker import CheckedClaim
-from proofs_check.kernel.core.rules import RULES, SIDE_CONDITIONS
+from proofs_check.kernel.core.rules import SIDE_CONDITIONS
+from proofs_check.kernel.procedures.rules import RULES
 from proofs_check.marks import mark_formal, mark_paper, name_theorems
 
 #: The theorems of proofs_check/coq/rules.v that are rules of the kernel, over Coq's real numbers; and which part of the rule they are.
@@ -52,6 +53,6 @@ def axioms_behind(claims: Iterable[CheckedClaim]) -> dict[str, str]:
     return used
 
 
-def state_axiom(function: Callable[..., None]) -> str:
+def state_axiom(function: Callable[..., object]) -> str:
     """Return the axiom that a rule or claim of the kernel states, on one line."""
     return " ".join((inspect.getdoc(function) or "").split())

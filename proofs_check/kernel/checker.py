@@ -1,14 +1,16 @@
 """The entry point: ``check`` reads a certificate and accepts it, or rejects it with the step that failed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from .core.rules import Session
 from .core.terms import Rejected, forget, require
+from .core.theorems import Theorem
+from .proofs import Session, behind
 from .reading import read_fields, read_integer, read_json, read_list
-from .theories.compositions.bounds import check_composition, read_events
-from .theories.profiles.claims import check_claim
+from .theories.compositions.bounds import Bound, check_composition, read_composition
+from .theories.profiles.claims import Claim, check_claim
 from .theories.profiles.statements import read_statement
 
 _BESIDE, _OF_PROFILES = frozenset({"protection", "hypotheses"}), frozenset({"target_epsilon", "sampling"})
@@ -78,32 +80,23 @@ def _read_protection(session: Session, whole: Mapping[str, object]) -> Protectio
 
 
 def _check(session: Session, whole: Mapping[str, object]) -> tuple[CheckedClaim, ...]:
-    if "composition" in whole:
-        return _check_composition(session, whole)
-    statement, accepted = read_statement(session, whole), list[CheckedClaim]()
+    composed, accepted = "composition" in whole, list[CheckedClaim]()
+    check_one: Callable[[object], tuple[Theorem, str | None, str | None]]
+    if composed:
+        with session.at("composition"):
+            check_one = partial(check_composition, session, read_composition(whole["composition"]))
+    else:
+        check_one = partial(check_claim, session, read_statement(session, whole))
     for i, claim in enumerate(read_list(whole["claims"])):
         with session.at(f"claims[{i}]"):
-            session.rules, session.relied = {}, {}
-            accepted.append(CheckedClaim(*check_claim(session, statement, claim), tuple(session.rules), tuple(session.relied)))
-            require(accepted[0].claim == "well-defined", "the first claim must be well-defined")
+            require(i < _MOST_COMPOSED or not composed, "there are more claims than one certificate may have")
+            theorem, bound, said = check_one(claim)
+            if not isinstance(theorem.statement, Claim | Bound):
+                raise Rejected("a claim is not a theorem")
+            session.theorems.append(theorem)
+            accepted.append(CheckedClaim(theorem.statement.name, theorem.statement.verdict, bound, *behind(theorem), said))
+            require(composed or accepted[0].claim == "well-defined", "the first claim must be well-defined")
     require(accepted, "there are no claims")
-    require(len(session.held) == len(accepted), "a claim is not a theorem")
-    return tuple(accepted)
-
-
-def _check_composition(session: Session, whole: Mapping[str, object]) -> tuple[CheckedClaim, ...]:
-    accepted = list[CheckedClaim]()
-    with session.at("composition"):
-        about = read_fields(whole["composition"], {"name", "events"})
-        require(isinstance(about["name"], str) and len(about["name"]) <= 1000, "the name must be a string of moderate length")
-        events = read_events(about["events"])
-    for i, claim in enumerate(read_list(whole["claims"])):
-        with session.at(f"claims[{i}]"):
-            require(i < _MOST_COMPOSED, "there are more claims than one certificate may have")
-            name, verdict, bound, said = check_composition(session.held, events, claim, session.meter)
-            accepted.append(CheckedClaim(name, verdict, bound, (), (), said))
-    require(accepted, "there are no claims")
-    require(len(session.held) == len(accepted), "a claim is not a theorem")
     return tuple(accepted)
 
 

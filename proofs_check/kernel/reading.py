@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial, reduce
 
 from .core.terms import Rejected, Term, bits, make, num, pay, postorder, power, require, var
+from .core.theorems import Range
 
 _MOST_NESTED, _MOST_WAITING, _MAX_ITEMS = 200, 400, 1_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -117,6 +118,12 @@ def read_number(word: object) -> Fraction:
     require(divisor, "a number has the denominator zero")
     pay(1 + (bits(value) + bits(divisor)) // 200)
     return -value / divisor if word[0] == "-" else value / divisor
+
+
+def read_range(ends: object) -> Range:
+    """Read a closed range: two numbers."""
+    lo, hi = map(read_number, read_list(ends, 2))
+    return Range(lo, hi)
 
 
 def variables(names: Mapping[str, object]) -> dict[str, Term]:

@@ -12,11 +12,12 @@ from profiles.errors import InvalidExpression
 from profiles.profile import Profile
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
-from proofs_check.kernel.core.rules import Session, prove
 from proofs_check.kernel.core.terms import Meter, Rejected, forget
 from proofs_check.kernel.core.theorems import Goal as KernelGoal
 from proofs_check.kernel.core.theorems import Range
-from proofs_check.kernel.theories.profiles.statements import read_statement, restated
+from proofs_check.kernel.proofs import Session
+from proofs_check.kernel.reading import read_term, variables
+from proofs_check.kernel.theories.profiles.statements import read_statement, restate
 from proofs_check.prover.effort import remaining, remembered, spend
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -38,7 +39,10 @@ def equals(profile: Profile, restatement: Tree) -> bool:
     allowed = session.meter.left
     try:
         forget(session.meter)
-        restated(session, read_statement(session, {"profile": profile_json(profile)}), restatement)
+        statement = read_statement(session, {"profile": profile_json(profile)})
+        names = {**session.constants, **variables(statement.box)}
+        term, roots = read_term(restatement["term"], names), [read_term(root, names) for root in restatement.get("roots", [])]
+        session.run(restate(statement, term, roots, None))
     except (Rejected, InvalidExpression, RecursionError, ArithmeticError):
         return False
     finally:
@@ -54,7 +58,7 @@ def _ask(goal: Goal, tree: Tree, most: int) -> bool:
         forget(meter)
         session = Session(meter)
         term = session.read(to_text(goal.term), box)
-        prove(session, KernelGoal(term, box, goal.strict), tree)
+        session.follow(KernelGoal(term, box, goal.strict), tree)
     except (Rejected, InvalidExpression, RecursionError, ArithmeticError):
         return False
     finally:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from proofs_check.kernel.core.rules import Session, prove
+from proofs_check.kernel.core.rules import make_smooth
 from proofs_check.kernel.core.terms import Rejected, Term, differentiate, forget
 from proofs_check.kernel.core.theorems import Goal, Range
+from proofs_check.kernel.proofs import Session, behind
 from proofs_check.results import Tree
 from proofs_check.statements.reading import Question
 
@@ -23,10 +24,10 @@ def confirms(question: Question, tree: Tree) -> tuple[str, ...] | None:
     try:
         forget()
         session = Session()
-        prove(session, Goal(_difference(session, question, box, box, question.sign), box, question.strict), tree)
+        theorem = session.follow(Goal(_difference(session, question, box, box, question.sign), box, question.strict), tree)
     except (Rejected, RecursionError, ArithmeticError):
         return None
-    return tuple(session.rules)
+    return behind(theorem)[0]
 
 
 def confirms_violation(question: Question, point: Mapping[str, Fraction]) -> bool:
@@ -39,7 +40,7 @@ def confirms_violation(question: Question, point: Mapping[str, Fraction]) -> boo
         try:
             forget()
             session = Session()
-            prove(session, Goal(_difference(session, question, box, whole, -question.sign), box, not question.strict), tree)
+            session.follow(Goal(_difference(session, question, box, whole, -question.sign), box, not question.strict), tree)
         except (Rejected, RecursionError, ArithmeticError):
             continue
         return True
@@ -49,6 +50,6 @@ def confirms_violation(question: Question, point: Mapping[str, Fraction]) -> boo
 def _difference(session: Session, question: Question, box: Mapping[str, Range], whole: Mapping[str, Range], sign: int) -> Term:
     left = session.read(question.left, whole if question.derive else box)
     for name in question.derive:
-        left = differentiate(session.smooth(left, name, whole), name)
+        left = differentiate(session.run(make_smooth(left, name, whole)), name)
     difference = left - session.read(question.right, box)
     return difference if sign > 0 else -difference

@@ -12,7 +12,7 @@ import pytest
 from accountant import calibrate, derive_epsilon
 from accountant.calibration import choices
 from accountant.calibration.choices import fill_profile
-from accountant.calibration.sum_error import Noise, error_of_any
+from accountant.calibration.sum_error import SumNoise, error_of_any
 from accountant.rules import make_rule
 from accountant.samples import draw_sample, plan_sample
 from accountant.selection.explicit import round_rule
@@ -238,7 +238,7 @@ def test_the_error_is_that_of_noisy_sums_of_samples():
 
 @pytest.mark.parametrize(("norm", "dimension", "energy"), [("l1", 3, 6), ("l2", 3, 12), ("linf", 3, 20), ("l1", 1, 2)])
 def test_noise_of_each_norm(norm, dimension, energy):
-    assert Noise(norm, dimension).variance(Fraction(2)) == pytest.approx(4 * energy)
+    assert SumNoise(norm, dimension).variance(Fraction(2)) == pytest.approx(4 * energy)
 
 
 @pytest.mark.thorough
@@ -262,7 +262,7 @@ def test_the_bound_for_any_data_set_holds_and_is_reached(rule, norm):
     constants = {"m": 50, "n": 500} | ({} if rule == "uniform" else {"lam": "0.5", "mean": "1.1"})
     profile = SUM.with_parameters(b=3)
     made = make_rule(rule, profile, constants)
-    found = error_of_any(profile, made, Fraction(500), Fraction(3), Noise(norm, 2))
+    found = error_of_any(profile, made, Fraction(500), Fraction(3), SumNoise(norm, 2))
     z = np.linspace(0, 2, 20_001)
     worst = 500 * float(((1 / round_rule(made.q, {"z": z})[0] - 1) * z**2).max()) * (2 if norm == "linf" else 1)
     assert worst <= found.sampling * (1 + 1e-9)

@@ -52,7 +52,7 @@ def test_people_read_both_ends_the_hypotheses_and_the_derivation(pdp):
     assert "remove (a record goes): " in text
     assert "add (a record comes): " in text
     assert "checked by kernel: yes" in text
-    assert "It holds only if all of this is true, which nobody has discharged:" in text
+    assert "Valid only under these unverified assumptions:" in text
     assert "the sampler selects each record independently with probability exactly q(x)" in " ".join(text.split())
     assert "Poisson sampling with q = 0.1" in " ".join(text.split())
     assert "point of a privacy curve" in text

@@ -1,4 +1,4 @@
-"""``pdp calibrate``: a table to choose by, exit codes, files whole or not at all, and what came from data marked as private."""
+"""``pdp calibrate``: a table to choose by, exit codes, files written atomically, and what came from data marked as private."""
 
 import json
 from fractions import Fraction
@@ -46,9 +46,9 @@ def test_the_premises_are_those_of_pdp_epsilon(pdp, place):
     scale = text.split("in place of ")[1].split()[0]
     (place / "p2.toml").write_text(PROFILE.replace('"positive"', f'"{scale}"'))
     whole = pdp("epsilon", "p2.toml", *UNIFORM, "--constant", "rate=0.1").out
-    premises = whole[whole.index("It holds only if") : whole.index("derivation:")]
+    premises = whole[whole.index("Valid only under") : whole.index("derivation:")]
     assert premises in text
-    assert "discharged (--all shows them)" in text
+    assert "settled assumptions (--all shows them)" in text
     assert "--all" not in pdp("calibrate", "p.toml", "-e", "1", *UNIFORM, "--rate", "0.1", "--all").out
 
 

@@ -130,7 +130,7 @@ def test_epsilon_text_shows_the_derivation(pdp):
         "mean squared norm is public",
         "n, m and lam are public",
         "centre",
-        "discharged",
+        "settled",
     )
     for word in words:
         assert word in " ".join(text.split())
@@ -253,7 +253,7 @@ def test_an_unknown_consequence_is_refused_with_the_known_ones(pdp, lloyd):
 
 def test_verify_prints_the_meanings_and_the_answer(pdp, profile_file):
     shown = " ".join(pdp("verify", profile_file("w*z/2", record="z = [0, 2]"), "-e", "2").out.split())
-    assert "asked: theorem-10: proved; for information only: assumption-9, assumption-11, proposition-16, proposition-17" in shown
+    assert "answer for theorem-10: proved; for information only: assumption-9, assumption-11, proposition-16, proposition-17" in shown
     explained = " ".join(pdp("verify", profile_file("w*z/2", record="z = [0, 2]"), "-e", "2", "--explain").out.split())
     assert "assumption-9 (refuted): weights are bounded, that is, for all records" in explained
     assert "these records lose nothing" in explained

@@ -88,6 +88,7 @@ def test_numbers_in_a_table_stay_whole_where_they_fit(folder, capsys, monkeypatc
 
 MISSPELT = {
     "command": (["verfy"], "verify"),
+    "verb": (["ledger", "chrge", "l"], "charge"),
     "option": (["verify", "x", "--target-epsilo", "3"], "--target-epsilon"),
     "file": (["verify", "examples/loyd.toml", "-e", "3"], "lloyd.toml"),
     "data file": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/point.csv", "--out", "o.csv"], "points.csv"),
@@ -159,6 +160,9 @@ def test_no_hint_where_nothing_is_near():
         ("claims --paper gh", ["ghazi-2024"]),
         ("audit profiles.mechanisms.ll", ["profiles.mechanisms.lloyd:default"]),
         ("audit x --mode f", ["fixed"]),
+        ("ledger ver", ["verify"]),
+        ("ledger charge l examples/ll", ["examples/lloyd.toml"]),
+        ("ledger backup l --lo", ["--log"]),
         ("audit x --effort t", ["thorough"]),
         ("claims --explain fay-2024-equation-4-", ["fay-2024-equation-4-corrected"]),
     ],

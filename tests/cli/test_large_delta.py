@@ -62,7 +62,8 @@ def test_every_command_with_a_delta_is_a_case():
     taking = set()
     for name in COMMANDS:
         module = import_module(f"accountant.cli.{name}")
-        fields = to_callback(module.Options, module.run).__signature__.parameters  # type: ignore[attr-defined]
+        declared = [verb.options for verb in module.VERBS.values()] if hasattr(module, "VERBS") else [module.Options]
+        fields = [field for options in declared for field in to_callback(options, len).__signature__.parameters]  # type: ignore[attr-defined]
         taking |= {name} if any("delta" in field for field in fields) else set()
     assert taking == {case.split(",")[0] for case in CASES}
 

@@ -69,7 +69,7 @@ def test_for_people(pdp, lloyd, data, tmp_path):
         "epsilon 9 nats",
         "secure source",
         "may be published",
-        "It holds only if all of this is true, which nobody has discharged: your data - ",
+        "Valid only under these unverified assumptions: your data - ",
         f"this release - {ONLY_RELEASE.sentence} - ",
         f"- {ONE_ANALYSIS.sentence} - {NOT_REDRAWN.sentence}",
         f"- {WEIGHT_AS_GIVEN.sentence}",

@@ -149,7 +149,7 @@ def test_what_follows_does_not_depend_on_what_else_is_asked():
 
 @pytest.mark.parametrize(("epsilon", "expected"), [("w*(z + 1)", Verdict.PROVED), ("w*z", None)])
 def test_the_published_one_follows_from_a_proof_without_a_zero(epsilon, expected):
-    context = Context(admit(declare("p", epsilon, record=Z)), Fraction(3))
+    context = Context.of(admit(declare("p", epsilon, record=Z)), Fraction(3))
     found = decide(context)
     assert found.verdict is Verdict.PROVED
     published = prove_published(context, found)

@@ -66,7 +66,7 @@ def test_sums_of_gaussian_noise_hold_the_closed_form(noise, count, epsilon):
     ],
 )
 def test_where_double_precision_fails(noise, count, delta, truth):
-    """The values of the closed form, from which other accountants are up to several per cent below (docs/benchmarks.md)."""
+    """The values of the closed form, from which convolutions in double precision are up to several per cent below (docs/benchmarks.md)."""
     found = gaussian(noise, count).epsilon(delta)
     with mpmath.workdps(60):
         mu = mpmath.sqrt(count) / noise

@@ -1,4 +1,4 @@
-"""Weights of a file: right, whole or not at all, in bounded memory."""
+"""Weights of a file: right, written atomically, in bounded memory."""
 
 import math
 import os

@@ -26,18 +26,33 @@ def test_every_file_that_the_page_names_exists():
     assert [name for name in named if "NAME" not in name and not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("package", ["profiles", "proofs_check"])
+@pytest.mark.parametrize("package", ["profiles", "proofs_check", "accountant"])
 def test_no_modules_import_each_other_in_a_circle(package):
     script = site_module("architecture")
     modules = {name: path for name, path in script.read_modules().items() if name.startswith(f"{package}.")}
     TopologicalSorter({name: script.imports_of(name, path, modules) for name, path in modules.items()}).prepare()
 
 
-@pytest.mark.parametrize("package", ["profiles", "proofs_check"])
+@pytest.mark.parametrize("package", ["profiles", "proofs_check", "accountant"])
 def test_the_page_has_the_order_of_the_contract(package):
     script = site_module("architecture")
     table = script.PAGE.read_text(encoding="utf-8").split(f"### {package}\n")[1].split("###")[0]
     assert [f"{package}.{name}" for name in re.findall(r"^\| `(\w+)`", table, re.MULTILINE)] == script.read_contracts()[package]
+
+
+def test_what_a_room_offers_is_at_home_in_it_or_below():
+    """Stubs say where names are loaded from, which no contract sees."""
+    script = site_module("architecture")
+    places = {name: place for rooms in script.read_contracts().values() for place, name in enumerate(rooms)}
+    above = []
+    for stub in sorted(ROOT.glob("accountant/*/**/__init__.pyi")):
+        room = ".".join(stub.relative_to(ROOT).parts[:2])
+        homes = {
+            ".".join(home.split(".")[:2]) for home in re.findall(r"^from ([\w.]+) import", stub.read_text(encoding="utf-8"), re.MULTILINE)
+        }
+        above += [(room, home) for home in homes if home.startswith("accountant.") and places[home] > places[room]]
+    assert places
+    assert above == []
 
 
 @pytest.fixture

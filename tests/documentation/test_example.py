@@ -105,7 +105,7 @@ def test_every_premise_of_every_row_is_printed(capsys: pytest.CaptureFixture[str
     bounds = example["bound_rules"](example["declare_lloyd"]())
     example["show_rules"](bounds)
     printed = " ".join(capsys.readouterr().out.split())
-    assert "if the premises below hold" in printed
+    assert "under the assumptions below" in printed
     for name, derived in bounds.items():
         hypotheses = derived.guarantee.hypotheses
         assert {"fixed-in-advance", "only-release", "one-analysis", "not-redrawn", "weight-as-given"} <= {item.id for item in hypotheses}

@@ -11,7 +11,7 @@ import pytest
 from profiles import declare
 from proofs_check.explain import explain, to_lines, to_paragraphs
 from proofs_check.explain.kernel_rules import RULES
-from proofs_check.kernel.core import rules as kernel_rules
+from proofs_check.kernel.procedures import rules as kernel_rules
 from proofs_check.results import Decision, Verdict
 from proofs_check.verify import verify
 

@@ -20,8 +20,8 @@ from profiles.mechanisms import KNormSum
 from proofs_check.certificates import to_file_text
 from proofs_check.explain.trust import FORMAL as FORMAL_RULES
 from proofs_check.explain.trust import mark_rule
-from proofs_check.kernel.core.rules import RULES as KERNEL_RULES
 from proofs_check.kernel.procedures.normal import IDENTITIES
+from proofs_check.kernel.procedures.rules import RULES as KERNEL_RULES
 from proofs_check.verify import verify
 from tests.formal.compile import FILES, FORMAL, theorems
 from tests.formal.hypotheses import hypotheses_of, read_table

@@ -27,7 +27,7 @@ from accountant.guarantees import (
     discharge,
     post_processing,
     prove_run,
-    settle,
+    update_hypotheses,
     worst_case,
 )
 from accountant.guarantees.combining import compose_parts
@@ -381,7 +381,7 @@ def test_nobody_discharges_it_with_the_words_of_the_catalogue() -> None:
     with pytest.raises(InvalidArgument, match="prove_run"):
         discharge(guarantee, EXACT_REALS, words)
     with pytest.raises(InvalidArgument, match="prove_run"):
-        settle(guarantee, {EXACT_REALS: f" {words}"})
+        update_hypotheses(guarantee, {EXACT_REALS: f" {words}"})
     nbsp, zero_width, cyrillic_a, braille = chr(0xA0), chr(0x200B), chr(0x430), chr(0x2800)
     alike = (
         words.replace(" ", nbsp, 1),

@@ -25,7 +25,7 @@ from accountant.guarantees import (
     to_json,
     worst_case,
 )
-from accountant.guarantees.render import OPEN
+from accountant.guarantees.render import OPEN, SETTLED
 from accountant.guarantees.statements import may_close
 from accountant.guarantees.theorem import Statement
 from accountant.rules import make_rule, rule_from_expression
@@ -72,7 +72,7 @@ def test_the_print_of_lloyd_after_coreset_sampling(lloyd_after_coreset):
     assert isinstance(lloyd_after_coreset, Guarantee)
     for part in ("Theorem 6", "Proposition 13", "adaptive composition", "epsilon <= 7.9014986322", "checked by kernel: yes"):
         assert part in text
-    open_part, rest = text.split(OPEN)[1].split("\ndischarged:\n")
+    open_part, rest = text.split(OPEN)[1].split(f"\n{SETTLED}\n")
     assert [line.strip() for line in open_part.splitlines() if line.startswith("  ") and line[2] != " "] == [head.value for head in Head]
     for hypothesis in (
         "n, m and lam are public",

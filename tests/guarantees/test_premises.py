@@ -347,7 +347,7 @@ def test_the_print_says_each(name: str) -> None:
         assert f" {item.head.value} - " in short
     for closed in guarantee.discharged:
         assert line(f"- {closed.hypothesis.sentence} [{closed.evidence}]") in whole
-    assert (f"{len(guarantee.discharged)} more " in short) == bool(guarantee.discharged)
+    assert (f"{len(guarantee.discharged)} settled assumption" in short) == bool(guarantee.discharged)
 
 
 @pytest.mark.thorough(quick=20)

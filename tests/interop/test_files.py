@@ -45,9 +45,10 @@ from accountant.guarantees import (
 )
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.budgets import keep_within_budget
-from accountant.guarantees.calls import CALLS, Signature, load_calls
+from accountant.guarantees.calls import Signature
 from accountant.guarantees.combining import change_neighbors, compose_parts, group
 from accountant.guarantees.filters import filter_releases
+from accountant.guarantees.recording import CALLS
 from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import Call
 from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
@@ -747,8 +748,8 @@ def test_every_recorded_call_can_be_repeated_or_is_known_not_to_be() -> None:
         if node.args and isinstance(node.args[0], ast.Constant)
     }
     # what was drawn, and a ledger, which goes on while its guarantee is in a file, are not made again
-    earlier = {name for signature, _ in load_calls().values() for name in signature.earlier}
-    assert declared == {*load_calls(), "realise_sampling", "filter_releases"} - earlier
+    earlier = {name for signature, _ in CALLS.values() for name in signature.earlier}
+    assert declared == {*CALLS, "realise_sampling", "filter_releases"} - earlier
 
 
 def test_an_argument_has_one_kind_in_all_calls() -> None:

@@ -102,7 +102,7 @@ def test_sampled_bounds(run):
     assert run(lower(0.1, at="0"), q="z/8").step == "claims[1].proof"
     assert run(lower(0.1, at="3"), q="z/2").step == "claims[1].proof"
     assert run(lower(0.1, at="3"), q="z/8").accepted
-    assert run(upper(9.5, form="sup"), q=Q).step == "claims[1].proof"
+    assert run(upper(9.5, form="sup"), q=Q).step == "claims[1].proof.form"
 
 
 def test_growth_is_refuted_where_the_slope_is_zero(run):

@@ -11,6 +11,7 @@ import mpmath
 import pytest
 
 from proofs_check.kernel import check
+from proofs_check.kernel.core.terms import Meter
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Event, compose, read_events
@@ -83,7 +84,7 @@ def test_any_grid_encloses_the_closed_form_of_gaussians(seed):
     start, steps = random_steps(rng, low, high)
     part = entry(start, high, offset=offset, steps=steps, floors=floors)
     tails = [f"1e-{rng.choice([3, 6, 12])}" for _ in range(2)]
-    events = [Event(lambda: curves.gaussian(m), lambda: curves.gaussian(m), Fraction(1), count)]  # not merged into one, as read_events does
+    events = [Event(*[lambda meter: curves.gaussian(m, meter)] * 2, Fraction(1), count)]  # not merged into one, as read_events does
     whole = grid(str(unit), part, digits=rng.choice([8, 12, 20, 35]), tails=tails)
     bounds = [compose(events, whole, remove=rng.random() < 0.5, up=up) for up in (False, True)]
     total = mpmath.sqrt(count * to_mp(m))
@@ -95,7 +96,7 @@ def test_any_grid_encloses_the_closed_form_of_gaussians(seed):
 
 @pytest.mark.thorough
 def test_the_bounds_come_together():
-    events = [Event(lambda: curves.gaussian(Fraction(1, 100)), lambda: curves.gaussian(Fraction(1, 100)), Fraction(1), 100)]
+    events = [Event(*[lambda meter: curves.gaussian(Fraction(1, 100), meter)] * 2, Fraction(1), 100)]
     gaps = []
     for k in (1, 2, 4, 8):
         part = entry(-50 * k, 60 * k, count=100)
@@ -626,7 +627,7 @@ def test_cells_of_the_lower_side_are_events(rate, unit, remove):
         return (mixed, without) if remove else (mpmath.ncdf(x), (1 - q) * mpmath.ncdf(x) + q * mpmath.ncdf(x - 1))
 
     with localcontext(curves.context(70)):
-        curve = curves.sampled(curves.gaussian(Fraction(1)), Fraction(rate), remove=remove)
+        curve = curves.sampled(curves.gaussian(Fraction(1), Meter()), Fraction(rate), remove=remove)
         laws = Lattice(False, 100, Fraction(unit)).discretise(curve, offset, places)
     tails = [above(to_mp(offset) + x * h) for x in ends]
     for (place, level), high, low in zip(places, tails[:-1], tails[1:], strict=True):

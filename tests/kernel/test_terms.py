@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from proofs_check.kernel import reading as syntax
 from proofs_check.kernel.core import terms
-from proofs_check.kernel.core.rules import Session
+from proofs_check.kernel.core.rules import equal
 from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.core.theorems import Range
 from proofs_check.kernel.procedures.boxes import enclose
 from proofs_check.kernel.procedures.normal import IDENTITIES, Normaliser
+from proofs_check.kernel.proofs import Session
 
 NAMES = {name: terms.var(name) for name in ("w", "x", "y")}
 BOX = {name: Range(Fraction(1, 2), Fraction(3)) for name in NAMES}
@@ -406,13 +407,21 @@ def test_large_numbers_are_refused(text):
         normaliser.poly(read(text))
 
 
+def vanishes(term, box):
+    """Whether the kernel shows that a term is 0."""
+    try:
+        Session().run(equal(term, terms.num(0), box, "it is not"))
+    except Rejected:
+        return False
+    return True
+
+
 def test_squares_of_unsigned_variables_keep_their_sign():
-    session = Session()
     box = {name: Range(Fraction(-1), Fraction(1)) for name in NAMES}
     for text in ("sqrt(w**2) - w", "(w**2)**(3/2) - w**3", "(w**4)**(1/4) - w", "sqrt(w**2*x**2) - w*x", "log(w**2 + 1 - 1) - 2*log(w)"):
-        assert not session.is_zero(read(text), box), text
+        assert not vanishes(read(text), box), text
     for text in ("sqrt(w**2) - w", "sqrt(w**2*x**2) - w*x", "(w*x)**(3/2) - w**(3/2)*x**(3/2)"):
-        assert session.is_zero(read(text), BOX), text
+        assert vanishes(read(text), BOX), text
 
 
 @pytest.mark.parametrize(
@@ -455,6 +464,6 @@ EXAMPLES = {
 def test_each_identity_is_used_and_a_false_one_is_not(name):
     box = {"x": Range(Fraction(0), open=True), "y": Range(Fraction(0), open=True)}
     one, other = (syntax.read_term(text, syntax.variables(box)) for text in EXAMPLES[name])
-    assert Session().is_zero(one - other, box)
-    assert not Session().is_zero(one - other - one, box)
-    assert not Session().is_zero(one - other + terms.num(Fraction(1, 10**9)), box)
+    assert vanishes(one - other, box)
+    assert not vanishes(one - other - one, box)
+    assert not vanishes(one - other + terms.num(Fraction(1, 10**9)), box)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from accountant.applications import CoverageInstance, PrivateGreedy
 from accountant.applications.kmeans import DPKMeans
 from accountant.curves import Composition, curve_of_file, make_event
-from accountant.guarantees import assume, compose, declare_directions, declare_events, discharge, settle
+from accountant.guarantees import assume, compose, declare_directions, declare_events, discharge, update_hypotheses
 from accountant.guarantees.combining import change_neighbors, group
 from accountant.guarantees.rules import GIVEN_ROW
 from accountant.interop import read_guarantee, write_guarantee
@@ -251,7 +251,7 @@ def test_only_the_filter_discharges_that_a_release_is_the_only_one(make):
     again = compose(chosen.guarantee, model.guarantee_)
     assert ALL_CHARGED in again.hypotheses
     with pytest.raises(InvalidArgument, match="only-release"):
-        settle(promise(), {ONLY_RELEASE: only.evidence})
+        update_hypotheses(promise(), {ONLY_RELEASE: only.evidence})
     with pytest.raises(InvalidArgument, match="only-release"):
         discharge(promise(), ONLY_RELEASE, only.evidence)
 

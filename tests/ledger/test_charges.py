@@ -15,7 +15,7 @@ from accountant.curves import Composition, make_event
 from accountant.data import parse_statistic
 from accountant.guarantees.curves import declare_events
 from accountant.guarantees.derive import derive_epsilon
-from accountant.ledger.amounts import MOST, Grid, choose_grid, to_budget, to_cost, to_nats
+from accountant.ledger.amounts import MOST, CostGrid, choose_grid, to_budget, to_cost, to_nats
 from accountant.ledger.charges import prepare_charge
 from accountant.ledger.notions import LedgerNotion, root_up, to_ledger_notion
 from accountant.ledger.packing import pack, unpack
@@ -122,9 +122,9 @@ def test_a_user_is_charged_half_the_square_of_the_shifts_under_zcdp(make):
 
 @given(st.lists(st.integers(0, 2**31), min_size=1, max_size=20), st.integers(0, 30), st.integers(0, 30))
 def test_half_squares_are_rounded_up(totals, shift, more):
-    found = LedgerNotion.ZCDP.charge_steps(np.array(totals), Grid(shift), Grid(shift + more))
+    found = LedgerNotion.ZCDP.charge_steps(np.array(totals), CostGrid(shift), CostGrid(shift + more))
     for total, steps in zip(totals, found.tolist(), strict=True):
-        exact = (total * Grid(shift).step) ** 2 / 2 / Grid(shift + more).step
+        exact = (total * CostGrid(shift).step) ** 2 / 2 / CostGrid(shift + more).step
         assert exact <= steps < exact + 1
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from accountant.cli.ledger import VERBS
 from accountant.ledger import ledger as ledgers
 from accountant.ledger import settings
 from profiles.hypotheses import ALL_CHARGED, DURABLE, FROM_OUTPUTS, ONLY_RELEASE, OWN_BUDGET, RUN_ON_ACTIVE
@@ -166,10 +169,11 @@ def test_accounts_in_a_table(pdp, folder):
 
 
 BAD = {
-    "no such action": ["chrge", "l"],
+    "no such verb": ["chrge", "l"],
+    "an option that only reports have": ["verify", "l", "--all"],
     "no ledger": ["report", "nothing"],
     "no budget": ["init", "x", "--data", "people.csv", "--key", "id", "--anchor", "x.anchor"],
-    "an option of another action": ["verify", "l", "--budget", "2"],
+    "an option of another verb": ["verify", "l", "--budget", "2"],
     "no name": ["charge", "l", "sum.toml", "--statistic", "z=income", "--active", "o.csv"],
     "a file for the rows that no table is": ["charge", "l", "sum.toml", "--statistic", "z=income", "--name", "n", "--active", "o.txt"],
     "the data as output": ["charge", "l", "sum.toml", "--statistic", "z=income", "--name", "n", "--active", "people.csv"],
@@ -185,6 +189,31 @@ BAD = {
     "an engine without a table": ["verify", "l", "--engine", "duckdb"],
     "a long name": ["charge", "l", "sum.toml", "--statistic", "z=income", "--name", "n" * 101, "--active", "o.csv"],
 }
+
+
+def test_each_verb_has_its_own_options_and_refuses_those_of_others(pdp, folder):
+    init(pdp)
+    whole = pdp("ledger", "--help").out
+    for verb, declared in VERBS.items():
+        shown = pdp("ledger", verb, "--help").out
+        assert max(map(len, shown.splitlines())) <= 84
+        assert f"pdp ledger {verb} people.ledger" in shown.replace("again.", "people.")
+        assert shown.partition("Examples:")[2].strip() in whole
+        own = set(re.findall(r"--[a-z][a-z-]+", shown.partition("Options:")[2].partition("Examples:")[0]))
+        for name in (
+            {field.name for other in VERBS.values() for field in fields(other.options)}
+            - {field.name for field in fields(declared.options)}
+            - {"profile", "new", "everything"}
+        ):
+            option = f"--{name.replace('_', '-')}"
+            result = pdp("ledger", verb, "l", option, "x")
+            assert result.refused(), (verb, option)
+            assert f"pdp ledger {verb} does not take it: " in result.err
+            assert option not in own
+    takers = pdp("ledger", "verify", "l", "--budget", "2").err
+    assert "init and raise do; leave it out" in takers
+    assert "write it after one of these" in pdp("ledger", "--json", "verify", "l").err
+    assert pdp("ledger").refused()
 
 
 @pytest.mark.thorough(quick=6)

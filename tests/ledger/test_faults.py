@@ -16,7 +16,7 @@ from accountant.ledger import Ledger, settings
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.backup import back_up, migrate, restore
 from accountant.ledger.report import report_public
-from accountant.ledger.settings import Settings, tell_time
+from accountant.ledger.settings import LedgerSettings, tell_time
 from profiles import InvalidArgument, PDPError, UnreadableFile, UnwritableOutput, declare
 from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.mechanisms import LaplaceSum
@@ -424,7 +424,7 @@ def test_a_migration_that_fails_ends_nothing(files, tmp_path, monkeypatch):
     with Ledger.open(files[0]) as old:
         before = spending(old)
         with monkeypatch.context() as patch:
-            patch.setattr(Settings, "to_body", lambda *_: 1 / 0)
+            patch.setattr(LedgerSettings, "to_body", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 migrate(old, tmp_path / "new.db", anchor=tmp_path / "new.anchor")
         assert not list(tmp_path.glob("new*"))

@@ -13,7 +13,7 @@ import pytest
 from accountant.ledger import Ledger
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.book import Book
-from accountant.ledger.release import Release
+from accountant.ledger.release import LedgerRelease
 from accountant.ledger.store import Store
 from profiles.errors import ReleaseUsed
 from profiles.mechanisms import LaplaceSum
@@ -96,7 +96,7 @@ def test_a_death_at_each_step_loses_budget_and_never_privacy(make, where, monkey
             runs.append(1)
             return super().run(*arguments)
 
-    owner = {"write_entry": Store, "append": Anchor, "run": Counting, "write_output": Store, "publish": Release}[step]
+    owner = {"write_entry": Store, "append": Anchor, "run": Counting, "write_output": Store, "publish": LedgerRelease}[step]
     true = getattr(owner, step)
 
     def die(self, *arguments):

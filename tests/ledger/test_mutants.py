@@ -15,7 +15,7 @@ from accountant.ledger.book import Book
 from accountant.ledger.charges import Charge
 from accountant.ledger.ledger import Ledger as Class
 from accountant.ledger.packing import pack
-from accountant.ledger.release import Release
+from accountant.ledger.release import LedgerRelease
 from profiles.mechanisms import LaplaceSum
 from tests.ledger.conftest import PEOPLE, SUM, table
 
@@ -83,7 +83,7 @@ def test_the_true_ledger_passes(make, check):
 
 
 def refund(monkeypatch):
-    true = Release.__exit__
+    true = LedgerRelease.__exit__
 
     def leave(self, kind, error, trace):
         true(self, kind, error, trace)
@@ -94,7 +94,7 @@ def refund(monkeypatch):
                     journal.store.write_account(account.sealed(account.chunk, account.sequence, ZERO, account.budgets, journal.hasher))
 
     ZERO = pack(np.zeros(5, np.int64))
-    monkeypatch.setattr(Release, "__exit__", leave)
+    monkeypatch.setattr(LedgerRelease, "__exit__", leave)
 
 
 def charge_the_drawn(monkeypatch):

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from accountant.ledger.ahead import compute_ahead, read_ahead
 from accountant.ledger.amounts import MOST
 from accountant.ledger.charges import prepare_charge
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.packing import CHUNK, pack, unpack
+from accountant.ledger.prefetch import compute_ahead, read_ahead
 from profiles import UnreadableFile, declare
 from profiles.terms import number, symbol
 from tests.ledger.conftest import SUM, table

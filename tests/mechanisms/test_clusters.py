@@ -18,7 +18,7 @@ from profiles.mechanisms.clusters import ClusterPasses, open_passes
 from profiles.mechanisms.datasets import WeightedData, to_dataset
 from profiles.mechanisms.lloyd_runs import PostProcessing, follow_run, move_centres, total_labelled
 from profiles.mechanisms.nearest import label_by_definition
-from profiles.mechanisms.quantised import Unit, prepare_units
+from profiles.mechanisms.quantised import SumUnit, prepare_units
 from profiles.randomness.rounded import Grid
 from tests.mechanisms.reference import follow_algorithm_2
 
@@ -54,7 +54,7 @@ def test_totals_are_those_of_the_labels(seed, dimension, count, rows, span, thre
 def test_exact_totals_are_those_of_fractions(seed, dimension, count, rows, span, threads, kept, scale, most):
     data, centres = make_data(seed, rows, dimension), np.random.default_rng(seed + 1).normal(size=(count, dimension))
     labels = label_by_definition(data.points, centres)
-    sums, counts = Unit.of(Grid.of(scale)), Unit.of(Grid.of(2 * scale))
+    sums, counts = SumUnit.of(Grid.of(scale)), SumUnit.of(Grid.of(2 * scale))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clusters, "_LEAST_SPAN", span)
         patch.setattr(clusters, "_MOST_TOTALS", most)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from profiles import InvalidData
 from profiles.mechanisms import quantised
 from profiles.mechanisms.datasets import WeightedData, find_reach
-from profiles.mechanisms.quantised import MOST_RATIO, Unit, add_exactly, cut_rows, hold, prepare_units, quantise, total_units
+from profiles.mechanisms.quantised import MOST_RATIO, SumUnit, add_exactly, cut_rows, hold, prepare_units, quantise, total_units
 from profiles.private import reveal
 from profiles.randomness.rounded import Grid
 
@@ -40,7 +40,7 @@ def test_products_are_truncated_as_fractions_are(seed, exponent, signed):
     rng = np.random.default_rng(seed)
     points, weights = near_integers(rng, 40, max(exponent, -1050))
     points *= np.where(signed & (rng.random(40) < 0.5), -1, 1)
-    units = quantise(points[:, np.newaxis], weights, Unit(exponent, WHOLE))[:, 0]
+    units = quantise(points[:, np.newaxis], weights, SumUnit(exponent, WHOLE))[:, 0]
     for unit, x, w in zip(units.tolist(), points.tolist(), weights.tolist(), strict=True):
         exact = truncate(w, x, exponent)
         assert unit == exact if abs(exact) <= 2**52 else abs(unit) >= 2**52
@@ -57,7 +57,7 @@ def test_the_hard_cases_of_that_test_occur():
             exact = Fraction(x) * Fraction(w) * 2**40
             kinds["below" if exact < product else "above" if exact > product else "equal"] += 1
     assert min(kinds["below"], kinds["above"], kinds["equal"]) > 50
-    units = quantise(points[:, np.newaxis], weights, Unit(-40, WHOLE))[:, 0]
+    units = quantise(points[:, np.newaxis], weights, SumUnit(-40, WHOLE))[:, 0]
     lowered = (units == computed - 1).sum()
     assert lowered == kinds["below"]
 
@@ -75,9 +75,9 @@ def test_the_hard_cases_of_that_test_occur():
 @example(1 / 3, 3.0, 0)
 @example(0.1, 3.0, -54)
 def test_extreme_numbers(x, w, exponent):
-    unit, exact = quantise(np.array([[x]]), np.array([w]), Unit(exponent, WHOLE))[0, 0], truncate(w, x, exponent)
+    unit, exact = quantise(np.array([[x]]), np.array([w]), SumUnit(exponent, WHOLE))[0, 0], truncate(w, x, exponent)
     assert unit == exact if abs(exact) <= 2**52 else abs(unit) > 2**52 - 1
-    plain, exact = quantise(np.array([[x]]), None, Unit(exponent, WHOLE))[0, 0], truncate(1, x, exponent)
+    plain, exact = quantise(np.array([[x]]), None, SumUnit(exponent, WHOLE))[0, 0], truncate(1, x, exponent)
     assert plain == exact if abs(exact) <= 2**53 else abs(plain) >= 2**53
 
 
@@ -88,7 +88,7 @@ def test_units_cost_no_more_than_the_record_and_lose_less_than_one_each(seed, p,
     grid = Grid.of(scale)
     points = rng.normal(size=(20, dimension)) * float(scale) * 10.0 ** rng.integers(-12, 2, size=(20, 1))
     weights = 1 + 5 * rng.random(20)
-    units = quantise(points, weights, Unit.of(grid))
+    units = quantise(points, weights, SumUnit.of(grid))
 
     def power(values):  # ‖·‖_p^p, or the largest
         return max(map(abs, values)) if math.isinf(p) else sum(abs(value) ** p for value in values)
@@ -103,7 +103,7 @@ def test_units_cost_no_more_than_the_record_and_lose_less_than_one_each(seed, p,
 @given(st.integers(0, 2**32 - 1), st.integers(0, 52), st.integers(1, 300), st.integers(1, 4), st.booleans(), st.integers(1, 60))
 def test_sums_are_those_of_fractions(seed, bits, rows, columns, weighted, block):
     rng = np.random.default_rng(seed)
-    unit = Unit(-bits, WHOLE)
+    unit = SumUnit(-bits, WHOLE)
     points = rng.normal(size=(rows, columns)).clip(-1, 1) * rng.choice([1.0, 1.0, 0.5**20, 0.0], size=(rows, 1))
     weights = 1 + rng.random(rows) if weighted and bits < 52 else None
     with pytest.MonkeyPatch.context() as patch:
@@ -129,7 +129,7 @@ def test_what_64_bits_do_not_hold_is_held_by_python():
     units = np.full((2**12, 1), 2.0**52)
     total = add_exactly(lambda part: part.sum(axis=0), units, len(units), 2.0**52)
     assert total.tolist() == [2**64]
-    assert total_units(units, None, Unit(0, 2.0**52)).tolist() == [2**64]
+    assert total_units(units, None, SumUnit(0, 2.0**52)).tolist() == [2**64]
 
 
 def test_wrong_sums_would_be_noticed():
@@ -141,7 +141,7 @@ def test_wrong_sums_would_be_noticed():
 
 def test_what_costs_more_than_2048_nats_is_refused_by_name():
     grid = Grid.of(Fraction(1, 3))
-    unit = Unit.of(grid)
+    unit = SumUnit.of(grid)
     limit = MOST_RATIO * float(grid.scale)
     assert unit.most <= 2.0**52
     points = np.zeros((9, 3))
@@ -164,7 +164,7 @@ def test_prepared_units_are_those_of_each_record(weighted, monkeypatch):
     rng = np.random.default_rng(2)
     points, weights = rng.normal(size=(500, 3)), 1 + rng.random(500) if weighted else np.ones(500)
     data = WeightedData(points, weights)
-    sums, counts = Unit.of(Grid.of(Fraction(3))), Unit.of(Grid.of(Fraction(20)))
+    sums, counts = SumUnit.of(Grid.of(Fraction(3))), SumUnit.of(Grid.of(Fraction(20)))
     expected = np.array([
         [*(truncate(w, value, sums.exponent) for value in x), truncate(w, 1, counts.exponent)]
         for x, w in zip(points.tolist(), weights.tolist(), strict=True)
@@ -180,7 +180,7 @@ def test_prepared_units_are_those_of_each_record(weighted, monkeypatch):
 
 
 def test_prepared_units_refuse_what_total_units_refuses():
-    sums, counts = Unit.of(Grid.of(Fraction(1))), Unit.of(Grid.of(Fraction(1)))
+    sums, counts = SumUnit.of(Grid.of(Fraction(1))), SumUnit.of(Grid.of(Fraction(1)))
     points = np.zeros((5, 2))
     points[3, 0] = 3000.0
     with pytest.raises(InvalidData, match="row 3"):

@@ -2,8 +2,8 @@
 
 Run: ``make guards`` (or ``python -m tests.mutants.remove_guards [FILE[:LINE] ...]``).
 
-A guard is a call of ``require``, a ``raise`` under an ``if``, a check of a fact by ``discharge``, ``show`` or ``define``, or one condition
-of a conjunction that guards. What survives is printed: it is not tested, or another guard rejects the same documents.
+A guard is a call of ``require``, a ``raise`` under an ``if``, a premise that a rule yields for its own sake, or one condition of a
+conjunction that guards. What survives is printed: it is not tested, or another guard rejects the same documents.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ FILES = (
     "reading",
     "core/terms",
     "core/intervals",
+    "core/theorems",
     "core/rules",
     "procedures/boxes",
     "procedures/normal",
+    "procedures/rules",
+    "proofs",
     "theories/profiles/pieces",
     "theories/profiles/statements",
     "theories/profiles/claims",
@@ -39,7 +42,6 @@ SUITE = ["-m", "not slow", "tests/kernel", "tests/mutants/test_guards.py"]
 COMPOSED = ["-m", "not slow", "tests/kernel/test_compositions.py", "tests/kernel/test_curves.py", "tests/mutants/test_compositions.py"]
 #: Seconds that the tests may take without a guard.
 _LIMIT = 600
-_CHECKS = {"require", "discharge", "show", "define", "check_smooth"}
 
 
 def _name(node: ast.AST) -> str:
@@ -62,10 +64,11 @@ def _alternatives(test: ast.expr) -> Iterator[tuple[ast.expr, str]]:
 def guards(source: str) -> Iterator[tuple[ast.AST, str]]:
     """Return the nodes to be replaced, and by what."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _name(node.value.func) in _CHECKS:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom):
+            yield node, "yield from ()"  # which keeps the function a generator
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _name(node.value.func) == "require":
             yield node, "None"
-            if _name(node.value.func) == "require":
-                yield from _alternatives(node.value.args[0])
+            yield from _alternatives(node.value.args[0])
         if isinstance(node, ast.If) and any(isinstance(inner, ast.Raise) for inner in node.body):
             yield node.test, "False"
             yield from _alternatives(node.test)

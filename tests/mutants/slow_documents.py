@@ -1,11 +1,13 @@
 """Documents made to be slow, at random: wide, narrow, many events, many claims, deep trees, long numbers, long names.
 
-Run: ``python -m tests.mutants.slow_documents COUNT [SEED]``: the slowest of so many documents, each judged in a process of its own; some of
-them are changes of the slowest ones before. One that takes the kernel more than ``SECONDS`` of a processor, or ``MEMORY``, is an error.
+Run: ``python -m tests.mutants.slow_documents --count 5000 --results FILE``: the slowest of so many documents, each judged in a process of
+its own; some of them are changes of the slowest ones before. One that takes the kernel more than ``SECONDS`` of a processor, or ``MEMORY``,
+is an error. A search that was ended goes on with its file of results.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -13,7 +15,7 @@ import resource
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from proofs_check.kernel import check
@@ -253,6 +255,32 @@ class Cost:
     memory: int
     verdict: str
 
+    @property
+    def slow(self) -> bool:
+        """Whether that is too much, or there is no verdict."""
+        return self.seconds > SECONDS or self.memory > MEMORY or self.verdict.startswith("ended")
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.2f} s, {self.memory >> 20} MB, {self.verdict[:160]}"
+
+
+@dataclass(slots=True)
+class Found:
+    """How many documents were judged, the slowest of them, the slowest one first, what took the most memory, and how many took too much."""
+
+    count: int = 0
+    slowest: list[tuple[Cost, str]] = field(default_factory=list)
+    largest: Cost = field(default_factory=lambda: Cost(0, 0, ""))
+    slow: int = 0
+
+    def add(self, cost: Cost, text: str) -> bool:
+        """Add one document; return whether it is among the slowest ones."""
+        self.count, self.slow = self.count + 1, self.slow + cost.slow
+        self.largest = max(self.largest, cost, key=lambda one: one.memory)
+        before = [one for _, one in self.slowest]
+        self.slowest = sorted([*self.slowest, (cost, text)], key=lambda pair: -pair[0].seconds)[:_KEPT]
+        return before != [one for _, one in self.slowest]
+
 
 def measure(text: str, *, most: int = 60) -> Cost:
     """Judge a document in a process of its own."""
@@ -269,23 +297,47 @@ def measure(text: str, *, most: int = 60) -> Cost:
         return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, out.read() if status == 0 else f"ended by {status}")
 
 
-def search(count: int, seed: int, *, keep: Path | None = None) -> list[tuple[Cost, str]]:
-    """Return the slowest of so many documents, the slowest one first; what is too slow is kept in a folder, if one is named."""
-    source, pool, largest = random.Random(seed), list[tuple[Cost, str]](), 0
-    for i in range(count):
-        text = change(source.choice(pool)[1], source) if len(pool) >= _KEPT and source.random() < 0.15 else make_document(source)
+def make_one(seed: int, i: int, pool: list[tuple[Cost, str]]) -> str:
+    """Return the i-th document of a seed, which may be a change of one in the pool."""
+    source = random.Random(f"{seed} {i}")
+    return change(source.choice(pool)[1], source) if len(pool) >= _KEPT and source.random() < 0.15 else make_document(source)
+
+
+def search(count: int, seed: int, *, results: Path | None = None) -> Found:
+    """Judge so many documents; with a file of results, those that it already has are not judged again."""
+    found = Found()
+    if results and results.exists():
+        for line in results.read_text(encoding="utf-8").splitlines():
+            one = json.loads(line)
+            if one["seed"] == seed and one["i"] == found.count:
+                found.add(Cost(one["seconds"], one["memory"], one["verdict"]), one["text"])
+    while found.count < count:
+        i, text = found.count, make_one(seed, found.count, found.slowest)
         cost = measure(text)
-        largest = max(largest, cost.memory)
-        pool = sorted([*pool, (cost, text)], key=lambda pair: -pair[0].seconds)[:_KEPT]
-        if keep and (cost.seconds > SECONDS / 2 or cost.memory > MEMORY or cost.verdict.startswith("ended")):
-            (keep / f"slow-{seed}-{i}.json").write_text(text, encoding="utf-8")
-            print(f"{i}: {cost.seconds:.2f} s, {cost.memory >> 20} MB, {len(text)} characters, {cost.verdict[:160]}", flush=True)  # noqa: T201
-    print(f"seed {seed}: {count} documents, slowest {pool[0][0].seconds:.2f} s, largest {largest >> 20} MB", flush=True)  # noqa: T201
-    return pool
+        kept = found.add(cost, text)
+        if results:
+            line = {"seed": seed, "i": i, "seconds": round(cost.seconds, 3), "memory": cost.memory, "verdict": cost.verdict[:200]}
+            with results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line | {"text": text if kept or cost.slow else ""}) + "\n")
+        if cost.slow:
+            print(f"{i}: {cost}, {len(text)} characters", flush=True)  # noqa: T201
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Search, and say what the worst documents took: 1 if one took too much."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants.slow_documents", description=__doc__)
+    parser.add_argument("--count", type=int, default=5000, help="documents (default: 5000)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--results", type=Path, help="a file of results, with which a search that was ended goes on")
+    given = parser.parse_args(arguments)
+    found = search(given.count, given.seed, results=given.results)
+    for cost, text in found.slowest[:5]:
+        print(f"{cost}, {len(text)} characters")  # noqa: T201
+    print(f"largest: {found.largest}")  # noqa: T201
+    print(f"{found.count} documents of seed {given.seed}; {found.slow} took too much")  # noqa: T201
+    return int(found.slow > 0)
 
 
 if __name__ == "__main__":
-    folder = Path(tempfile.mkdtemp(prefix="slow-documents-"))
-    print(folder)  # noqa: T201
-    slowest = search(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1, keep=folder)
-    sys.exit(any(cost.seconds > SECONDS or cost.memory > MEMORY for cost, _ in slowest))
+    sys.exit(main())

@@ -241,8 +241,8 @@ def halves(depth: int) -> dict:
 
 @pytest.mark.thorough
 def test_cases_are_of_moderate_depth():
-    assert report("w*z", ("homogeneous", "proved", halves(28))).accepted
-    assert report("w*z", ("homogeneous", "proved", halves(29))).reason == "the proof is nested too deeply"
+    assert report("w*z", ("homogeneous", "proved", halves(29))).accepted
+    assert report("w*z", ("homogeneous", "proved", halves(30))).reason == "the proof is nested too deeply"
 
 
 @pytest.mark.thorough

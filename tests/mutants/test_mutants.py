@@ -14,7 +14,8 @@ from functools import cache
 import pytest
 
 from proofs_check.kernel import check
-from proofs_check.kernel.core.rules import RULES, fields_of
+from proofs_check.kernel.procedures.rules import RULES
+from proofs_check.kernel.proofs import fields_of
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from tests.mutants.corpus import FOLDER, Mutant, certificate, is_tree, places, texts
 from tests.mutants.families import numbers, proofs, structure, terms

@@ -29,6 +29,15 @@ def methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
     return (item for item in node.body if isinstance(item, ast.FunctionDef))
 
 
+def test_a_class_name_has_one_meaning() -> None:
+    """But for ``Options``, which every command has, and for the kernel, which has names of its own."""
+    places: dict[str, set[str]] = {}
+    for path, node in classes():
+        if not node.name.startswith("_") and node.name != "Options" and not path.startswith("proofs_check/kernel/"):
+            places.setdefault(node.name, set()).add(path)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_a_method_without_a_docstring_is_described_by_a_protocol_or_base_class() -> None:
     found = list(classes())
     extended = {base for _, node in found for base in bases(node)}

@@ -79,8 +79,8 @@ def test_a_bound(profile):
     assert set(level.get_ydata()) == {float(derived.bound.upper)}
     np.testing.assert_allclose(plain.get_ydata(), np.asarray(plain.get_xdata()) / 3, rtol=1e-9)
     count = len(derived.guarantee.hypotheses)
-    assert f"if {count} open hypotheses hold" in level.get_label()
-    assert f"if {count} open hypotheses hold" in picture.told
+    assert f"under {count} unverified assumptions" in level.get_label()
+    assert f"under {count} unverified assumptions" in picture.told
     constrained = derive_epsilon(profile, rule="privacy-constrained", target_epsilon=2).plot().figure.axes[0].lines[0]
     assert max(constrained.get_ydata()) == pytest.approx(2)
     with pytest.raises(InvalidArgument, match="statistic"):

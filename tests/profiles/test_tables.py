@@ -99,7 +99,7 @@ def test_points_that_make_no_function_are_refused(points):
 def test_the_argument_must_stay_inside_the_table(epsilon, record, fits):
     profile = declare("p", epsilon, record=record, tables={"f": POINTS})
     if fits:
-        assert admit(profile) is profile
+        assert admit(profile).profile is profile
     else:
         with pytest.raises(InvalidProfile, match="table f is used, must lie in its range from 0 to 3"):
             admit(profile)

@@ -46,6 +46,7 @@ class Line:
 
 
 _R, _M, _A = "profiles/randomness", "profiles/mechanisms", "accountant/applications"
+_EXACT_SUMS = "exact mode: `OpenedRelease.draw_sums`"
 _SUB = f"{_A}/submodular"
 _D = "Theorem D of [repeated mechanisms](repeated-mechanisms.md)"
 _GIVEN = "uniform, independent, secret bits: a hypothesis"
@@ -78,7 +79,8 @@ SURVEY: tuple[Line, ...] = (
         "correctly rounded noise: Laplace, K-norm for p = 1, 2 and ∞, normal, one-sided exponential", "Theorems 2 and 3 of this page",
     ),
     Line(
-        f"{_M}/exact.py", ("Release.draw", "Release.draw_counts", "Release.draw_sums"), Kind.EXACT, "noisy sums and counts of records",
+        f"{_M}/exact.py", ("OpenedRelease.draw", "OpenedRelease.draw_counts", "OpenedRelease.draw_sums"), Kind.EXACT,
+        "noisy sums and counts of records",
         "Theorems 1 to 3 of this page",
     ),
     Line(
@@ -106,11 +108,11 @@ SURVEY: tuple[Line, ...] = (
         f"{_M}/lloyd_runs.py", ("LloydRuns.follow_rounded", "LloydMechanism.sample", "LloydMechanism.draw_noise"), Kind.BINARY64,
         "noise of DP-Lloyd in doubles, of either law", "exact mode: `LloydRuns.follow_exactly`",
     ),
-    Line(f"{_M}/laplace_sum.py", ("LaplaceSum.draw_noise",), Kind.BINARY64, "Laplace noise in doubles", "exact mode: `Release.draw_sums`"),
-    Line(f"{_M}/gaussian_sum.py", ("GaussianSum.draw_noise",), Kind.BINARY64, "normal noise in doubles", "exact mode: `Release.draw_sums`"),
+    Line(f"{_M}/laplace_sum.py", ("LaplaceSum.draw_noise",), Kind.BINARY64, "Laplace noise in doubles", _EXACT_SUMS),
+    Line(f"{_M}/gaussian_sum.py", ("GaussianSum.draw_noise",), Kind.BINARY64, "normal noise in doubles", _EXACT_SUMS),
     Line(
         f"{_M}/k_norm_sum.py", ("KNormSum.draw_noise", "draw_k_norm", "draw_directions"), Kind.BINARY64,
-        "K-norm noise in doubles, any p; also directions of public initial centres", "exact mode: `Release.draw_sums`",
+        "K-norm noise in doubles, any p; also directions of public initial centres", _EXACT_SUMS,
     ),
     Line(f"{_R}/bits.py", ("draw_below",), Kind.EXACT, "a uniform integer, by rejection", "its docstring; equal shares of the words"),
     Line(

@@ -61,7 +61,7 @@ def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
         assert hypothesis.sentence in page.text
     count = len(derived.guarantee.hypotheses)
     assert count > 10
-    assert f"{count} hypotheses are true that nobody has discharged" in page.text
+    assert f"{count} unverified assumptions, which are part of the result" in page.text
     first = page.html.split("Contents</h2>")[0]
     assert all(hypothesis.sentence in first for hypothesis in derived.guarantee.hypotheses)
     assert '<span class="badge bad">not met</span>' in first
@@ -103,7 +103,7 @@ def test_what_is_infeasible_is_told(report):
     assert "No ε is certified" in page.text
     assert "assumption-8 is refuted for the target 3" in page.text
     assert "z = 4" in page.text
-    assert "nats" not in page.text.split("Hypotheses still open")[1].split("Plots")[0]
+    assert "nats" not in page.text.split("Unverified assumptions")[1].split("Plots")[0]
 
 
 @pytest.mark.thorough

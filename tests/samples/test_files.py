@@ -1,4 +1,4 @@
-"""Samples from file to file: what is written, whole or not at all, in bounded memory, and a certificate without the data in it."""
+"""Samples from file to file: what is written, atomically, in bounded memory, and a certificate without the data in it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from profiles.balls import lower_fraction, upper_fraction, working_precision
 from profiles.terms import number, symbol
 from profiles.variables import Variable
 from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum, minimum_enclosure
-from proofs_check.prover.least import smallest_value
+from proofs_check.prover.minimize import smallest_value
 
 GAP, LEAST = Fraction(1, 10**9), Fraction(1)
 

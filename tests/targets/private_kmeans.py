@@ -21,16 +21,16 @@ import numpy as np
 from accountant.applications.budget.protocols import DataAccess, Statistics
 from accountant.applications.budget.records import Domain, PrivateRecords
 from accountant.applications.budget.rows import ArrayRows
-from accountant.applications.budget.spending import Charge, Part, PureNoise, Spending
+from accountant.applications.budget.spending import Payment, PureNoise, Purpose, Spending
 from accountant.applications.kmeans import sampling
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
 from profiles.arrays import Booleans, Floats
-from profiles.mechanisms.quantised import Unit
+from profiles.mechanisms.quantised import SumUnit
 from proofs_check.exact import Choices
 
 #: A unit is 1/4, so that a record of norm 1 moves a total by four of them.
-_UNIT, _STEPS = Unit(-2, 2.0**40), 4
+_UNIT, _STEPS = SumUnit(-2, 2.0**40), 4
 UNIVERSE = (-1, 0, 1)
 EPSILON = Fraction(2)
 
@@ -39,11 +39,11 @@ EPSILON = Fraction(2)
 class ThresholdRelease:
     """The release of a charge: ``high`` where total + K ≥ threshold, else ``low``; ``shared`` noise is the same K for every number."""
 
-    charge: Charge
+    charge: Payment
     choose: Choices
     seen: list[float]
     shared: dict[str, int] | None = None
-    unit: Unit = _UNIT
+    unit: SumUnit = _UNIT
 
     @property
     def alpha(self) -> Fraction:
@@ -62,7 +62,7 @@ class ThresholdRelease:
         return found
 
     def _show(self, total: int) -> float:
-        low, high = (1.0, 2.0) if self.charge.part is Part.RECORDS else (0.0, 1.0)
+        low, high = (1.0, 2.0) if self.charge.part is Purpose.RECORDS else (0.0, 1.0)
         if self.shared is not None:
             return high if total + self._draw_shared() >= self.threshold else low
         return high if self.choose({True: self._reach(self.threshold - total), False: 1 - self._reach(self.threshold - total)}) else low
@@ -99,13 +99,13 @@ class ThresholdNoise:
     def budget(self) -> Fraction:
         return self.pure.budget
 
-    def scale(self, charge: Charge) -> Fraction:
+    def scale(self, charge: Payment) -> Fraction:
         return self.pure.scale(charge)
 
-    def open(self, charge: Charge, bits: Any) -> Any:
-        return ThresholdRelease(charge, bits, self.seen, self.shared if charge.part is Part.CELL_COUNTS else None)
+    def open(self, charge: Payment, bits: Any) -> Any:
+        return ThresholdRelease(charge, bits, self.seen, self.shared if charge.part is Purpose.CELL_COUNTS else None)
 
-    def energy(self, charge: Charge, dimension: int) -> float:
+    def energy(self, charge: Payment, dimension: int) -> float:
         return self.pure.energy(charge, dimension)
 
     def sum_noise(self, dimension: int) -> float:

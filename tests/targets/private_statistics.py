@@ -17,8 +17,8 @@ import numpy as np
 from accountant.applications.budget.records import Domain, PrivateRecords
 from accountant.applications.budget.spending import PureNoise, Spending
 from accountant.applications.statistics.clipping import clip_rows
-from accountant.applications.statistics.planning import BudgetedPlan, Prepared, plan_within, prepare
-from accountant.applications.statistics.releasing import Moment, Released, _Powers
+from accountant.applications.statistics.planning import BudgetedPlan, PreparedStatistics, plan_within, prepare
+from accountant.applications.statistics.releasing import Moment, ReleasedStatistics, _Powers
 from accountant.applications.statistics.requests import SampleRequest
 from accountant.data import parse_statistic
 from accountant.data.arrays import ArraySource
@@ -43,7 +43,7 @@ def declare_count() -> Profile:
 
 
 @cache
-def _prepare(rule: str | None, size: int | None, statistics: Fraction, epsilon: Fraction) -> Prepared:
+def _prepare(rule: str | None, size: int | None, statistics: Fraction, epsilon: Fraction) -> PreparedStatistics:
     profile = declare_count()
     request = SampleRequest.of(profile, epsilon, statistics, rule, None if size is None else {"m": size})
     return prepare(profile, profile, request)
@@ -51,7 +51,7 @@ def _prepare(rule: str | None, size: int | None, statistics: Fraction, epsilon: 
 
 @cache
 def _plan(rule: str | None, size: int | None, statistics: Fraction, count: Fraction, total: Fraction | None) -> BudgetedPlan:
-    return plan_within(_prepare(rule, size, statistics, EPSILON), Released(count, total, ()))
+    return plan_within(_prepare(rule, size, statistics, EPSILON), ReleasedStatistics(count, total, ()))
 
 
 def _answer(total: float, choose: Choices) -> bool:

@@ -17,7 +17,7 @@ from accountant.testing import ClaimChecker, ClaimRefuted, ClaimTooLarge, NotAud
 from accountant.testing import checking as module
 from accountant.testing.candidates import Candidates
 from accountant.testing.entries import _fit
-from accountant.testing.settings import Budget, Settings, divide
+from accountant.testing.settings import AuditSettings, Budget, divide
 from accountant.testing.visibility import is_visible, samples_needed
 from profiles import InvalidArgument, declare
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
@@ -47,7 +47,7 @@ def notes():
 @pytest.fixture
 def checker(notes):
     """Confidence 0.9999: a true claim is refuted once in 10,000 changes of the generator."""
-    return ClaimChecker(Budget(Fraction(1, 10_000), 5, "test", 1), Settings(samples=3_000, pairs=3), note=notes.append)
+    return ClaimChecker(Budget(Fraction(1, 10_000), 5, "test", 1), AuditSettings(samples=3_000, pairs=3), note=notes.append)
 
 
 @pytest.mark.thorough
@@ -127,7 +127,7 @@ def test_claims_that_could_not_be_refuted_are_told_apart(checker, notes):
         checker.assert_add_dp(noisy_count, 500, [1], [], samples=100)
     assert [Path(warning.filename).name for warning in found] == ["test_checking.py"]
     assert [entry.verdict for entry in notes] == ["too large", "consistent", "too large"]
-    strict = ClaimChecker(Budget(Fraction(1, 100), 5, "test", 1), Settings(too_large="fail"))
+    strict = ClaimChecker(Budget(Fraction(1, 100), 5, "test", 1), AuditSettings(too_large="fail"))
     with pytest.raises(NotAudited, match=r"the claim 50-DP \(50 nats\) could not have been refuted"):
         strict.assert_epsilon(noisy_count, 50, [1], [], samples=100)
     assert [len(_fit(text, ROUND_CEILING)) <= 8 for text in ("1074000000", "0.00001234567", "123456.789")] == [True] * 3
@@ -238,7 +238,7 @@ def test_unknown_is_reported_and_fails_where_that_is_asked_for(monkeypatch, chec
     monkeypatch.setattr(module, "verify", lambda *_: found)
     checker.assert_satisfies(noisy_sum, PROFILE, target_epsilon=1)
     assert [entry.verdict for entry in notes] == ["unknown", "consistent"]
-    strict = ClaimChecker(Budget(Fraction(1, 100), 5, "test", 1), Settings(unknown="fail"))
+    strict = ClaimChecker(Budget(Fraction(1, 100), 5, "test", 1), AuditSettings(unknown="fail"))
     with pytest.raises(NotAudited, match=r"neither proved nor refuted .* too hard"):
         strict.assert_satisfies(noisy_sum, PROFILE, target_epsilon=1)
 
@@ -269,8 +269,8 @@ def test_unknown_is_reported_and_fails_where_that_is_asked_for(monkeypatch, chec
         (lambda c: c.assert_satisfies(noisy_sum, PROFILE, records=[[1, 2]]), "a record of 1 finite number was expected"),
         (lambda c: c.assert_satisfies(noisy_sum, PROFILE, records=["a"]), "a record of 1 finite number was expected"),
         (lambda c: c.assert_satisfies(noisy_sum, PROFILE, statistic=lambda x: []), "must be one number, but"),
-        (lambda c: Settings(unknown="maybe"), "unknown must be report or fail"),
-        (lambda c: Settings(too_large="report"), "too_large must be warn or fail"),
+        (lambda c: AuditSettings(unknown="maybe"), "unknown must be report or fail"),
+        (lambda c: AuditSettings(too_large="report"), "too_large must be warn or fail"),
     ],
 )  # fmt: skip
 def test_misuse_is_an_error_in_words(checker, call, words):
@@ -303,7 +303,7 @@ def test_each_audit_gets_its_share_and_its_own_randomness(monkeypatch):
     real = module.audit
     monkeypatch.setattr(module, "audit", spy)
     for _ in range(2):
-        checker = ClaimChecker(Budget(Fraction(1, 100), 5, "test", 1), Settings(samples=100, pairs=3))
+        checker = ClaimChecker(Budget(Fraction(1, 100), 5, "test", 1), AuditSettings(samples=100, pairs=3))
         checker.assert_satisfies(noisy_sum, PROFILE)
         checker.assert_epsilon(noisy_count, 1, [1], [])
     assert [(confidence, tests) for confidence, tests, _ in seen[:4]] == [(Fraction(199, 200), 3)] * 3 + [(Fraction(599, 600), 1)]

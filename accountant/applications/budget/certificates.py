@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from accountant.applications.budget.spending import Charge, NoiseLaw, Part, PureNoise, round_cost
+from accountant.applications.budget.spending import Payment, PricedNoise, PureNoise, Purpose, round_cost
 from accountant.guarantees import Guarantee, premises_json
 from accountant.guarantees.stored import read_hypotheses
 from profiles import to_exact
@@ -21,16 +21,16 @@ from proofs_check.kernel import Report
 #: What every such guarantee leaves open, beside the source of its random bits.
 _OPEN = frozenset(item.id for item in (ONLY_RELEASE, ONLY_OUTPUT, *EXACT_MODE))
 #: How certificates call what is released.
-NAMES: Mapping[Part, str] = {part: part.value for part in Part}
+NAMES: Mapping[Purpose, str] = {part: part.value for part in Purpose}
 
 
-def write_release(charge: Charge, law: NoiseLaw, names: Mapping[Part, str] = NAMES) -> dict[str, Any]:
+def write_release(charge: Payment, law: PricedNoise, names: Mapping[Purpose, str] = NAMES) -> dict[str, Any]:
     """Return a release as JSON types: what it is, its cost, what a record adds at most, and the scale of its noise."""
     numbers = {"cost": charge.cost, "reach": charge.reach, "scale": law.scale(charge)}
     return {"what": names[charge.part], **{name: write_exact(value) for name, value in numbers.items()}}
 
 
-def read_release(value: object, step: str, law: NoiseLaw, names: Mapping[Part, str] = NAMES) -> Charge:
+def read_release(value: object, step: str, law: PricedNoise, names: Mapping[Purpose, str] = NAMES) -> Payment:
     """Return the charge of a release whose noise is what its cost buys. Raises what reading raises, and the fault at ``step``."""
     found = read_fields(value, "a release", {"what", "cost", "reach", "scale"})
     cost, reach, scale = (read_exact(found[name], name) for name in ("cost", "reach", "scale"))
@@ -39,11 +39,11 @@ def read_release(value: object, step: str, law: NoiseLaw, names: Mapping[Part, s
     require(cost > 0 and reach > 0, step, "a cost and a reach are positive")
     require(round_cost(cost) == cost, step, "a cost has at most 24 decimal places")
     part = parts[found["what"]]
-    if part in (Part.RECORDS, Part.CELL_COUNTS):
+    if part in (Purpose.RECORDS, Purpose.CELL_COUNTS):
         require(reach == 1, step, "a record adds 1 to a count")
     enough = scale * cost >= reach if isinstance(law, PureNoise) else scale > 0 and scale**2 * cost >= reach**2
     require(enough, step, "its noise is smaller than its cost buys")
-    return Charge(part, cost, reach)
+    return Payment(part, cost, reach)
 
 
 def check_worst_case(

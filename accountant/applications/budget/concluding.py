@@ -6,7 +6,7 @@ from typing import Any
 
 from accountant.guarantees import Guarantee
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
-from accountant.guarantees.proved import prove_promises
+from accountant.guarantees.mechanism_proofs import prove_promises
 from profiles import Declaration, Profile
 from profiles.hypotheses import DECLARED_PROFILE, EXACT_REALS
 from profiles.mechanisms import KNormSum

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from accountant.applications.budget.protocols import Assign, Cells, Statistics
 from accountant.applications.budget.rows import Blocks, KeptBlocks
-from accountant.applications.budget.spending import Charge, NoiseLaw, Part, Spending, to_share
+from accountant.applications.budget.spending import Payment, PricedNoise, Purpose, Spending, to_share
 from profiles import InvalidArgument
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.ball import project_records, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS
-from profiles.mechanisms.exact import Release
+from profiles.mechanisms.exact import OpenedRelease
 from profiles.mechanisms.lloyd_runs import total_labelled
 from profiles.mechanisms.quantised import Totals, quantise, require_within, total_units
 from profiles.numbers import round_down
@@ -91,7 +91,7 @@ class PrivateRecords:
         return self._spending.law.normal
 
     @property
-    def law(self) -> NoiseLaw:
+    def law(self) -> PricedNoise:
         return self._spending.law
 
     @property
@@ -112,7 +112,7 @@ class PrivateRecords:
         """The share of counts with the least first-order error of a centre."""
         return self._spending.law.count_share(self._rows.dimension)
 
-    def energy_of(self, charge: Charge, dimension: int) -> float:
+    def energy_of(self, charge: Payment, dimension: int) -> float:
         """Return E ‖ζ‖₂² of the noise that a charge of a vector of ``dimension`` numbers bought."""
         return self._spending.law.energy(charge, dimension)
 
@@ -122,7 +122,7 @@ class PrivateRecords:
         return self._domain
 
     @property
-    def charges(self) -> tuple[Charge, ...]:
+    def charges(self) -> tuple[Payment, ...]:
         """All releases so far, with what they cost."""
         return tuple(self._spending)
 
@@ -146,7 +146,7 @@ class PrivateRecords:
         dimension, reach = self._rows.dimension, widen(self._clip)
         cost = to_share(share) * self._spending.left
         if not sums:
-            count = self._charge(Part.CELL_COUNTS, cost, Fraction(1))
+            count = self._charge(Purpose.CELL_COUNTS, cost, Fraction(1))
             counted = self._spending.law.open(count, self._bits)
             totals = self._total(assign, cells, counted, None)
             noisy = counted.draw(totals[:, -1:])[:, 0]
@@ -154,8 +154,8 @@ class PrivateRecords:
         part = self._spending.law.count_share(dimension) if count_share is None else Fraction(count_share)
         if not 0 < part < 1:
             raise InvalidArgument(f"the share of the counts lies in (0, 1), but {float(part):g} was found; correct it")
-        count = self._charge(Part.CELL_COUNTS, part * cost, Fraction(1))
-        total = self._charge(Part.CELL_SUMS, cost - count.cost, reach)
+        count = self._charge(Purpose.CELL_COUNTS, part * cost, Fraction(1))
+        total = self._charge(Purpose.CELL_SUMS, cost - count.cost, reach)
         counted, summed = self._spending.law.open(count, self._bits), self._spending.law.open(total, self._bits)
         totals = self._total(assign, cells, counted, summed)
         return Cells(
@@ -166,7 +166,7 @@ class PrivateRecords:
         )
 
     def count(self, cost: Fraction) -> float:
-        release = self._spending.law.open(self._charge(Part.RECORDS, cost, Fraction(1)), self._bits)
+        release = self._spending.law.open(self._charge(Purpose.RECORDS, cost, Fraction(1)), self._bits)
         rows = self.measure_rows()
         return float(release.draw(np.array([[rows * int(quantise(np.ones((1, 1)), None, release.unit)[0, 0])]], dtype=object))[0, 0])
 
@@ -174,38 +174,41 @@ class PrivateRecords:
         """Return the exact number of rows, which is not private."""
         return sum(len(block) for block in self._rows.blocks())
 
-    def add_up(self, cost: Fraction) -> tuple[Floats, Charge]:
+    def add_up(self, cost: Fraction) -> tuple[Floats, Payment]:
         """Return the noisy Σ y over all rows, shape (d,), with its charge."""
-        charge = self._charge(Part.SUM, cost, self._domain.reach)
+        charge = self._charge(Purpose.SUM, cost, self._domain.reach)
         return self._add(charge)[0], charge
 
-    def add_squares(self, cost: Fraction) -> tuple[float, Charge]:
+    def add_squares(self, cost: Fraction) -> tuple[float, Payment]:
         """Return the noisy Σ ‖y‖₂² over all rows, with its charge."""
-        charge = self._charge(Part.SQUARES, cost, self._domain.reach**2)
+        charge = self._charge(Purpose.SQUARES, cost, self._domain.reach**2)
         return float(self._add(charge)[0][0]), charge
 
-    def add_both(self, of_sum: Fraction, of_squares: Fraction) -> tuple[tuple[Floats, Charge], tuple[float, Charge]]:
+    def add_both(self, of_sum: Fraction, of_squares: Fraction) -> tuple[tuple[Floats, Payment], tuple[float, Payment]]:
         """Return what :meth:`add_up` and :meth:`add_squares` return, of one pass over the rows."""
-        first, second = self._charge(Part.SUM, of_sum, self._domain.reach), self._charge(Part.SQUARES, of_squares, self._domain.reach**2)
+        first, second = (
+            self._charge(Purpose.SUM, of_sum, self._domain.reach),
+            self._charge(Purpose.SQUARES, of_squares, self._domain.reach**2),
+        )
         total, squares = self._add(first, second)
         return (total, first), (float(squares[0]), second)
 
-    def _charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
+    def _charge(self, part: Purpose, cost: Fraction, reach: Fraction) -> Payment:
         return self._spending.charge(part, cost, reach)
 
-    def _add(self, *charges: Charge) -> list[Floats]:
+    def _add(self, *charges: Payment) -> list[Floats]:
         """Return the noisy totals of Σ y or Σ ‖y‖₂², as each charge says, of one pass."""
         opened = [(charge, self._spending.law.open(charge, self._bits)) for charge in charges]
-        totals: list[Totals] = [np.zeros(1 if charge.part is Part.SQUARES else self._rows.dimension, dtype=object) for charge in charges]
+        totals: list[Totals] = [np.zeros(1 if charge.part is Purpose.SQUARES else self._rows.dimension, dtype=object) for charge in charges]
         for block in self._rows.blocks():
             inside = self._domain.enter(block)
             for place, (charge, release) in enumerate(opened):
-                squares = charge.part is Part.SQUARES
+                squares = charge.part is Purpose.SQUARES
                 values = square_norms(inside, round_down(charge.reach))[:, np.newaxis] if squares else inside
                 totals[place] = totals[place] + total_units(values, None, release.unit).astype(object)
         return [release.draw(total[np.newaxis])[0] for (_, release), total in zip(opened, totals, strict=True)]
 
-    def _total(self, assign: Assign, cells: int, counted: Release, summed: Release | None) -> NDArray[Any]:
+    def _total(self, assign: Assign, cells: int, counted: OpenedRelease, summed: OpenedRelease | None) -> NDArray[Any]:
         """Return the exact totals of cells in units: sums in the first columns (none without ``summed``), counts in the last."""
         columns = 1 if summed is None else self._rows.dimension + 1
         totals = np.zeros((cells, columns), dtype=object)

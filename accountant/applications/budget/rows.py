@@ -32,10 +32,10 @@ class Blocks(Protocol):
         """Yield all rows in their order, in blocks of shape (rows, d), finite and in C order; they are not to be changed."""
 
 
-class Rows(Blocks, Protocol):
+class SelectableRows(Blocks, Protocol):
     """A data set of which some rows may take no part."""
 
-    def keep(self, active: Booleans) -> Rows:
+    def keep(self, active: Booleans) -> SelectableRows:
         """Return the rows with ``active[i]``, shape (n,): those that take part in a release."""
 
 

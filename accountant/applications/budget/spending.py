@@ -19,7 +19,7 @@ from typing import Protocol
 
 from accountant.applications.budget.shares import MARGIN, count_share, normal_count_share
 from profiles import InvalidArgument
-from profiles.mechanisms.exact import Release, open_release
+from profiles.mechanisms.exact import OpenedRelease, open_release
 from profiles.numbers import ExactLike, to_number
 from profiles.randomness.bits import BitSource
 from profiles.randomness.rounded import EUCLIDEAN, LAPLACE, NORMAL
@@ -31,7 +31,7 @@ _PLACES = 10**24
 _TOO_SMALL = "a release was to cost less than 1e-24, the smallest cost that is charged; ask for a larger epsilon (or delta)"
 
 
-class Part(Enum):
+class Purpose(Enum):
     """What a release releases. The value is how a certificate calls it."""
 
     RECORDS = "number of records"
@@ -42,15 +42,15 @@ class Part(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
+class Payment:
     """One release: its ``part``, its exact ``cost`` (ε, or μ²), and the largest norm ``reach`` of what one record adds to it."""
 
-    part: Part
+    part: Purpose
     cost: Fraction
     reach: Fraction
 
 
-class NoiseLaw(Protocol):
+class PricedNoise(Protocol):
     """A law of noise: what a budget buys."""
 
     @property
@@ -61,13 +61,13 @@ class NoiseLaw(Protocol):
     def budget(self) -> Fraction:
         """What may be spent, strictly below what was asked for: the rest is room for the proof of the worst case."""
 
-    def scale(self, charge: Charge) -> Fraction:
+    def scale(self, charge: Payment) -> Fraction:
         """Return the exact scale of noise at which a release costs no more than its charge."""
 
-    def open(self, charge: Charge, bits: BitSource) -> Release:
+    def open(self, charge: Payment, bits: BitSource) -> OpenedRelease:
         """Return what draws that noise exactly."""
 
-    def energy(self, charge: Charge, dimension: int) -> float:
+    def energy(self, charge: Payment, dimension: int) -> float:
         """Return E ‖ζ‖₂² of the noise of one vector of ``dimension`` numbers."""
 
     def sum_noise(self, dimension: int) -> float:
@@ -111,14 +111,14 @@ class PureNoise:
     def budget(self) -> Fraction:
         return round_cost(self.epsilon * (1 - MARGIN))
 
-    def scale(self, charge: Charge) -> Fraction:
+    def scale(self, charge: Payment) -> Fraction:
         return charge.reach / charge.cost
 
-    def open(self, charge: Charge, bits: BitSource) -> Release:
-        law = EUCLIDEAN if charge.part in (Part.SUM, Part.CELL_SUMS) else LAPLACE
+    def open(self, charge: Payment, bits: BitSource) -> OpenedRelease:
+        law = EUCLIDEAN if charge.part in (Purpose.SUM, Purpose.CELL_SUMS) else LAPLACE
         return open_release(self.scale(charge), "a noise scale", law, bits, 1)
 
-    def energy(self, charge: Charge, dimension: int) -> float:
+    def energy(self, charge: Payment, dimension: int) -> float:
         return dimension * (dimension + 1) * float(self.scale(charge)) ** 2
 
     def sum_noise(self, dimension: int) -> float:
@@ -147,16 +147,16 @@ class NormalNoise:
     def budget(self) -> Fraction:
         return round_cost(self.mu**2 * (1 - MARGIN))
 
-    def scale(self, charge: Charge) -> Fraction:
+    def scale(self, charge: Payment) -> Fraction:
         """Return a decimal at or above σ."""
         from accountant.applications.budget.normal import scale_above  # noqa: PLC0415 - loads curves, which pure noise does not need
 
         return scale_above(charge.reach**2 / charge.cost)
 
-    def open(self, charge: Charge, bits: BitSource) -> Release:
+    def open(self, charge: Payment, bits: BitSource) -> OpenedRelease:
         return open_release(self.scale(charge), "a standard deviation", NORMAL, bits, 1)
 
-    def energy(self, charge: Charge, dimension: int) -> float:
+    def energy(self, charge: Payment, dimension: int) -> float:
         return dimension * float(self.scale(charge)) ** 2
 
     def sum_noise(self, dimension: int) -> float:
@@ -175,8 +175,8 @@ class NormalNoise:
 class Spending:
     """The account of one fit: charges in their order, never more in all than the budget."""
 
-    law: NoiseLaw
-    charges: list[Charge] = field(default_factory=list)
+    law: PricedNoise
+    charges: list[Payment] = field(default_factory=list)
 
     @property
     def spent(self) -> Fraction:
@@ -186,13 +186,13 @@ class Spending:
     def left(self) -> Fraction:
         return self.law.budget - self.spent
 
-    def charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
+    def charge(self, part: Purpose, cost: Fraction, reach: Fraction) -> Payment:
         """Record a release before its noise is drawn. Raises :class:`InvalidArgument` where the budget does not have its cost."""
-        made = Charge(part, require_cost(cost, self.left, "the fit"), reach)
+        made = Payment(part, require_cost(cost, self.left, "the fit"), reach)
         self.charges.append(made)
         return made
 
-    def __iter__(self) -> Iterator[Charge]:
+    def __iter__(self) -> Iterator[Payment]:
         return iter(self.charges)
 
 
@@ -201,7 +201,7 @@ def to_share(share: object) -> Fraction:
     return to_number(share, "a share of what is left of the budget", "(0, 1]")
 
 
-def open_law(epsilon: ExactLike, delta: ExactLike | None) -> NoiseLaw:
+def open_law(epsilon: ExactLike, delta: ExactLike | None) -> PricedNoise:
     """Return the law of noise for ε, or for (ε, δ). Raises :class:`InvalidArgument`, and :class:`profiles.Infeasible` for such a δ."""
     asked = to_number(epsilon, "epsilon", f"(0, {MOST_EPSILON}]", "give another number")
     if delta is None:
@@ -213,7 +213,7 @@ def open_law(epsilon: ExactLike, delta: ExactLike | None) -> NoiseLaw:
     return _require_budget(NormalNoise(largest_mu(to_epsilon(asked), to_target_delta(delta))))
 
 
-def _require_budget(law: NoiseLaw) -> NoiseLaw:
+def _require_budget(law: PricedNoise) -> PricedNoise:
     """Refuse a budget of which nothing can be charged."""
     if law.budget <= 0:
         raise InvalidArgument(_TOO_SMALL)

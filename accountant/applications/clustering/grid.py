@@ -19,14 +19,14 @@ _OUTWARD = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class CellGrid:
     """Claim: every point of the box is within ``radius`` of the centre of its cell, in the l_p norm.
 
     ``lower``, ``upper``: the corners of the public box, d numbers each; ``cells``: how many cells each axis has; ``norm``: p ≥ 1 or
     infinity.
     The candidates are the centres of the cells, numbered with the last axis running fastest.
 
-    >>> grid = Grid((0.0, 0.0), (1.0, 2.0), (2, 4), 3.0)
+    >>> grid = CellGrid((0.0, 0.0), (1.0, 2.0), (2, 4), 3.0)
     >>> grid.size, grid.snap(np.array([[0.1, 0.1], [9.0, 0.9]])).tolist()
     (8, [0, 5])
     """
@@ -108,7 +108,7 @@ def measure_norm(gaps: Sequence[Floats], norm: float) -> Floats:
     return np.asarray(largest * total ** (1 / norm))
 
 
-def read_grid(box: Sequence[tuple[float, float]], cells: int | Sequence[int], norm: float) -> Grid:
+def read_grid(box: Sequence[tuple[float, float]], cells: int | Sequence[int], norm: float) -> CellGrid:
     """Return the grid of a box with ``cells`` an axis (one number for all, or one for each). Raises :class:`InvalidArgument`."""
     try:
         ends = [(float(low), float(high)) for low, high in box]
@@ -116,4 +116,4 @@ def read_grid(box: Sequence[tuple[float, float]], cells: int | Sequence[int], no
         exponent = float(norm)
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgument("the box must be pairs of numbers, the cells integers and the norm a number; give them so") from None
-    return Grid(tuple(low for low, _ in ends), tuple(high for _, high in ends), tuple(counts), exponent)
+    return CellGrid(tuple(low for low, _ in ends), tuple(high for _, high in ends), tuple(counts), exponent)

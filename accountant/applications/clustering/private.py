@@ -11,7 +11,7 @@ import numpy as np
 
 from accountant.amplification import MOST_EPSILON
 from accountant.applications.charging import release_once
-from accountant.applications.clustering.records import Data, MetricRecords, Tally
+from accountant.applications.clustering.records import CostTally, Data, MetricRecords
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
@@ -236,14 +236,14 @@ class PrivateMetricClustering:
         centres = solve_weighted(costs, weights, int(self.k))
         return {"centres": list(centres), "selected": list(selected), "weights": weights.tolist()}
 
-    def _select(self, sample: Tally, digits: BitSource) -> tuple[int, ...]:
+    def _select(self, sample: CostTally, digits: BitSource) -> tuple[int, ...]:
         rounds = self.public_rounds
         if rounds is None:
             noisy = int(sample.counts.sum()) + draw_geometric(self.budget.size, digits)
             rounds = rounds_for(noisy, int(self.k), self.space.size)
         return select_candidates(sample, rounds, self.budget.selection, digits)
 
-    def _weigh(self, tally: Tally, selected: tuple[int, ...], digits: BitSource) -> Floats:
+    def _weigh(self, tally: CostTally, selected: tuple[int, ...], digits: BitSource) -> Floats:
         """Return noisy counts without their bias, cut at 0, as estimates for all records."""
         exact = count_nearest(tally, selected).tolist()
         budget, rate = self.budget, self.budget.histogram

@@ -69,7 +69,7 @@ def measure_records(space: MetricSpace, points: ArrayLike) -> DistanceRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class CostTally:
     """``counts[u]`` records with the costs ``costs[u, c]`` in units of 2^−24, shapes (u,) and (u, m)."""
 
     costs: Costs = field(repr=False)
@@ -120,17 +120,17 @@ class MetricRecords:
             raise InvalidData("one boolean for each record was expected, but another number was found; give one a record")
         return MetricRecords(self._space, self._power, part[kept] if self._indices is not None else DistanceRows(part[kept]))
 
-    def tally(self) -> Tally:
+    def tally(self) -> CostTally:
         """Return all records."""
         if self._rows is not None:
-            return Tally(self._space.scale_costs(self._rows, self._power), np.ones(len(self._rows), dtype=np.int64))
+            return CostTally(self._space.scale_costs(self._rows, self._power), np.ones(len(self._rows), dtype=np.int64))
         return self._aggregate(self._count(self._all()))
 
-    def sample(self, p: float, sampler: PoissonSampler) -> Tally:
+    def sample(self, p: float, sampler: PoissonSampler) -> CostTally:
         """Return the records that are selected, each with probability exactly ``p``, independently."""
         if self._rows is not None:
             kept = self._rows[sampler.select(np.full(len(self._rows), p))]
-            return Tally(self._space.scale_costs(kept, self._power), np.ones(len(kept), dtype=np.int64))
+            return CostTally(self._space.scale_costs(kept, self._power), np.ones(len(kept), dtype=np.int64))
         return self._aggregate(self._count(part[sampler.select(np.full(len(part), p))] for part in self._all()))
 
     def _all(self) -> Iterator[NDArray[np.integer]]:
@@ -151,9 +151,9 @@ class MetricRecords:
             counts += np.bincount(part, minlength=self._space.size)
         return counts
 
-    def _aggregate(self, counts: Integers) -> Tally:
+    def _aggregate(self, counts: Integers) -> CostTally:
         present = np.flatnonzero(counts)
-        return Tally(self._space.scale_costs(self._space.distances[present], self._power), counts[present])
+        return CostTally(self._space.scale_costs(self._space.distances[present], self._power), counts[present])
 
 
 def _read_indices(found: NDArray[np.generic], size: int) -> NDArray[np.integer]:

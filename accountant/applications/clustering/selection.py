@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.clustering.records import Tally
+from accountant.applications.clustering.records import CostTally
 from accountant.applications.clustering.space import UNITS, Costs
 from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
 from profiles.arrays import Integers, Positions
@@ -18,7 +18,7 @@ _EXACT = 2**53
 _BLOCK = 2**18
 
 
-def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digits: BitSource) -> tuple[int, ...]:
+def select_candidates(tally: CostTally, rounds: int, epsilon: Fraction, digits: BitSource) -> tuple[int, ...]:
     """Return T = (c_1, ..., c_L): c_i is drawn from the candidates not yet drawn with probability proportional to exp(ε·q_i(c)).
 
     q_i(c) = cost(T_{i−1}) − cost(T_{i−1} ∪ {c}), where a record costs 1 while nothing is selected. All q_i are exact multiples of 2^−24,
@@ -33,7 +33,7 @@ class CostReductions:
 
     __slots__ = ("_costs", "_counts", "_current", "gains")
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: CostTally) -> None:
         self._costs, self._counts = tally.costs, tally.counts
         self._current = np.full(len(tally.counts), UNITS, dtype=np.int32)
         # max(now, cost) − cost, with now = 1 ≥ cost
@@ -65,7 +65,7 @@ class CostReductions:
         return total
 
 
-def count_nearest(tally: Tally, chosen: tuple[int, ...]) -> Integers:
+def count_nearest(tally: CostTally, chosen: tuple[int, ...]) -> Integers:
     """Return how many records are nearest to each of the chosen candidates; among equal costs the first chosen has the record."""
     counts = np.zeros(len(chosen), dtype=np.int64)
     if len(tally.counts):

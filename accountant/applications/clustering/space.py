@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
-from accountant.applications.clustering.grid import Grid, read_grid
+from accountant.applications.clustering.grid import CellGrid, read_grid
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats, Positions
 from profiles.private import hide_length
@@ -41,7 +41,7 @@ class MetricSpace:
     candidates: Floats | None = field(default=None)
     tree: KDTree | None = field(default=None, repr=False)
     norm: float = 2.0
-    grid: Grid | None = field(default=None, repr=False)
+    grid: CellGrid | None = field(default=None, repr=False)
     triangle: bool = False
 
     def __post_init__(self) -> None:

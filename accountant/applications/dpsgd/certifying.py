@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accountant.guarantees import Guarantee, Run, assume, conclude_run
-from accountant.guarantees.theorem import settle
+from accountant.guarantees.theorem import update_hypotheses
 from profiles.hypotheses import DECLARED_EVENTS, EXACT_REALS, PUBLIC_CONSTANTS, RECORD_STATISTICS, SENSITIVITY_ONE, Hypothesis
 from profiles.mechanisms.interface import EXACT_MODE, Arithmetic
 
@@ -27,7 +27,7 @@ def certify_training(made: Guarantee, run: Run, arithmetic: Arithmetic, supposes
             for known, reason in ((DECLARED_EVENTS, _DOMINATED), (SENSITIVITY_ONE, _CLIPPED))
             if item.id == known.id
         }
-        made = settle(made, closed)
+        made = update_hypotheses(made, closed)
         if arithmetic is Arithmetic.EXACT:
-            made = settle(made, {EXACT_REALS: _ROUNDED}, EXACT_MODE)
+            made = update_hypotheses(made, {EXACT_REALS: _ROUNDED}, EXACT_MODE)
     return assume(conclude_run(made, run), (GIVEN_ROW, *supposes))

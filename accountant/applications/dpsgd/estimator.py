@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
 
 from accountant.applications.charging import release_once
 from accountant.applications.dpsgd.certifying import PUBLIC_CLASSES, certify_training
-from accountant.applications.dpsgd.losses import Records, residuals
+from accountant.applications.dpsgd.losses import RecordColumns, residuals
 from accountant.applications.dpsgd.noise import to_noise_target, to_rate
 from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan, plan_for_target, to_clip, to_noise
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
@@ -179,7 +179,7 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
             def train(active: Booleans | None) -> Floats:
                 rows = slice(None) if active is None else active
-                records = Records.of(points[rows], codes[rows], intercept=bool(self.fit_intercept))
+                records = RecordColumns.of(points[rows], codes[rows], intercept=bool(self.fit_intercept))
                 with show_progress("training", "steps") as report:
                     return trainer.run(records, sampler, open_noise(plan, arithmetic, generator), report)
 
@@ -206,7 +206,7 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         points = self._read(X)
         whole = np.column_stack([self.coef_, self.intercept_])
-        found = residuals(Records.of(points, np.full(len(points), -1), intercept=True), whole)
+        found = residuals(RecordColumns.of(points, np.full(len(points), -1), intercept=True), whole)
         if len(self.classes_) == 1:
             return np.ones((len(points), 1))
         return np.column_stack([1.0 - found[0], found[0]]) if len(whole) == 1 else found.T

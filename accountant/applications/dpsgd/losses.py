@@ -27,7 +27,7 @@ _ROWS = 2**14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Records:
+class RecordColumns:
     """Records as columns: ``values`` of shape (p, n), ``units`` the same divided by their ``norms``, shape (n,); ``labels`` from 0 on."""
 
     values: Floats
@@ -37,7 +37,7 @@ class Records:
 
     @classmethod
     @ignore_flags
-    def of(cls, points: Floats, labels: NDArray[np.intp], *, intercept: bool) -> Records:
+    def of(cls, points: Floats, labels: NDArray[np.intp], *, intercept: bool) -> RecordColumns:
         """Return the records of an array of shape (n, d), with a last entry of 1 if there is an intercept."""
         whole = np.hstack([points, np.ones((len(points), 1))]) if intercept else points
         if not len(whole):
@@ -46,9 +46,9 @@ class Records:
             ratios, lengths, largest = measure_records(whole, 2)
             return cls(np.ascontiguousarray(whole.T), ratios / lengths, largest * lengths, labels)
 
-    def take(self, rows: NDArray[np.intp]) -> Records:
+    def take(self, rows: NDArray[np.intp]) -> RecordColumns:
         """Return some of the records."""
-        return Records(self.values[:, rows], self.units[:, rows], self.norms[rows], self.labels[rows])
+        return RecordColumns(self.values[:, rows], self.units[:, rows], self.norms[rows], self.labels[rows])
 
     def __len__(self) -> int:
         return len(self.norms)
@@ -72,7 +72,7 @@ def exponential(x: Floats) -> Floats:
 
 
 @ignore_flags
-def residuals(records: Records, coefficients: Floats) -> Floats:
+def residuals(records: RecordColumns, coefficients: Floats) -> Floats:
     """Return r = p − e_y of each record, shape (K, n), for coefficients of shape (K, p); every entry is finite."""
     found = np.empty((len(coefficients), len(records)))
     with np.errstate(all="ignore"):

@@ -14,7 +14,7 @@ from math import exp, log, sqrt
 
 from accountant.compositions.events import MOST_EPSILON, Composition
 from accountant.compositions.queries import CurvePoint, is_checked, point_at_epsilon, to_epsilon
-from accountant.weights.gaussian.many_steps import Line, StepBound, compose_pair, find_weight
+from accountant.weights.gaussian.many_steps import PairPath, StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.premise import to_steps
 from accountant.weights.gaussian.weight import to_target_delta
@@ -31,7 +31,7 @@ Claims = tuple[Mapping[str, object], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class StepsTarget:
     """What T steps with the largest probability q₀ have to keep: δ(ε) ≤ δ* in both directions."""
 
     epsilon: Fraction
@@ -49,7 +49,7 @@ class FoundNoise:
     """A noise multiplier that keeps ``target``, and the claims that say so; ``evaluations``: curves that were computed on the way."""
 
     noise: Fraction
-    target: Target
+    target: StepsTarget
     claims: Claims
     evaluations: int
 
@@ -64,13 +64,13 @@ def to_rate(value: object) -> Fraction:
     return to_number(value, "the rate, the largest probability of a record,", "(0, 1]")
 
 
-def to_noise_target(epsilon: object, delta: object, steps: object, rate: object) -> Target:
+def to_noise_target(epsilon: object, delta: object, steps: object, rate: object) -> StepsTarget:
     """Return a target of exact numbers. Raises :class:`InvalidTarget`, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
-    return Target(to_epsilon(to_target(epsilon, f"(0, {MOST_EPSILON}]")), to_target_delta(delta), to_steps(steps), to_rate(rate))
+    return StepsTarget(to_epsilon(to_target(epsilon, f"(0, {MOST_EPSILON}]")), to_target_delta(delta), to_steps(steps), to_rate(rate))
 
 
 @lru_cache(maxsize=64)
-def find_noise(target: Target) -> FoundNoise:
+def find_noise(target: StepsTarget) -> FoundNoise:
     """Return the least noise multiplier that was certified for ``target``, to about a per cent.
 
     Raises :class:`Infeasible` where none up to 10⁶ is enough, :class:`Undecided` where none could be certified.
@@ -81,7 +81,9 @@ def find_noise(target: Target) -> FoundNoise:
     """
     if target.steps == 1 or target.rate == 1:
         return _find_closed(target)
-    line = Line(OneStep(target.epsilon, target.delta), target.steps, lambda place: (1 / _round_up(-place), target.rate), "DP-SGD", _NEAR)
+    line = PairPath(
+        OneStep(target.epsilon, target.delta), target.steps, lambda place: (1 / _round_up(-place), target.rate), "DP-SGD", _NEAR
+    )
     found = line.find(-log(_LARGEST), -log(_LEAST), guess=-log(_guess(target)))
     if found is None:
         _require_enough(target)
@@ -89,7 +91,7 @@ def find_noise(target: Target) -> FoundNoise:
     return FoundNoise(1 / found.mu, target, _claim(found.bounds, target), found.evaluations)
 
 
-def _find_closed(target: Target) -> FoundNoise:
+def _find_closed(target: StepsTarget) -> FoundNoise:
     """Return the noise of what has a closed form, by halving: of one step, or of all records in each step."""
     _require_enough(target)
     low, high, count = log(_LEAST), log(_LARGEST), 1
@@ -104,26 +106,26 @@ def _find_closed(target: Target) -> FoundNoise:
     return FoundNoise(_round_up(high), target, tuple(claims), count)
 
 
-def _require_enough(target: Target) -> None:
+def _require_enough(target: StepsTarget) -> None:
     if not _is_enough(target, log(_LARGEST)):
         raise Infeasible(f"noise for {target} was asked for, but a multiplier of 10^6 is too little; raise the target")
 
 
-def _is_enough(target: Target, place: float) -> bool:
+def _is_enough(target: StepsTarget, place: float) -> bool:
     return all(side.upper is not None and side.upper <= target.delta for side in _point(target, place).sides.values())
 
 
-def _point(target: Target, place: float) -> CurvePoint:
+def _point(target: StepsTarget, place: float) -> CurvePoint:
     return point_at_epsilon(compose_steps(_round_up(place), target.rate, target.steps), target.epsilon, _GAP)
 
 
-def _guess(target: Target) -> float:
+def _guess(target: StepsTarget) -> float:
     """Return a noise at which about the right δ is expected: that of the limit where all steps look like one Gaussian sum."""
     whole = (sqrt(-2 * log(target.delta)) + 1) / max(float(target.epsilon), 1e-3)
     return min(max(0.5, float(target.rate) * sqrt(target.steps) * whole), float(_LARGEST))
 
 
-def _claim(bounds: tuple[StepBound, ...], target: Target) -> Claims:
+def _claim(bounds: tuple[StepBound, ...], target: StepsTarget) -> Claims:
     return tuple(bound.claim(target.epsilon, bound.shown(target.delta)) for bound in bounds)
 
 
@@ -151,5 +153,5 @@ def find_rate(noise_of_sum: object, epsilon: object, delta: object, steps: objec
     if aim.steps == 1:
         raise InvalidArgument("the rate of a single step was asked for; take gaussian_weight, which is exact for one step")
     found = find_weight(OneStep(aim.epsilon, aim.delta), (zeta, zeta), aim.steps, _DIGITS, "DP-SGD")
-    target = Target(aim.epsilon, aim.delta, aim.steps, 1 / found.weight)
+    target = StepsTarget(aim.epsilon, aim.delta, aim.steps, 1 / found.weight)
     return FoundNoise(1 / (found.weight * zeta), target, _claim(found.bounds, target), found.evaluations)

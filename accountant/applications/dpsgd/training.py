@@ -17,11 +17,11 @@ from typing import Protocol
 
 import numpy as np
 
-from accountant.applications.dpsgd.losses import Records, lengths, residuals, steepness
+from accountant.applications.dpsgd.losses import RecordColumns, lengths, residuals, steepness
 from accountant.applications.dpsgd.plan import DPSGDPlan
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.ball import project_records
-from profiles.mechanisms.exact import Release, open_release
+from profiles.mechanisms.exact import OpenedRelease, open_release
 from profiles.mechanisms.interface import Arithmetic
 from profiles.mechanisms.quantised import total_units
 from profiles.numbers import round_down
@@ -38,7 +38,7 @@ _ENTRIES = 2**20  # of gradients that are there at a time
 Report = Callable[[int, int | None], None]
 
 
-class Noise(Protocol):
+class GradientNoise(Protocol):
     """What releases the sum of rows, shape (m, p), plus normal noise, shape (p,)."""
 
     def __call__(self, rows: Iterator[Floats], size: int) -> Floats: ...
@@ -48,7 +48,7 @@ class Noise(Protocol):
 class ExactNoise:
     """Correctly rounded sums plus normal noise: docs/exact-noise.md."""
 
-    release: Release
+    release: OpenedRelease
 
     @classmethod
     def open(cls, plan: DPSGDPlan, source: object) -> ExactNoise:
@@ -76,7 +76,7 @@ class BinaryNoise:
         return np.asarray(total)
 
 
-def open_noise(plan: DPSGDPlan, arithmetic: Arithmetic, generator: np.random.Generator) -> Noise:
+def open_noise(plan: DPSGDPlan, arithmetic: Arithmetic, generator: np.random.Generator) -> GradientNoise:
     """Return what releases the sums of a plan."""
     if arithmetic is Arithmetic.EXACT:
         return ExactNoise.open(plan, generator)
@@ -114,7 +114,7 @@ class Trainer:
         """Return the coefficients at the start, all 0: shape (K, p), K = 1 for two classes."""
         return np.zeros((1 if self.classes <= 2 else self.classes, features))
 
-    def run(self, records: Records, sampler: PoissonSampler, noise: Noise, report: Report | None = None) -> Floats:
+    def run(self, records: RecordColumns, sampler: PoissonSampler, noise: GradientNoise, report: Report | None = None) -> Floats:
         """Return the coefficients after all steps, shape (K, p)."""
         current = self.start(len(records.values))
         bounded = self.bound_probabilities(records) if self.by_bound else None
@@ -129,13 +129,15 @@ class Trainer:
         return np.asarray(total / kept)
 
     @ignore_flags
-    def bound_probabilities(self, records: Records) -> Floats:
+    def bound_probabilities(self, records: RecordColumns) -> Floats:
         """Return q of each record from ‖r‖‖x‖ ≤ √2‖x‖ (two classes: ‖x‖), which no coefficients change."""
         with np.errstate(all="ignore"):
             return self.plan.rule.probabilities(self.plan.shares(records.norms * steepness(self.classes)), round_down(self.plan.rate))
 
     @ignore_flags
-    def step(self, records: Records, current: Floats, sampler: PoissonSampler, noise: Noise, bounded: Floats | None = None) -> Floats:
+    def step(
+        self, records: RecordColumns, current: Floats, sampler: PoissonSampler, noise: GradientNoise, bounded: Floats | None = None
+    ) -> Floats:
         """Return what one step releases, shape (K, p)."""
         if bounded is None and not self.plan.rule.is_uniform:
             found = residuals(records, current)
@@ -150,13 +152,13 @@ class Trainer:
         size = current.size
         return noise(self.weigh(part, found, q[chosen]), size).reshape(current.shape)
 
-    def _probabilities(self, records: Records, found: Floats) -> Floats:
+    def _probabilities(self, records: RecordColumns, found: Floats) -> Floats:
         with np.errstate(all="ignore"):
             norms = lengths(found) * records.norms
         norms[np.isnan(norms)] = 0.0
         return self.plan.rule.probabilities(self.plan.shares(norms), round_down(self.plan.rate))
 
-    def weigh(self, part: Records, found: Floats, q: Floats) -> Iterator[Floats]:
+    def weigh(self, part: RecordColumns, found: Floats, q: Floats) -> Iterator[Floats]:
         """Yield the weighted clipped gradients of the sample in blocks of rows, shape (m, K p), each row at most C/q₀ (1 + 2⁻³⁰) long."""
         limit = self.plan.clip / self.plan.rate
         with np.errstate(all="ignore"):

@@ -177,7 +177,7 @@ class HeavyHitterMonitor:
     def start_kept(self, path: Path) -> KeptPass:
         """Return a pass whose state is the file ``path``: a new one, or the one that goes on from there after a restart.
 
-        The state is written whole before a report leaves, and belongs to this monitor and this path. All randomness is secure.
+        The state is written atomically before a report leaves, and belongs to this monitor and this path. All randomness is secure.
         Raises :class:`InvalidArgument` for the state of another pass, one in use, or one that is over.
         """
         watch = self.start()

@@ -1,4 +1,4 @@
-"""A pass that survives a restart: its state is a file, written whole before a report leaves, and bound to one run of the noise.
+"""A pass that survives a restart: its state is a file, written atomically before a report leaves, and bound to one run of the noise.
 
 The noise of a report is drawn, the state with the step after it is written and on disk, then the report leaves. So what was seen is never
 drawn again: a pass that ends between the two loses reports that nobody saw, and goes on after them. Records that came after the last

@@ -17,12 +17,12 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.applications.budget.certificates import check_worst_case, read_open, read_release, write_open, write_release
-from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise
-from accountant.applications.kmeans.fitting import Fit, Settings, name_fit, to_plain
-from accountant.applications.kmeans.path import describe_path
+from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, PureNoise, Purpose
+from accountant.applications.kmeans.certificate_checks import check_released, check_statistics, read_arguments, read_clip, read_settings
+from accountant.applications.kmeans.composed_guarantee import describe_path
+from accountant.applications.kmeans.fitting import Fit, FitSettings, name_fit, to_plain
 from accountant.applications.kmeans.sample_certificate import check_sample, write_choice
 from accountant.applications.kmeans.sample_certificate import to_json as sample_json
-from accountant.applications.kmeans.stated import check_released, check_statistics, read_arguments, read_clip, read_settings
 from accountant.guarantees.rules import GIVEN_ROW
 from accountant.guarantees.stored import read_hypotheses
 from profiles import InvalidArgument, Profile, exact_text, to_exact
@@ -49,11 +49,11 @@ _KEYS = {
     "hypotheses",
     "premises",
 }
-_STATISTICS = frozenset({Part.RECORDS, Part.SUM, Part.SQUARES})
+_STATISTICS = frozenset({Purpose.RECORDS, Purpose.SUM, Purpose.SQUARES})
 _BITS = frozenset({"secure-bits", "seeded-bits", "randomness"})
 
 
-def to_certificate(fit: Fit, settings: Settings, *, columns: Sequence[str], method: str) -> dict[str, Any]:
+def to_certificate(fit: Fit, settings: FitSettings, *, columns: Sequence[str], method: str) -> dict[str, Any]:
     """Return the certificate of a fit as JSON types; all of it may be published.
 
     Raises :class:`InvalidArgument` for a bound without proof.
@@ -137,7 +137,7 @@ def _check(given: Mapping[str, Any]) -> Report:
         "they are about another epsilon or delta",
     )
     require((delta is None) == ("curve" not in found), "curve", "it goes with a delta")
-    law: NoiseLaw = PureNoise(epsilon)
+    law: PricedNoise = PureNoise(epsilon)
     if delta is not None:
         law = NormalNoise(_check_curve(found["curve"], epsilon, delta))
     listed = enumerate(read_list(found["releases"], "the releases"))
@@ -163,7 +163,7 @@ def _check(given: Mapping[str, Any]) -> Report:
 
 
 def _check_sample(
-    found: Mapping[str, Any], settings: Settings, charges: Sequence[Charge], released: Mapping[str, Any]
+    found: Mapping[str, Any], settings: FitSettings, charges: Sequence[Payment], released: Mapping[str, Any]
 ) -> tuple[Report, Fraction | None]:
     """Return the report on what is released about a sample, and its largest cost; no claims and None where there is none."""
     choice, law = settings.sample, settings.law
@@ -189,7 +189,7 @@ def _check_curve(value: object, epsilon: Fraction, delta: Fraction) -> Fraction:
     return mu
 
 
-def _check_proof(found: Mapping[str, Any], profile: Profile, law: NoiseLaw, epsilon: Fraction) -> Report:
+def _check_proof(found: Mapping[str, Any], profile: Profile, law: PricedNoise, epsilon: Fraction) -> Report:
     """Put the proof of the worst case to the kernel, and compare what it is about with ``profile``, which was made of the releases."""
     require(found["profile"] == profile_json(profile), "profile", "it is not that of the releases")
     about = profile_json(profile.stand_in() if isinstance(law, NormalNoise) else profile)
@@ -198,7 +198,7 @@ def _check_proof(found: Mapping[str, Any], profile: Profile, law: NoiseLaw, epsi
     return report if report.accepted else Report(accepted=False, step=f"{_STEP}.proof.{report.step}", reason=report.reason)
 
 
-def _check_hypotheses(found: Mapping[str, Any], settings: Settings) -> None:
+def _check_hypotheses(found: Mapping[str, Any], settings: FitSettings) -> None:
     premises = read_open(found)
     told_of_data = found["version"] == 1 or set(ABOUT_DATA) <= set(premises)
     require(told_of_data, "hypotheses", "one about the data is left out that every such guarantee has")

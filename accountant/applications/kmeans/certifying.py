@@ -31,10 +31,10 @@ from accountant.guarantees import (
     point_of_curve,
     point_of_weights,
     realise_pairs,
-    settle,
+    update_hypotheses,
 )
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
-from accountant.guarantees.proved import prove_promises
+from accountant.guarantees.mechanism_proofs import prove_promises
 from accountant.guarantees.rules import name_readings
 from accountant.rules import SamplingRule
 from accountant.rules.named import PUBLIC_RATE
@@ -129,7 +129,7 @@ def certify_weights(
     """
     made = point_of_weights(mechanism.profile, _suppose(mechanism), at_epsilon=epsilon, at_delta=delta, weight_pairs=pairs)
     draws = "q is 1/w rounded down to a binary64 number, and w the weight of a row whose zeta is at least that of the record"
-    settled = settle(made, {PROBABILITY: draws}, (STATISTICS, ARITHMETIC))
+    settled = update_hypotheses(made, {PROBABILITY: draws}, (STATISTICS, ARITHMETIC))
     return _conclude(settled, mechanism, run)
 
 

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from accountant.applications.budget.protocols import Statistics
-from accountant.applications.budget.spending import Charge, Part
+from accountant.applications.budget.spending import Payment, Purpose
 from accountant.applications.charging import require_analysis
-from accountant.applications.kmeans.fitting import Fit, Settings, certify_fit, fit_rows, to_plain
+from accountant.applications.kmeans.fitting import Fit, FitSettings, certify_fit, fit_rows, to_plain
 from accountant.guarantees import Guarantee, Run
 from profiles import InvalidArgument, InvalidTarget, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import ARITHMETIC
 
 if TYPE_CHECKING:
-    from accountant.applications.budget.rows import Rows
+    from accountant.applications.budget.rows import SelectableRows
     from accountant.applications.kmeans.protocols import Method
     from accountant.ledger import Analysis, Charged
     from profiles.hypotheses import Hypothesis
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Released:
+class ReleasedFit:
     """What a fit released, all of it public: see :class:`~accountant.applications.kmeans.fitting.Fit`.
 
     ``charges``: what it cost; ``sampled``: the releases about its sample, ``expected``: the expected size of that, None without one.
@@ -45,13 +45,13 @@ class Released:
     statistics: Statistics
     counts: Floats
     choices: Mapping[str, object]
-    charges: tuple[Charge, ...]
-    sampled: tuple[Charge, ...]
+    charges: tuple[Payment, ...]
+    sampled: tuple[Payment, ...]
     expected: float | None
     warnings: tuple[str, ...]
 
     @classmethod
-    def of(cls, fit: Fit) -> Released:
+    def of(cls, fit: Fit) -> ReleasedFit:
         """Return what a fit released."""
         sampled, expected = ((), None) if fit.sample is None else (fit.sample.charges, fit.sample.plan.expected)
         found = fit.clustering
@@ -76,7 +76,7 @@ class Released:
         }
 
     @classmethod
-    def restore(cls, stored: Mapping[str, Any]) -> Released:
+    def restore(cls, stored: Mapping[str, Any]) -> ReleasedFit:
         """Return what :meth:`store` stored."""
         statistics = Statistics(*(stored[name] for name in ("count", "mean", "rms", "radius", "center")))
         charges, sampled = (tuple(_restore(item) for item in stored[name]) for name in ("charges", "sampled"))
@@ -92,28 +92,28 @@ class Released:
         )
 
 
-def _store(charge: Charge) -> list[str]:
+def _store(charge: Payment) -> list[str]:
     return [charge.part.value, exact_text(charge.cost), exact_text(charge.reach)]
 
 
-def _restore(stored: list[str]) -> Charge:
-    return Charge(Part(stored[0]), to_exact(stored[1]), to_exact(stored[2]))
+def _restore(stored: list[str]) -> Payment:
+    return Payment(Purpose(stored[0]), to_exact(stored[1]), to_exact(stored[2]))
 
 
-def promise_fit(settings: Settings, run: Run) -> tuple[Guarantee, Guarantee | None]:
+def promise_fit(settings: FitSettings, run: Run) -> tuple[Guarantee, Guarantee | None]:
     """Return the guarantee of every fit with these arguments, whatever it releases, and under normal noise the curve that it is a point of.
 
     It is that of a fit which spends its whole budget in one release: the bound is the budget, and what it rests on is the same on all
     paths.
     """
-    whole = Charge(Part.RECORDS, settings.law.budget, Fraction(1))
+    whole = Payment(Purpose.RECORDS, settings.law.budget, Fraction(1))
     found = certify_fit((whole,), settings, dimension=1, run=run)
     return found.guarantee, found.curve
 
 
 def charge_fit(
-    rows: Rows,
-    settings: Settings,
+    rows: SelectableRows,
+    settings: FitSettings,
     method: Method,
     ledger: Analysis,
     *,
@@ -144,6 +144,6 @@ def charge_fit(
             raise InvalidTarget(
                 "a fit rests on more than was charged for it; nothing is handed out, and the charge stays: please report it"
             )
-        return {"fit": Released.of(fit).store(), "texts": {} if certify is None else certify(fit)}
+        return {"fit": ReleasedFit.of(fit).store(), "texts": {} if certify is None else certify(fit)}
 
     return analysis.release(guarantee, size, compute, arguments=arguments, curve=curve, known=known)

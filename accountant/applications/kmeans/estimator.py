@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 from accountant.applications.charging import release_once
 from accountant.applications.kmeans.certifying import OWN_WEIGHT, bound_weights, let_records_weigh, to_largest
 from accountant.applications.kmeans.gaussian import GaussianNoise
-from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, LaplaceNoise, NoiseKind
+from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, CertifiedRun, Constants, LaplaceNoise, NoiseKind
 from accountant.applications.kmeans.planning import pack_centres
 from accountant.applications.kmeans.predicting import PrivateCentres
 from accountant.applications.sklearn_guards import describe_parameters, make_generator, release_of, without_quotes
@@ -42,7 +42,7 @@ _KINDS: Mapping[str, NoiseKind] = {"laplace": LaplaceNoise(), "gaussian": Gaussi
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedRun:
     """What will run, the constants that it was made of, and which of its hypotheses hold by construction."""
 
     constants: Constants
@@ -71,7 +71,7 @@ class DPLloyd(PrivateCentres):
         Number of iterations, T; fixed in advance, because stopping when the centres settle would look at the data.
     norm : float
         The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean. Exact
-        arithmetic is there for 1, 2 and ``math.inf``.
+        arithmetic is available for 1, 2 and ``math.inf``.
     init : "packing" or array of shape (k, d)
         Initial centres: drawn without the data, or given; given ones must be public.
     outside : "error" or "project"
@@ -260,7 +260,7 @@ class DPLloyd(PrivateCentres):
                 return points[selected], weights[selected]
 
             said = {"rule": rule, "constants": constants, "target_epsilon": target_epsilon, "select": select}
-            self._run(made.mechanism, profile, Certified(guarantee), points, None, generator, pick=pick, ledger=ledger, said=said)
+            self._run(made.mechanism, profile, CertifiedRun(guarantee), points, None, generator, pick=pick, ledger=ledger, said=said)
         return self
 
     def _check_geometry(self) -> NoiseKind:
@@ -282,7 +282,7 @@ class DPLloyd(PrivateCentres):
         require_norms(points, self.norm, radius)
         return points
 
-    def _prepare(self, kind: NoiseKind, dimension: int, generator: np.random.Generator, largest: Fraction) -> Prepared:
+    def _prepare(self, kind: NoiseKind, dimension: int, generator: np.random.Generator, largest: Fraction) -> PreparedRun:
         """Return what will run, with noise for weights up to ``largest``."""
         for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
             to_integer(value, name, 1, MOST_ROUNDS)
@@ -320,7 +320,7 @@ class DPLloyd(PrivateCentres):
                 f"exact noise was asked for that one record may exceed {MOST_RATIO} times, which protects nobody; ask for a smaller "
                 'epsilon or larger noise scales, or take arithmetic="binary64" for a study'
             )
-        return Prepared(constants, mechanism, evidence)
+        return PreparedRun(constants, mechanism, evidence)
 
     def _range_evidence(self, profile: Profile) -> dict[Hypothesis, str]:
         """Return why every record, as it is used, lies in the declared ranges of ``profile``, where that holds by construction."""
@@ -330,7 +330,7 @@ class DPLloyd(PrivateCentres):
         self,
         mechanism: Mechanism,
         profile: Profile,
-        certified: Certified,
+        certified: CertifiedRun,
         points: Floats,
         weights: Floats | None,
         generator: np.random.Generator,

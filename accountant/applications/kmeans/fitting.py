@@ -13,10 +13,10 @@ import numpy as np
 
 from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.records import Domain, PrivateRecords, as_vector
-from accountant.applications.budget.rows import Rows
-from accountant.applications.budget.spending import Charge, NoiseLaw, Spending, open_law
+from accountant.applications.budget.rows import SelectableRows
+from accountant.applications.budget.spending import Payment, PricedNoise, Spending, open_law
+from accountant.applications.kmeans.composed_guarantee import CertifiedPath, certify_path
 from accountant.applications.kmeans.method import find_centres
-from accountant.applications.kmeans.path import CertifiedPath, certify_path
 from accountant.applications.kmeans.protocols import Clustering, Method
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, certify_sample
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
@@ -39,7 +39,7 @@ _NEARLY_ALL = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settings:
+class FitSettings:
     """The arguments of a fit, checked: they are part of the mechanism, and the bound holds for each value of them."""
 
     clusters: int
@@ -48,7 +48,7 @@ class Settings:
     radius: Fraction | None
     center: object
     public: Public
-    law: NoiseLaw
+    law: PricedNoise
     sample: SampleChoice | None = None
 
     @classmethod
@@ -63,7 +63,7 @@ class Settings:
         public: object = (),
         sample: object = None,
         sample_size: ExactLike | None = None,
-    ) -> Settings:
+    ) -> FitSettings:
         """Return checked arguments. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, :class:`profiles.Infeasible`."""
         named = Public.of(public)
         if (radius is None) != ("radius" in named):
@@ -90,7 +90,7 @@ class Settings:
             )
         return cls(count, to_exact(epsilon, "epsilon"), exact, ball, center, named, law, chosen)
 
-    def around(self, center: object) -> Settings:
+    def around(self, center: object) -> FitSettings:
         """Return the same arguments with another public center."""
         return replace(self, center=center)
 
@@ -102,7 +102,7 @@ class Fit:
     centres: Floats
     statistics: Statistics
     clustering: Clustering
-    charges: tuple[Charge, ...]
+    charges: tuple[Payment, ...]
     certified: CertifiedPath
     sample: SampledRecords | None
     warnings: tuple[str, ...]
@@ -110,8 +110,8 @@ class Fit:
 
 @ignore_flags
 def fit_rows(
-    rows: Rows,
-    settings: Settings,
+    rows: SelectableRows,
+    settings: FitSettings,
     method: Method,
     *,
     bits: BitSource,
@@ -151,7 +151,7 @@ def fit_rows(
 
 
 def certify_fit(
-    charges: tuple[Charge, ...], settings: Settings, *, dimension: int, run: Run, sample: Guarantee | None = None
+    charges: tuple[Payment, ...], settings: FitSettings, *, dimension: int, run: Run, sample: Guarantee | None = None
 ) -> CertifiedPath:
     """Return the guarantee of a fit with these arguments that released at these costs (:func:`certify_path`)."""
     return certify_path(
@@ -167,7 +167,7 @@ def certify_fit(
     )
 
 
-def name_fit(settings: Settings) -> str:
+def name_fit(settings: FitSettings) -> str:
     """Return the mechanism with its arguments, which are public and no part of the data."""
     ball = "the ball of their largest norm" if settings.radius is None else f"the public ball of radius {exact_text(settings.radius)[:40]}"
     about = "about 0" if settings.center is None else "about the given center"

@@ -20,7 +20,7 @@ import numpy as np
 from accountant.applications.budget.normal import largest_mu, scale_above
 from accountant.applications.budget.shares import normal_count_share
 from accountant.applications.kmeans.certifying import certify_curve, certify_weights
-from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, SamplePlan
+from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, CertifiedRun, Constants, SampledRun
 from accountant.compositions.queries import to_epsilon
 from accountant.deltas import DeltaWarning, warn_of_delta
 from accountant.guarantees import Run
@@ -171,10 +171,10 @@ class GaussianNoise:
         )
         return made, constants.largest * max(1 / noise.sigma_count, constants.radius / noise.sigma_sum)
 
-    def certify(self, constants: Constants, mechanism: GaussianLloyd, profile: Profile, run: Run) -> Certified:
+    def certify(self, constants: Constants, mechanism: GaussianLloyd, profile: Profile, run: Run) -> CertifiedRun:
         """Return the guarantee at the ε that was asked for, with δ at most the one asked for; or ε at δ, where scales were given."""
         curve, point = certify_curve(mechanism, profile, run, constants.read_epsilon(), to_target_delta(constants.delta))
-        return Certified(point, curve)
+        return CertifiedRun(point, curve)
 
     def plan(
         self,
@@ -183,7 +183,7 @@ class GaussianNoise:
         rule: object,
         given: Mapping[str, object] | None,
         target: object,
-    ) -> SamplePlan:
+    ) -> SampledRun:
         """Return a sample in which each record has about the largest weight for the target ε at δ."""
         if rule != PRIVACY_CONSTRAINED or given:
             raise InvalidArgument(
@@ -196,4 +196,4 @@ class GaussianNoise:
         to_number(asked, "target_epsilon", "(0, inf)", "give a positive number")
         delta = to_target_delta(constants.delta)
         steps = tabulate_weights(mechanism, asked, delta)
-        return SamplePlan(steps.select, lambda run: certify_weights(mechanism, run, asked, delta, steps.pairs))
+        return SampledRun(steps.select, lambda run: certify_weights(mechanism, run, asked, delta, steps.pairs))

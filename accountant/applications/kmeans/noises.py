@@ -62,7 +62,7 @@ class Constants:
 
 
 @dataclass(frozen=True, slots=True)
-class Certified:
+class CertifiedRun:
     """The guarantee of a run, and where there is one the privacy curve that it is a point of."""
 
     guarantee: Guarantee
@@ -70,7 +70,7 @@ class Certified:
 
 
 @dataclass(frozen=True, slots=True)
-class SamplePlan:
+class SampledRun:
     """``select``: from norms, shape (n,), to probabilities and weights; ``certify``: the guarantee of a run on the sample."""
 
     select: Callable[[Floats], tuple[Floats, Floats]]
@@ -86,10 +86,10 @@ class NoiseKind(Protocol):
     def make(self, constants: Constants, centres: Floats) -> tuple[Mechanism, Fraction]:
         """Return what will run, and by how many scales of noise the heaviest record moves an output at most."""
 
-    def certify(self, constants: Constants, mechanism: Any, profile: Profile, run: Run) -> Certified:
+    def certify(self, constants: Constants, mechanism: Any, profile: Profile, run: Run) -> CertifiedRun:
         """Return the guarantee for all records, used as they are. Raises :class:`profiles.InvalidTarget`."""
 
-    def plan(self, constants: Constants, mechanism: Any, rule: object, given: Mapping[str, object] | None, target: object) -> SamplePlan:
+    def plan(self, constants: Constants, mechanism: Any, rule: object, given: Mapping[str, object] | None, target: object) -> SampledRun:
         """Return how a sample is drawn. Raises :class:`profiles.Infeasible`, :class:`profiles.InvalidSampling`."""
 
 
@@ -130,13 +130,13 @@ class LaplaceNoise:
         )
         return made, constants.largest * max(1 / scales.beta_count, constants.radius / scales.beta_sum)
 
-    def certify(self, constants: Constants, mechanism: WeightedLloyd, profile: Profile, run: Run) -> Certified:
+    def certify(self, constants: Constants, mechanism: WeightedLloyd, profile: Profile, run: Run) -> CertifiedRun:
         """Return the ε-DP guarantee, with a certified worst case of at most the ε that was asked for."""
-        return Certified(certify_all_records(mechanism, profile, run, self._promise(constants, mechanism)))
+        return CertifiedRun(certify_all_records(mechanism, profile, run, self._promise(constants, mechanism)))
 
     def plan(
         self, constants: Constants, mechanism: WeightedLloyd, rule: object, given: Mapping[str, object] | None, target: object
-    ) -> SamplePlan:
+    ) -> SampledRun:
         """Return a sample by any named rule, prepared before the number of records is looked at."""
         asked: object = None
         if rule == PRIVACY_CONSTRAINED:
@@ -148,7 +148,7 @@ class LaplaceNoise:
             chosen = selector.select({"z": norms})
             return chosen.probabilities, chosen.weights
 
-        return SamplePlan(select, lambda run: certify_sample(mechanism, run, made, selector.method))
+        return SampledRun(select, lambda run: certify_sample(mechanism, run, made, selector.method))
 
     def _promise(self, constants: Constants, mechanism: WeightedLloyd) -> Fraction:
         """Return the ε that the certified bound must keep: the one asked for, or that of the given scales and a margin."""

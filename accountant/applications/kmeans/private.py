@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from accountant.applications.budget.rows import ArrayRows
-from accountant.applications.kmeans.charging import Released, charge_fit
-from accountant.applications.kmeans.fitting import Settings, fit_rows, name_fit
+from accountant.applications.kmeans.charging import ReleasedFit, charge_fit
+from accountant.applications.kmeans.composed_guarantee import describe_path
+from accountant.applications.kmeans.fitting import FitSettings, fit_rows, name_fit
 from accountant.applications.kmeans.methods import ROUNDS, find_method
-from accountant.applications.kmeans.path import describe_path
 from accountant.applications.kmeans.predicting import PrivateCentres
 from accountant.applications.sklearn_guards import describe_parameters, make_generator, release_of
 from accountant.guarantees import ships
@@ -152,7 +152,7 @@ class DPKMeans(PrivateCentres):
                 raise InvalidArgument(
                     "sample_weight was given, but DPKMeans takes every record once; weights of records are taken by DPLloyd"
                 )
-            settings = Settings.of(
+            settings = FitSettings.of(
                 self.n_clusters,
                 self.epsilon,
                 delta=self.delta,
@@ -174,13 +174,13 @@ class DPKMeans(PrivateCentres):
                 self.__dict__.pop(name, None)
             if ledger is None:
                 fit = fit_rows(rows, settings, method, **drawn)
-                found, self.guarantee_, self.profile_ = Released.of(fit), fit.certified.guarantee, fit.certified.profile
+                found, self.guarantee_, self.profile_ = ReleasedFit.of(fit), fit.certified.guarantee, fit.certified.profile
                 if fit.certified.curve is not None:
                     self.privacy_curve_ = fit.certified.curve
             else:
                 arguments = (self, describe_parameters(self), rows.dimension)
                 stored, charged = charge_fit(rows, settings, method, ledger, arguments=arguments, size=len(points), **drawn)
-                found, self.charged_, self.guarantee_ = Released.restore(stored["fit"]), charged, charged.guarantee
+                found, self.charged_, self.guarantee_ = ReleasedFit.restore(stored["fit"]), charged, charged.guarantee
                 sampled = settings.sample is not None
                 self.profile_ = describe_path(found.charges, settings.law, name_fit(settings), sampled=sampled)
             self.cluster_centers_ = found.centres

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.applications.budget.certificates import check_claims, check_worst_case
-from accountant.applications.budget.spending import Charge, Part, round_cost
+from accountant.applications.budget.spending import Payment, Purpose, round_cost
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, describe_sample, make_constants, make_sample_rule
 from accountant.rules import SamplingRule
 from accountant.samples.plan import find_proof
@@ -46,7 +46,7 @@ def read_choice(value: object) -> SampleChoice | None:
     return choice
 
 
-def to_json(sampled: SampledRecords, write_release: Callable[[Charge], Mapping[str, Any]]) -> dict[str, Any]:
+def to_json(sampled: SampledRecords, write_release: Callable[[Payment], Mapping[str, Any]]) -> dict[str, Any]:
     """Return what is certified about a sample. Raises :class:`InvalidArgument` where the kernel does not accept the proof."""
     plan = sampled.plan
     proof = find_proof(plan.derived, plan.selector)
@@ -67,7 +67,7 @@ def to_json(sampled: SampledRecords, write_release: Callable[[Charge], Mapping[s
 
 
 def check_sample(
-    value: object, choice: SampleChoice, released: Mapping[str, Any], read_release: Callable[[object, str], Charge]
+    value: object, choice: SampleChoice, released: Mapping[str, Any], read_release: Callable[[object, str], Payment]
 ) -> tuple[Report, Fraction]:
     """Return the kernel's report on the proof, and what all releases about the sample cost a record at most: ``budget``.
 
@@ -79,7 +79,7 @@ def check_sample(
     counts, sums = (read_exact(found[name], f"the {name} of the sample") for name in ("counts", "sums"))
     require(counts > 0 and sums > 0, "sample", "a cost per unit of weight is positive")
     _read_float(found["expected_size"], "the expected size of the sample")
-    _check_releases(found["releases"], {Part.CELL_COUNTS: counts, Part.CELL_SUMS: sums}, widen(Fraction(radius)), read_release)
+    _check_releases(found["releases"], {Purpose.CELL_COUNTS: counts, Purpose.CELL_SUMS: sums}, widen(Fraction(radius)), read_release)
     count, rms = _read_float(released["records"], "the number of records"), _read_float(released["rms"], "the spread")
     constants = make_constants(choice, count=count, rms=rms, radius=radius)
     written = {name: write_exact(number) for name, number in constants.items()}
@@ -99,14 +99,14 @@ def _read_float(value: object, what: str) -> float:
 
 
 def _check_releases(
-    value: object, allowed: Mapping[Part, Fraction], reach: Fraction, read_release: Callable[[object, str], Charge]
+    value: object, allowed: Mapping[Purpose, Fraction], reach: Fraction, read_release: Callable[[object, str], Payment]
 ) -> None:
-    charges: Sequence[Charge] = [
+    charges: Sequence[Payment] = [
         read_release(item, f"sample.releases[{place}]") for place, item in enumerate(read_list(value, "the releases of the sample"))
     ]
     for place, charge in enumerate(charges):
         require(charge.part in allowed, f"sample.releases[{place}]", "it is not about cells")
-        right = charge.part is Part.CELL_COUNTS or charge.reach == reach
+        right = charge.part is Purpose.CELL_COUNTS or charge.reach == reach
         require(right, f"sample.releases[{place}]", "a record adds another length to a sum than the radius of the sample allows")
     for part, most in allowed.items():
         spent = sum((charge.cost for charge in charges if charge.part is part), Fraction(0))

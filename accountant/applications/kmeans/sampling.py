@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from accountant.applications.budget.concluding import prove_released
 from accountant.applications.budget.protocols import Assign, Cells, Statistics
 from accountant.applications.budget.records import PrivateRecords, check_labels
-from accountant.applications.budget.spending import Charge, Part, require_cost, round_cost, to_share
-from accountant.guarantees import Guarantee, Run, conclude_run, realise_pairs, settle
+from accountant.applications.budget.spending import Payment, Purpose, require_cost, round_cost, to_share
+from accountant.guarantees import Guarantee, Run, conclude_run, realise_pairs, update_hypotheses
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule, make_rule
 from accountant.selection.select import METHODS, Selector, prepare_selection
@@ -36,7 +36,7 @@ from profiles import Declaration, InvalidArgument, Profile, Undecided, declare
 from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import EXACT_REALS, PUBLIC_CONSTANTS, STATISTICS, TARGET_FIXED, Hypothesis
 from profiles.mechanisms.ball import SLACK, record_norms, widen
-from profiles.mechanisms.exact import Release
+from profiles.mechanisms.exact import OpenedRelease
 from profiles.mechanisms.lloyd_runs import total_labelled
 from profiles.mechanisms.quantised import quantise, require_within
 from profiles.numbers import ExactLike, to_number
@@ -182,7 +182,7 @@ def certify_sample(plan: SamplePlan, run: Run) -> Guarantee:
         TARGET_FIXED.id: "it is what the budget leaves, which arguments and released numbers decide",
     }
     reasons: dict[Hypothesis, str] = {item: said[item.id] for item in found.hypotheses if item.id in said}
-    return conclude_run(settle(found, reasons), run)
+    return conclude_run(update_hypotheses(found, reasons), run)
 
 
 class SampledRecords:
@@ -194,7 +194,7 @@ class SampledRecords:
         self._share = records.count_share
         self._plan: SamplePlan | None = None
         self._sample: tuple[Floats, Floats] | None = None
-        self._charges: list[Charge] = []
+        self._charges: list[Payment] = []
 
     @property
     def statistics(self) -> Statistics:
@@ -212,16 +212,16 @@ class SampledRecords:
         return self._plan
 
     @property
-    def charges(self) -> tuple[Charge, ...]:
+    def charges(self) -> tuple[Payment, ...]:
         """The releases about the sample, with their costs per unit of weight."""
         return tuple(self._charges)
 
     def _left(self) -> tuple[Fraction, Fraction]:
         spent = {
             part: sum((item.cost for item in self._charges if item.part is part), Fraction(0))
-            for part in (Part.CELL_COUNTS, Part.CELL_SUMS)
+            for part in (Purpose.CELL_COUNTS, Purpose.CELL_SUMS)
         }
-        return self.plan.counts - spent[Part.CELL_COUNTS], self.plan.sums - spent[Part.CELL_SUMS]
+        return self.plan.counts - spent[Purpose.CELL_COUNTS], self.plan.sums - spent[Purpose.CELL_SUMS]
 
     @property
     def left(self) -> Fraction:
@@ -258,11 +258,11 @@ class SampledRecords:
         points, weights = self._draw()
         counts, rest = self._left()
         law, dimension = self._records.law, points.shape[1]
-        count = self._charge(Part.CELL_COUNTS, part * counts, Fraction(1))
+        count = self._charge(Purpose.CELL_COUNTS, part * counts, Fraction(1))
         counted = law.open(count, self._bits)
-        summed: Release | None = None
+        summed: OpenedRelease | None = None
         if sums:
-            total = self._charge(Part.CELL_SUMS, part * rest, widen(Fraction(self.radius)))
+            total = self._charge(Purpose.CELL_SUMS, part * rest, widen(Fraction(self.radius)))
             summed = law.open(total, self._bits)
         totals = _total(points, weights, check_labels(assign(points), len(points), cells), cells, counted, summed)
         noisy = counted.draw(totals[:, -1:])[:, 0]
@@ -270,9 +270,9 @@ class SampledRecords:
             return Cells(noisy, None, law.energy(count, 1), 0.0)
         return Cells(noisy, summed.draw(totals[:, :-1]), law.energy(count, 1), law.energy(total, dimension))
 
-    def _charge(self, part: Part, cost: Fraction, reach: Fraction) -> Charge:
+    def _charge(self, part: Purpose, cost: Fraction, reach: Fraction) -> Payment:
         counts, sums = self._left()
-        made = Charge(part, require_cost(cost, counts if part is Part.CELL_COUNTS else sums, "the sample"), reach)
+        made = Payment(part, require_cost(cost, counts if part is Purpose.CELL_COUNTS else sums, "the sample"), reach)
         self._charges.append(made)
         return made
 
@@ -298,7 +298,9 @@ class SampledRecords:
         return self._sample
 
 
-def _total(points: Floats, weights: Floats, labels: NDArray[Any], cells: int, counted: Release, summed: Release | None) -> NDArray[Any]:
+def _total(
+    points: Floats, weights: Floats, labels: NDArray[Any], cells: int, counted: OpenedRelease, summed: OpenedRelease | None
+) -> NDArray[Any]:
     """Return the exact weighted totals of cells in units: sums in the first columns, counts in the last."""
     columns = 1 if summed is None else points.shape[1] + 1
     totals = np.zeros((cells, columns), dtype=object)

@@ -25,8 +25,8 @@ import numpy as np
 
 from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.records import PrivateRecords, square_norms
-from accountant.applications.budget.rows import Rows
-from accountant.applications.budget.spending import Charge, NoiseLaw, Part
+from accountant.applications.budget.rows import SelectableRows
+from accountant.applications.budget.spending import Payment, PricedNoise, Purpose
 from profiles import InvalidArgument
 from profiles.arrays import Floats
 from profiles.mechanisms.ball import project_records
@@ -77,7 +77,7 @@ class Public:
         return "" if not named else f"{', '.join(named)} {'are' if len(named) > 1 else 'is'}"
 
 
-def share_of_mean(law: NoiseLaw, dimension: int, count: float) -> Fraction:
+def share_of_mean(law: PricedNoise, dimension: int, count: float) -> Fraction:
     """Return the share of the mean: what makes its noise .05 r long, but not above .1; or what makes it .2 r long, where that is more.
 
     >>> from accountant.applications.budget.spending import PureNoise
@@ -92,14 +92,14 @@ def share_of_mean(law: NoiseLaw, dimension: int, count: float) -> Fraction:
     return _to_share(max(_MEAN_SHARES[0], min(fine, max(_MEAN_SHARES[1], coarse))))
 
 
-def share_of_spread(law: NoiseLaw, count: float) -> Fraction:
+def share_of_spread(law: PricedNoise, count: float) -> Fraction:
     """Return the share of Σ ‖y‖²: what makes the deviation of the noise of the mean square about .02 r², within bounds.
 
     >>> from accountant.applications.budget.spending import PureNoise
     >>> float(share_of_spread(PureNoise(Fraction(1)), 1e4)), float(share_of_spread(PureNoise(Fraction(1)), 1e6))
     (0.007071, 0.005)
     """
-    whole = math.sqrt(law.energy(Charge(Part.SQUARES, law.budget, Fraction(1)), 1)) / count
+    whole = math.sqrt(law.energy(Payment(Purpose.SQUARES, law.budget, Fraction(1)), 1)) / count
     least, most = _SPREAD_SHARES
     return _to_share(max(least, min(most, law.share_for(min(1.0, whole / _SPREAD_NOISE)))))
 
@@ -119,7 +119,7 @@ def is_hopeless(count: float, clusters: int, sum_noise: float) -> bool:
     return sum_noise / count > _NOISY and count / (sum_noise * clusters) < _HOPELESS
 
 
-def release_statistics(records: PrivateRecords, rows: Rows, clusters: int, public: Public, *, alone: bool = False) -> Statistics:
+def release_statistics(records: PrivateRecords, rows: SelectableRows, clusters: int, public: Public, *, alone: bool = False) -> Statistics:
     """Return the statistics of the records, and let these be seen around their mean. Raises what releasing raises.
 
     ``alone``: the mean may get all that is left, where :func:`is_hopeless` says so; a method then finds nothing to spend.
@@ -171,7 +171,7 @@ def shrink_mean(mean: Floats, variance: float, radius: Fraction) -> Floats:
     return shrunk
 
 
-def _mean_of(rows: Rows, records: PrivateRecords) -> Floats:
+def _mean_of(rows: SelectableRows, records: PrivateRecords) -> Floats:
     """Return the exact mean in centred coordinates, up to rounding; 0 of no record."""
     total, count = np.zeros(rows.dimension), 0
     for block in rows.blocks():
@@ -180,7 +180,7 @@ def _mean_of(rows: Rows, records: PrivateRecords) -> Floats:
     return total / max(1, count)
 
 
-def _spread_of(rows: Rows, records: PrivateRecords, moved: Floats) -> float:
+def _spread_of(rows: SelectableRows, records: PrivateRecords, moved: Floats) -> float:
     """Return the exact mean squared distance from the mean, up to rounding; 0 of no record."""
     total, count = 0.0, 0
     for block in rows.blocks():
@@ -189,7 +189,7 @@ def _spread_of(rows: Rows, records: PrivateRecords, moved: Floats) -> float:
     return total / max(1, count)
 
 
-def find_largest_norm(rows: Rows, center: Floats) -> float:
+def find_largest_norm(rows: SelectableRows, center: Floats) -> float:
     """Return max ‖x − center‖, which is not private, as a number that is not below it."""
     most = 0.0
     for block in rows.blocks():

@@ -16,8 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.applications.budget.certificates import check_worst_case, read_open, read_release, write_open, write_release
-from accountant.applications.budget.spending import Charge, PureNoise
-from accountant.applications.budget.spending import Part as Kind
+from accountant.applications.budget.spending import Payment, PureNoise, Purpose
 from accountant.applications.statistics.planning import (
     BudgetedPlan,
     describe_whole,
@@ -49,7 +48,7 @@ _KEYS = {
     *("sample", "unit", "hypotheses", "premises"),
 }
 _ARGUMENTS = {"epsilon", "statistics", "rule", "size", "mixing", "statistic", "exponent"}
-_NAMES = {Kind.RECORDS: "number of records", Kind.SUM: "total of the statistic to its power"}
+_NAMES = {Purpose.RECORDS: "number of records", Purpose.SUM: "total of the statistic to its power"}
 
 
 def to_certificate(plan: BudgetedPlan, guarantee: Guarantee, bits: BitSource, *, clipped: bool) -> dict[str, Any]:
@@ -146,9 +145,9 @@ def _read_request(value: object, base: Profile) -> SampleRequest:
 
 def _check_releases(value: object, request: SampleRequest) -> None:
     """Each statistic has the cost that the arguments give, and noise that this cost buys."""
-    wanted = [Charge(Kind.RECORDS, request.costs.records, Fraction(1))]
+    wanted = [Payment(Purpose.RECORDS, request.costs.records, Fraction(1))]
     if request.moment is not None:
-        wanted.insert(0, Charge(Kind.SUM, request.costs.total, widen(request.moment.reach)))
+        wanted.insert(0, Payment(Purpose.SUM, request.costs.total, widen(request.moment.reach)))
     listed = read_list(value, "the releases")
     require(len(listed) == len(wanted), "releases", "they are not those of the rule")
     law = PureNoise(request.statistics)

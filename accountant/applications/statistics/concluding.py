@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from accountant.applications.budget.concluding import bound_costs, prove_released
 from accountant.applications.statistics.planning import BudgetedPlan, describe_costs
-from accountant.guarantees import Guarantee, compose, keep_within_budget, settle
+from accountant.guarantees import Guarantee, compose, keep_within_budget, update_hypotheses
 from accountant.guarantees.rules import name_readings
 from accountant.rules.named import PUBLIC_RATE, constants_are_public
 from profiles.hypotheses import FRESH_SAMPLES, RECORD_STATISTICS, WITHIN_BUDGET, Hypothesis, name_range
@@ -25,15 +25,15 @@ def conclude_within(plan: BudgetedPlan, sampled: Guarantee, *, clipped: bool) ->
     read = tuple(item for item in sampled.hypotheses if item.id == RECORD_STATISTICS.id)
     if plan.whole is not None:
         whole = prove_released(plan.whole.guarantee, f"{_PAGE}, Theorem 2, from the guarantee of one analysis of the sample")
-        found = settle(name_readings(settle(whole, known), read), None, sampled.hypotheses)
+        found = update_hypotheses(name_readings(update_hypotheses(whole, known), read), None, sampled.hypotheses)
     else:
         costs = describe_costs(plan.plan.profile, request)
         first = bound_costs(costs).guarantee
-        first = name_readings(settle(prove_released(first, f"{_PAGE}, Theorem 1"), known), read)
+        first = name_readings(update_hypotheses(prove_released(first, f"{_PAGE}, Theorem 1"), known), read)
         found = compose(first, sampled, subject=f"statistics, then {sampled.subject}"[:MAX_NAME])
-        found = settle(found, {FRESH_SAMPLES: "the statistics are about every record, and of no sample"})
+        found = update_hypotheses(found, {FRESH_SAMPLES: "the statistics are about every record, and of no sample"})
     found = keep_within_budget(found, request.epsilon)
-    return settle(found, _reasons(plan, found, clipped=clipped))
+    return update_hypotheses(found, _reasons(plan, found, clipped=clipped))
 
 
 def _reasons(plan: BudgetedPlan, found: Guarantee, *, clipped: bool) -> dict[Hypothesis, str]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from accountant.amplification import amplify_array
 from accountant.applications.budget.concluding import bound_costs
-from accountant.applications.statistics.releasing import LEAST_MEAN, Released
+from accountant.applications.statistics.releasing import LEAST_MEAN, ReleasedStatistics
 from accountant.applications.statistics.requests import CONSTRAINED, UNIFORM, SampleRequest
 from accountant.guarantees.derive import DerivedEpsilon
 from accountant.samples.plan import SamplingPlan, plan_sample
@@ -62,7 +62,7 @@ class BudgetedPlan:
     """
 
     request: SampleRequest
-    released: Released
+    released: ReleasedStatistics
     raised: Fraction
     plan: SamplingPlan
     whole: DerivedEpsilon | None
@@ -70,7 +70,7 @@ class BudgetedPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Certified:
+class CertifiedPlan:
     """A plan of the sampler that is within the budget: by one supremum ``whole``, or, where that is None, by the sum of two."""
 
     plan: SamplingPlan
@@ -78,7 +78,7 @@ class Certified:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedStatistics:
     """What is known before any record is read. ``last``: a plan that is within the budget whatever is released; it is the one for
     privacy-constrained weights, or uses every record.
     """
@@ -86,23 +86,23 @@ class Prepared:
     profiles: object
     profile: Profile
     request: SampleRequest
-    last: Certified
+    last: CertifiedPlan
 
 
-def prepare(profiles: object, profile: Profile, request: SampleRequest) -> Prepared:
+def prepare(profiles: object, profile: Profile, request: SampleRequest) -> PreparedStatistics:
     """Return a request that every release can be followed by. Raises :class:`Infeasible` where even q = 1 for all records costs too much,
     and what planning raises.
     """
     if request.rule == CONSTRAINED:
         plan = plan_sample(profiles, target_epsilon=request.epsilon - request.statistics)
-        return Prepared(profiles, profile, request, Certified(plan, None))
+        return PreparedStatistics(profiles, profile, request, CertifiedPlan(plan, None))
     last = _certify(plan_sample(profiles, rule=UNIFORM, constants={"rate": 1}), request)
     if last is None:
         raise Infeasible(
             f"a target epsilon of {exact_text(request.epsilon)[:40]} was given, but the statistics and the mechanism on every record are "
             "not proved to be within it already; raise the target, or the noise of the mechanism"
         )
-    return Prepared(profiles, profile, request, last)
+    return PreparedStatistics(profiles, profile, request, last)
 
 
 def describe_whole(profile: Profile, request: SampleRequest, q: Term) -> Profile:
@@ -187,7 +187,7 @@ def write_rule(request: SampleRequest, constants: Mapping[str, Fraction]) -> tup
     return None, f"Min(1, {q})" if constants["base"] + constants["slope"] * reach > 1 else q
 
 
-def plan_within(prepared: Prepared, released: Released) -> BudgetedPlan:
+def plan_within(prepared: PreparedStatistics, released: ReleasedStatistics) -> BudgetedPlan:
     """Return the plan for released statistics: a function of these and of arguments."""
     request = prepared.request
     raised, found = Fraction(1), prepared.last
@@ -197,7 +197,7 @@ def plan_within(prepared: Prepared, released: Released) -> BudgetedPlan:
     return BudgetedPlan(request, released, raised, found.plan, found.whole, _expect(found.plan, released, typical))
 
 
-def _search(prepared: Prepared, released: Released) -> Iterator[tuple[Fraction, Certified]]:
+def _search(prepared: PreparedStatistics, released: ReleasedStatistics) -> Iterator[tuple[Fraction, CertifiedPlan]]:
     """Yield factors g of the rates with plans that are certified."""
     request = prepared.request
     for raised in _propose(prepared.profile, request, released):
@@ -209,15 +209,15 @@ def _search(prepared: Prepared, released: Released) -> Iterator[tuple[Fraction, 
                 yield raised, found
 
 
-def _certify(plan: SamplingPlan, request: SampleRequest) -> Certified | None:
+def _certify(plan: SamplingPlan, request: SampleRequest) -> CertifiedPlan | None:
     """Return a plan with its one supremum where that is within the budget, or without where the sum of two is; None where neither is."""
     if plan.rule.q is not None and plan.method == ROUNDED:
         whole = bound_costs(describe_whole(plan.profile, request, plan.rule.q))
-        return Certified(plan, whole) if whole.bound.upper <= request.epsilon and whole.bound.evidence.checked_by_kernel else None
-    return Certified(plan, None) if plan.checked and plan.epsilon + request.statistics <= request.epsilon else None
+        return CertifiedPlan(plan, whole) if whole.bound.upper <= request.epsilon and whole.bound.evidence.checked_by_kernel else None
+    return CertifiedPlan(plan, None) if plan.checked and plan.epsilon + request.statistics <= request.epsilon else None
 
 
-def _propose(profile: Profile, request: SampleRequest, released: Released) -> Iterator[Fraction]:
+def _propose(profile: Profile, request: SampleRequest, released: ReleasedStatistics) -> Iterator[Fraction]:
     """Yield factors g of the rates: about the smallest for which floating point finds the budget kept, and some larger ones."""
     kept = _judge(profile, request, released)
     most = _whole(request, released)
@@ -239,13 +239,13 @@ def _round(value: float) -> Fraction:
     return Fraction(math.ceil(value * 10**6), 10**6)
 
 
-def _whole(request: SampleRequest, released: Released) -> Fraction:
+def _whole(request: SampleRequest, released: ReleasedStatistics) -> Fraction:
     """Return a g from which on q = 1 for all records."""
     rows = max(Fraction(1), released.count)
     return max(Fraction(1), Fraction(math.ceil(rows / ((request.mixing or 1) * (request.size or 1)) * 2)))
 
 
-def _judge(profile: Profile, request: SampleRequest, released: Released) -> Callable[[Fraction], bool]:
+def _judge(profile: Profile, request: SampleRequest, released: ReleasedStatistics) -> Callable[[Fraction], bool]:
     """Return what tells in floating point, on a grid, whether a g keeps the budget: a guess, which is certified afterwards."""
     points = _make_grid(profile)
     compiled = CompiledTerm(profile.numeric_epsilon())
@@ -274,7 +274,7 @@ def _make_grid(profile: Profile) -> dict[str, Floats]:
     return {item.name: axis.ravel() for item, axis in zip(profile.record, np.meshgrid(*lines, indexing="ij"), strict=True)}
 
 
-def _typical(request: SampleRequest, released: Released) -> float | None:
+def _typical(request: SampleRequest, released: ReleasedStatistics) -> float | None:
     """Return the norm of a typical record, (Z̃/ñ)^(1/e), within its range; None where no total was released."""
     if request.moment is None or released.total is None:
         return None
@@ -284,7 +284,7 @@ def _typical(request: SampleRequest, released: Released) -> float | None:
     return min(max(norm, float(item.lo)), float(item.hi))
 
 
-def _expect(plan: SamplingPlan, released: Released, typical: float | None) -> float | None:
+def _expect(plan: SamplingPlan, released: ReleasedStatistics, typical: float | None) -> float | None:
     """Return about the size of the sample: ñ q at a typical record; statistics beside the norm are taken in the middle of their range."""
     count = max(1.0, float(released.count))
     middle = {item.name: float(item.lo + item.hi) / 2 for item in plan.profile.record}

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.applications.budget.records import Domain, PrivateRecords
-from accountant.applications.budget.spending import Charge, PureNoise, Spending, round_cost
+from accountant.applications.budget.spending import Payment, PureNoise, Spending, round_cost
 from accountant.applications.statistics.clipping import ClippedSource
 from accountant.columns.values import Column
 from accountant.samples.drawing import take_part
@@ -72,12 +72,12 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleasedStatistics:
     """The released numbers, ``count`` ñ and ``total`` Z̃ or None, as they left; ``charges`` are what they cost, with their noise."""
 
     count: Fraction
     total: Fraction | None
-    charges: tuple[Charge, ...]
+    charges: tuple[Payment, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -143,7 +143,7 @@ def raise_values(column: Column, moment: Moment) -> Floats:
 
 def release_statistics(
     source: ClippedSource, moment: Moment | None, costs: Costs, epsilon: Fraction, bits: BitSource, active: Booleans | None = None
-) -> Released:
+) -> ReleasedStatistics:
     """Return the noisy statistics of the records, for ``costs`` out of ``epsilon``.
 
     ``active``: which rows take part, shape (n,), where a ledger leaves others out. Raises :class:`InvalidData` as reading does.
@@ -154,4 +154,4 @@ def release_statistics(
     count = PrivateRecords(_Counted(rows), domain, account, bits).count(costs.records)  # without a pass of its own
     if not np.isfinite(count) or not (total is None or np.isfinite(total)):
         raise InvalidData("a released statistic is no number; please report it")
-    return Released(Fraction(count), None if total is None else Fraction(total), tuple(account))
+    return ReleasedStatistics(Fraction(count), None if total is None else Fraction(total), tuple(account))

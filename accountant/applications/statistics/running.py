@@ -14,8 +14,8 @@ import numpy as np
 from accountant.applications.statistics.certificate import to_certificate_text
 from accountant.applications.statistics.clipping import ClippedSource, Table, clip_rows, is_clipped
 from accountant.applications.statistics.concluding import conclude_within
-from accountant.applications.statistics.planning import BudgetedPlan, Prepared, plan_within, prepare
-from accountant.applications.statistics.releasing import Released, release_statistics
+from accountant.applications.statistics.planning import BudgetedPlan, PreparedStatistics, plan_within, prepare
+from accountant.applications.statistics.releasing import ReleasedStatistics, release_statistics
 from accountant.applications.statistics.requests import CONSTRAINED, SampleRequest
 from accountant.data import WeightsSummary, complete_specs, compute_weights_file, open_dataset
 from accountant.data.arrays import ArraySource
@@ -250,12 +250,12 @@ def _open(
     return _Opened(found, rows, complete, clipped, bits, receipt)
 
 
-def _promise(prepared: Prepared, read: Sequence[Hypothesis], bits: BitSource, *, clipped: bool) -> Guarantee:
+def _promise(prepared: PreparedStatistics, read: Sequence[Hypothesis], bits: BitSource, *, clipped: bool) -> Guarantee:
     """Return the guarantee of every sample by this request, whatever is released: that of the one that uses the last plan.
 
     It is known before a row is read, and a row costs no more than its bound on any path (docs/private-statistics.md, Theorem 2).
     """
-    nothing = Released(Fraction(1), None, ())
+    nothing = ReleasedStatistics(Fraction(1), None, ())
     plan = _assume(BudgetedPlan(prepared.request, nothing, Fraction(1), prepared.last.plan, prepared.last.whole, None), read)
     return conclude_within(plan, plan.plan.drawn_guarantee(bits), clipped=clipped)
 

@@ -25,7 +25,7 @@ MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Rows:
+class CandidateRows:
     """The candidates of each user, as compressed sparse rows: those of user x are ``items[starts[x]:starts[x + 1]]``, strictly increasing.
 
     ``candidates`` is the public number m of candidates, 0, ..., m − 1; users, and how many there are, are private.
@@ -50,7 +50,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CoverageInstance(Rows):
+class CoverageInstance(CandidateRows):
     """Claim: f_x(S) = 1 if S contains a candidate of user x, else 0, is monotone submodular with values in {0, 1} for every user.
 
     Make one with :meth:`from_sets`, :meth:`from_pairs` or :func:`read_coverage`. Cost of a private run: O(number of pairs),
@@ -113,7 +113,7 @@ class Links:
 
     __slots__ = ("_instance", "_owners", "_places", "degrees", "values")
 
-    def __init__(self, instance: Rows, values: NDArray[Any] | None = None) -> None:
+    def __init__(self, instance: CandidateRows, values: NDArray[Any] | None = None) -> None:
         given = np.zeros(len(instance.items), dtype=np.int8) if values is None else values
         columns = sp.csr_array((given, instance.items, instance.starts), shape=(instance.users, instance.candidates)).tocsc()
         self._instance, self._places, self._owners, self.values = instance, columns.indptr, columns.indices, columns.data

@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from accountant.applications.submodular.coverage import (
+    CandidateRows,
     Indices,
     Links,
     Pointers,
-    Rows,
     compress_sorted,
     freeze,
     gather,
@@ -34,7 +34,7 @@ _BLOCK = 2**15
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WeightedCoverage(Rows):
+class WeightedCoverage(CandidateRows):
     """Claim: with values v_xc in [0, 1], f_x(S) = max of v_xc over c in S (``max``) or min(1, sum of them) (``sum``) is monotone submodular
     with values in [0, 1] and f_x(∅) = 0, for every user x.
 
@@ -53,7 +53,7 @@ class WeightedCoverage(Rows):
     combine: Combine = "max"
 
     def __post_init__(self) -> None:
-        Rows.__post_init__(self)
+        CandidateRows.__post_init__(self)
         units = np.asarray(self.units)
         if self.combine not in COMBINES:
             raise InvalidArgument(

@@ -49,7 +49,7 @@ class Units:
 
 
 @dataclass(slots=True)
-class Tally:
+class TableTally:
     """What was added up over all units. ``came``: of what the engine returned; ``made``: of the next version; ``most``: the most rows of a
     unit; ``active`` and ``left``: the rows that take part, and the units with rows that do not.
     """
@@ -91,10 +91,10 @@ class Tally:
 
 
 #: What becomes of units, whose weights are given.
-Make = Callable[[Units, Unsigned, Tally], Any]
+Make = Callable[[Units, Unsigned, TableTally], Any]
 
 
-def keep(units: Units, _: Unsigned, __: Tally) -> Any:
+def keep(units: Units, _: Unsigned, __: TableTally) -> Any:
     """Nothing is charged."""
     return units.write(units.spent, units.budget, np.zeros_like(units.spent), np.zeros(units.spent.size, np.bool_))
 
@@ -102,7 +102,7 @@ def keep(units: Units, _: Unsigned, __: Tally) -> Any:
 def charge_by(cost: Cost) -> Make:
     """Units take part that have rows and room for the cost of their shifts; the others are charged nothing."""
 
-    def make(units: Units, weights: Unsigned, tally: Tally) -> Any:
+    def make(units: Units, weights: Unsigned, tally: TableTally) -> Any:
         amounts = np.where(units.present, cost(units.steps), 0)
         active = units.present & (units.spent + amounts <= units.budget)
         amounts[~active] = 0
@@ -119,7 +119,7 @@ def charge_by(cost: Cost) -> Make:
 def raise_to(least: int) -> Make:
     """Budgets are those of the rows, or ``least`` without one, where that is more."""
 
-    def make(units: Units, _: Unsigned, __: Tally) -> Any:
+    def make(units: Units, _: Unsigned, __: TableTally) -> Any:
         raised = np.maximum(units.budget, np.where(units.present, units.asked, least))
         return units.write(units.spent, raised, np.zeros_like(units.spent), np.zeros(units.spent.size, np.bool_))
 

@@ -1,4 +1,4 @@
-"""Versions of a table of accounts: folders of Parquet files that are written whole, once, and never changed.
+"""Versions of a table of accounts: folders of Parquet files that are written atomically, once, and never changed.
 
 A version is named by the log alone: an entry holds its manifest, with the hash of each file. Columns: ``high`` and ``low`` (the keyed hash
 of the unit's id), ``spent`` and ``budget`` (amounts), ``cost`` (what the entry charged) and ``active`` (whether the unit took part).
@@ -45,7 +45,7 @@ _NAME = re.compile(r"[a-z0-9-]{1,60}(\.parquet)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TableFile:
     """A file of a version: its name, size and SHA-256, and how many units it has."""
 
     name: str
@@ -59,7 +59,7 @@ class Version:
     """The manifest of a version; ``sums`` are those of :mod:`~accountant.ledger.tables.sums` over all of its units."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[TableFile, ...]
     sums: dict[str, int]
 
     @property
@@ -86,7 +86,7 @@ def read_version(text: bytes) -> Version:
     parts = []
     for item in read_list(found["parts"], what):
         name, size, digest, units = read_list(item, what)
-        parts.append(Part(_read_name(name), read_count(size, what), read_string(digest, what), read_count(units, what)))
+        parts.append(TableFile(_read_name(name), read_count(size, what), read_string(digest, what), read_count(units, what)))
     sums = [read_count(value, what) for value in read_list(found["sums"], what)]
     if len(sums) != len(SUMS):
         raise UnreadableFile(f"{what} has other sums than a ledger of this release writes; use another release")
@@ -241,7 +241,7 @@ class VersionWriter:
         self.name = f"v{entry:08d}-{secrets.token_hex(6)}"
         self._place = folder / self.name
         self._place.mkdir(mode=0o700)
-        self._parts: list[Part] = []
+        self._parts: list[TableFile] = []
 
     def write(self, batches: Iterator[Any]) -> None:
         """Write batches of :data:`SCHEMA`, in files of some million units."""
@@ -257,7 +257,7 @@ class VersionWriter:
                         batch = next(batches, None)
                 stream.flush()
                 os.fsync(stream.fileno())
-            self._parts.append(Part(name, hashing.size, hashing.made.hexdigest(), units))
+            self._parts.append(TableFile(name, hashing.size, hashing.made.hexdigest(), units))
 
     def finish(self, sums: dict[str, int], folder: Folder) -> Version:
         """Put the version into the folder of the table, durably, and return its manifest."""

@@ -13,7 +13,7 @@ import numpy as np
 from accountant.columns.values import Columns
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.linear import Solution
-from accountant.weights.fast.rounding import LIBRARY, TOLERANCE, Target, U
+from accountant.weights.fast.rounding import LIBRARY, TOLERANCE, TargetConstants, U
 from profiles.arrays import Booleans, Floats, Positions
 from profiles.variables import WEIGHT
 
@@ -24,13 +24,13 @@ _GROWTH, _MOST_DOUBLINGS, _MOST_STEPS = 4.0, 120, 60
 Excess = Callable[[Floats, Positions | None], Floats]
 
 
-def log_growth(weights: Floats, target: Target) -> Floats:
+def log_growth(weights: Floats, target: TargetConstants) -> Floats:
     """Return log(1 + E w) for w ≥ 1, within (LIBRARY + 3 U) relatively."""
     result: Floats = np.log(weights) + target.epsilon if target.large else np.log1p(weights * target.growth)
     return result
 
 
-def solve_general(compiled: CompiledTerm, columns: Columns, target: Target) -> tuple[Solution, Booleans]:
+def solve_general(compiled: CompiledTerm, columns: Columns, target: TargetConstants) -> tuple[Solution, Booleans]:
     """Return the weights of a block, and for which of its rows ε(1, x) ≤ ε* is certain."""
 
     def excess(weights: Floats, rows: Positions | None) -> Floats:
@@ -50,7 +50,7 @@ def solve_general(compiled: CompiledTerm, columns: Columns, target: Target) -> t
     return Solution(np.where(certified, below, roots), certified), certain
 
 
-def _proves(compiled: CompiledTerm, columns: Columns, weights: Floats, target: Target, *, feasible: bool) -> Booleans:
+def _proves(compiled: CompiledTerm, columns: Columns, weights: Floats, target: TargetConstants, *, feasible: bool) -> Booleans:
     """Tell for which rows the rounding bound proves F(w) ≤ 0 (``feasible``) or F(w) > 0."""
     value, error = compiled.bounded(columns.joined(**{WEIGHT: weights}))
     logarithm = log_growth(weights, target)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from accountant.weights.fast.rounding import LIBRARY, TOLERANCE, Target, U
+from accountant.weights.fast.rounding import LIBRARY, TOLERANCE, TargetConstants, U
 from profiles.arrays import Booleans, Floats
 
 #: Barry et al. (2000), lower branch of Lambert's W without its small third constant; within 0.6% everywhere.
@@ -27,7 +27,7 @@ class Solution:
     certified: Booleans
 
 
-def solve_linear(a: Floats, error: float | Floats, target: Target) -> Solution:
+def solve_linear(a: Floats, error: float | Floats, target: TargetConstants) -> Solution:
     """Return certified weights for coefficients ``a`` ≥ 0 whose relative error is at most ``error``; rows with exact coefficient above
     ε* must have been refused before. Rows that are not certified hold a guess.
     """
@@ -46,7 +46,7 @@ def solve_linear(a: Floats, error: float | Floats, target: Target) -> Solution:
         return Solution(weights, certify(a, weights, beta, target))
 
 
-def _approximate(a: Floats, target: Target) -> Floats:
+def _approximate(a: Floats, target: TargetConstants) -> Floats:
     """Return y = a w* to about 2e-9 relatively."""
     if target.large:
         inverse = np.zeros_like(a) if target.growth == np.inf else a / target.growth
@@ -66,7 +66,7 @@ def _approximate(a: Floats, target: Target) -> Floats:
     return y
 
 
-def _logarithm(weights: Floats, target: Target) -> tuple[Floats, Floats | float]:
+def _logarithm(weights: Floats, target: TargetConstants) -> tuple[Floats, Floats | float]:
     """Return log(1 + E w) within 18.2 u relatively, and an upper bound (up to 3 u) on its slope with respect to log w."""
     if target.large:
         result = np.log(weights)
@@ -77,7 +77,7 @@ def _logarithm(weights: Floats, target: Target) -> tuple[Floats, Floats | float]
     return np.log1p(mass), slope
 
 
-def certify(a: Floats, weights: Floats, beta: float | Floats, target: Target, tolerance: float = TOLERANCE) -> Booleans:
+def certify(a: Floats, weights: Floats, beta: float | Floats, target: TargetConstants, tolerance: float = TOLERANCE) -> Booleans:
     """Tell for which rows both F(w) ≤ 0 (or w = 1) and w* ≤ w(1 + tolerance) are proved by the rounding bound."""
     y = a * weights
     logarithm, slope = _logarithm(weights, target)

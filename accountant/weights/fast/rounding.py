@@ -33,7 +33,7 @@ def split(value: Fraction) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetConstants:
     """The target ε* with E = exp(ε*) − 1 in the forms that the fast paths need; ``growth`` is inf where E is out of range."""
 
     exact: Fraction
@@ -44,7 +44,7 @@ class Target:
     large: bool
 
 
-def make_target(epsilon: Fraction) -> Target:
+def make_target(epsilon: Fraction) -> TargetConstants:
     """Return the constants of a target ε* > 0; E is correctly rounded up to a relative 2^-200."""
     large = epsilon >= LARGE_EPSILON
     high, low = math.inf, 0.0
@@ -52,7 +52,7 @@ def make_target(epsilon: Fraction) -> Target:
         with working_precision(320):
             mantissa, exponent = _expm1(epsilon).mid().man_exp()
         high, low = split(Fraction(int(mantissa)) * Fraction(2) ** int(exponent))
-    return Target(epsilon, nearest(epsilon), round_down(epsilon), high, low, large)
+    return TargetConstants(epsilon, nearest(epsilon), round_down(epsilon), high, low, large)
 
 
 def _expm1(epsilon: Fraction) -> arb:

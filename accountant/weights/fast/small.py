@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.weights.fast.linear import Solution
-from accountant.weights.fast.rounding import TOLERANCE, Target, U, split
+from accountant.weights.fast.rounding import TOLERANCE, TargetConstants, U, split
 from profiles.arrays import Floats
 
 #: Largest y for which eight terms of P leave a relative remainder below 2 U.
@@ -67,7 +67,7 @@ def two_product(left: float, right: Floats) -> tuple[Floats, Floats]:
     return product, error
 
 
-def solve_small(pair: AffinePair, z: Floats, target: Target, rest: Floats | None = None) -> Solution:
+def solve_small(pair: AffinePair, z: Floats, target: TargetConstants, rest: Floats | None = None) -> Solution:
     """Return weights for rows with a = c + d z ≤ ε* (exactly), certified where y ≤ 1/16 and the bound proves the contract.
 
     ``rest``: what is to be added to z where it stands for decimals, known to a relative 2 U.

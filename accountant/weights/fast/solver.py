@@ -16,7 +16,7 @@ from accountant.weights.fast.general import solve_general
 from accountant.weights.fast.linear import Solution, solve_linear
 from accountant.weights.fast.refine import Refiner, refuse_records
 from accountant.weights.fast.results import ConvexityPremise, WeightsResult
-from accountant.weights.fast.rounding import Target, U, make_target
+from accountant.weights.fast.rounding import TargetConstants, U, make_target
 from accountant.weights.fast.small import AffinePair, make_pair, solve_small
 from accountant.weights.fast.table import make_table
 from profiles import InvalidArgument, InvalidData, Profile
@@ -72,7 +72,7 @@ class WeightSolver:
     """A profile, target and premise prepared for batches; build it with :func:`prepare_solver`."""
 
     profile: Profile
-    target: Target
+    target: TargetConstants
     epsilon: Term
     compiled: CompiledTerm
     coefficient: Coefficient | None

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from accountant.weights.fast.linear import certify, solve_linear
-from accountant.weights.fast.rounding import LIBRARY, Target, U
+from accountant.weights.fast.rounding import LIBRARY, TargetConstants, U
 from profiles.arrays import Floats
 
 #: Bits of the mantissa that number the pieces of an octave, and the binary64 bits below them.
@@ -29,7 +29,7 @@ _NODES = np.cos(np.pi * (2 * np.arange(4) + 1) / 8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WeightTable:
+class WeightPieces:
     """Pieces ``first``, ``first`` + 1, ... of the binary64 numbers by their leading bits; the last coefficient is that of a³.
 
     The first and the last piece, and those without a proof, have NaN for coefficients.
@@ -53,7 +53,7 @@ class WeightTable:
 
 
 @lru_cache(maxsize=32)
-def make_table(low: float, high: float, target: Target) -> WeightTable | None:
+def make_table(low: float, high: float, target: TargetConstants) -> WeightPieces | None:
     """Return the table for coefficients in [``low``, ``high``], at most six octaves below the end; None where no piece can be used."""
     if target.large or target.below < LEAST_Y or not 0 <= low <= high:
         return None
@@ -62,14 +62,14 @@ def make_table(low: float, high: float, target: Target) -> WeightTable | None:
     if first > last:
         return None
     with np.errstate(all="ignore"):
-        return WeightTable(first - 1, _fit(first, last, target))
+        return WeightPieces(first - 1, _fit(first, last, target))
 
 
 def _piece(a: float) -> int:
     return int(np.float64(a).view(np.int64) >> _SHIFT)
 
 
-def _fit(first: int, last: int, target: Target) -> tuple[Floats, ...]:
+def _fit(first: int, last: int, target: TargetConstants) -> tuple[Floats, ...]:
     ends = (np.arange(first, last + 2, dtype=np.int64) << _SHIFT).view(np.float64)
     start, half = ends[:-1], (ends[1:] - ends[:-1]) / 2
     middle = start + half

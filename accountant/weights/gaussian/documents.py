@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from accountant.weights.gaussian import covers, stored
+from accountant.weights.gaussian import cover_certificate, table_format
 from proofs_check.documents.describing import describe_profile
 from proofs_check.documents.entries import Document, of_objects
 
@@ -18,16 +18,16 @@ def _tell(describe: Callable[[Mapping[str, Any]], Iterable[str]], found: Mapping
 
 TABLE = of_objects(
     Document(
-        stored.FORMAT,
+        table_format.FORMAT,
         "the kernel proved the promise of the profile, its largest value and every row again",
-        (stored.VERSION,),
-        write=stored.write_table,
+        (table_format.VERSION,),
+        write=table_format.write_table,
     ),
-    stored.check_table,
-    partial(_tell, stored.describe_table),
+    table_format.check_table,
+    partial(_tell, table_format.describe_table),
 )
 COVER = of_objects(
-    Document(covers.FORMAT, "the kernel proved every row, every cell and the lower side again", (covers.VERSION,)),
-    covers.check_cover,
-    partial(_tell, covers.describe_cover),
+    Document(cover_certificate.FORMAT, "the kernel proved every row, every cell and the lower side again", (cover_certificate.VERSION,)),
+    cover_certificate.check_cover,
+    partial(_tell, cover_certificate.describe_cover),
 )

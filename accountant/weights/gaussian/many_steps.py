@@ -97,7 +97,7 @@ def _refuse(composition: Composition, problem: Rejected) -> Undecided:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPair:
     """The place that was found, its pair (μ, q), the bounds in both directions that show it, and how many curves were computed."""
 
     place: float
@@ -108,7 +108,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Line:
+class PairPath:
     """Pairs (μ, q) of ``steps`` steps along which δ rises: ``pair`` gives that of a place, rounded to where δ is smaller.
 
     ``near``: how far below the place where δ is its target one may be found. Nothing that :meth:`find` returns rests on estimates.
@@ -123,7 +123,7 @@ class Line:
     lag: float | None = None
     count: int = 0
 
-    def find(self, low: float, high: float, *, guess: float | None = None) -> Found | None:
+    def find(self, low: float, high: float, *, guess: float | None = None) -> FoundPair | None:
         """Return about the largest feasible place in [``low``, ``high``], None where none was certified.
 
         ``guess``: about where δ is its target, which is looked at first.
@@ -181,12 +181,12 @@ class Line:
     def _excess_of(self, mu: Fraction, q: Fraction) -> float:
         return estimate_delta(float(mu), float(q), self.steps, float(self.step.epsilon)) - log_of(self.step.delta)
 
-    def _complete(self, place: float, mu: Fraction, q: Fraction, going: StepBound, gap: Fraction) -> Found | None:
+    def _complete(self, place: float, mu: Fraction, q: Fraction, going: StepBound, gap: Fraction) -> FoundPair | None:
         """Return the place where δ is at most the target in the other direction, too."""
         for width in (_COARSE, gap) if q < _RARE else (gap,):
             coming = self._bound(mu, q, Direction.ADD, width)
             if coming.delta <= self.step.delta:
-                return Found(place, mu, q, (going, coming), self.count)
+                return FoundPair(place, mu, q, (going, coming), self.count)
         return None
 
     def _bound(self, mu: Fraction, q: Fraction, direction: Direction, gap: Fraction) -> StepBound:
@@ -226,7 +226,7 @@ def find_weight(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, digi
         weight = _round_down(min(max(Fraction(exp(place)), Fraction(1)), most), digits)
         return weight * zeta[1], 1 / weight
 
-    line = Line(step, steps, pair, name, near=0.004)
+    line = PairPath(step, steps, pair, name, near=0.004)
     found = line.find(0.0, log(most))
     if found is None or found.q == 1:  # of w = 1 the kernel finds the closed form by itself
         return StepsWeight(Fraction(1), bounds_without_grid(step.delta), line.count)

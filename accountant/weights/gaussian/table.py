@@ -16,7 +16,7 @@ from accountant.compositions.engine import make_certificate
 from accountant.compositions.events import Composition
 from accountant.weights.gaussian.many_steps import (
     BOTH,
-    Line,
+    PairPath,
     StepBound,
     bounds_without_grid,
     compose_pair,
@@ -205,7 +205,7 @@ class _Walk:
         """Return a row with this μ and about the largest q, log q being about ``place``; None where none was certified."""
         if self.steps == 1:
             return self._solve_one_step(mu, place)
-        line = Line(
+        line = PairPath(
             self.step, self.steps, lambda at: (mu, decimal_below(Fraction(exp(min(at, 0.0))), _Q_DIGITS)), NAME, _NEAR_STEPS, self.lag
         )
         found = line.find(place - 3.0, 0.0, guess=place)

@@ -1,4 +1,6 @@
-"""autodp: Rényi orders (its default) and characteristic functions with a Fourier inversion (``phi``), the larger of both directions."""
+"""autodp: ``ComposeGaussian``, Rényi orders (its default), and characteristic functions with a Fourier inversion (``phi``), the larger of
+both directions.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,13 @@ def _renyi(setting: dict[str, Any]) -> float:
     return float(transformer_zoo.Composition()([base], [count]).approxDP(float(setting["delta"])))
 
 
+def _gaussian(setting: dict[str, Any]) -> float:
+    if setting["mechanism"] != "gaussian" or float(setting["rate"]) != 1:
+        raise NotImplementedError("ComposeGaussian is for Gaussian sums without samples")
+    base = mechanism_zoo.GaussianMechanism(sigma=float(setting["scale"]))
+    return float(transformer_zoo.ComposeGaussian()([base], [setting["count"]]).approxDP(float(setting["delta"])))
+
+
 def _phi(setting: dict[str, Any]) -> float:
     scale, rate, count, delta = float(setting["scale"]), float(setting["rate"]), setting["count"], float(setting["delta"])
     if setting["mechanism"] == "gaussian" and rate != 1:
@@ -37,4 +46,4 @@ def _phi(setting: dict[str, Any]) -> float:
     return float(transformer_zoo.ComposeAFA()([base], [count]).approxDP(delta))
 
 
-answer("autodp", {"rdp": _renyi, "phi": _phi})
+answer("autodp", {"gaussian": _gaussian, "rdp": _renyi, "phi": _phi})

@@ -1,13 +1,15 @@
 """Theorems: values that only rules make. This module is the whole idea of the kernel; all the others only fill it."""
-# As in HOL Light: whatever a certificate says, nothing holds because it says so. A claim is accepted because it is a theorem, and what has
-# to be believed of the kernel are the functions that ``rule`` marks. The docstring of each is an axiom: where it returns, the statement
-# follows by that axiom from the theorems that were shown while it ran; else it rejects. What is computed outside of them can lose a proof,
-# but make none.
+# As in HOL Light: whatever a certificate says, nothing holds because it says so. A claim is accepted because it is a theorem. What has to
+# be believed of the kernel are the functions that ``rule`` marks, and the docstring of each is an axiom: such a function is given a
+# statement and parameters, and yields premises, one after the other. Where it comes to its end, the statement follows from them by the
+# axiom; else it rejects. ``rule`` makes of it what takes theorems of just these premises and returns the theorem, and nothing else can.
+# Who finds these theorems, and how, need not be believed.
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
-from typing import TypeVar
+from functools import partial, wraps
+from typing import Any, NewType, Protocol, TypeVar
 
 from . import intervals as iv
 from .terms import Term, bits, pay, require
@@ -52,14 +54,59 @@ class Goal:
     strict: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """For all points of the box: the difference of two terms, both defined there, is 0."""
+
+    difference: Term
+    box: Box
+
+
+T = TypeVar("T")
+Proof = NewType("Proof", object)  # as it stands in a certificate, unread
+NONE = Proof(object())  # of a side condition, for which a certificate need not bring one
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """What a rule needs a theorem of: a statement; and the proof that the certificate has for it, at a step, or none for a side condition.
+
+    ``reason``: what to say where it is not shown.
+    """
+
+    statement: object
+    proof: Proof = NONE
+    step: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Ways of which a rule needs one, each with premises of its own. It is told the place of the way that was taken, and its value."""
+
+    ways: "tuple[Callable[[], Premises[object]], ...]"
+    step: str = ""
+
+
+Premises = Generator[Premise | Choice, Any, T]  # what is needed for a value of type T
+
+
+class Prover(Protocol):
+    """Where the theorems come from that rules take."""
+
+    def prove(self, premise: Premise) -> "Theorem":
+        """Return a theorem of the premise, or reject."""
+
+    def choose(self, ways: Sequence[Callable[[], T]], step: str) -> T:
+        """Go one of several ways at a step, and return what it returns."""
+
+
 _SEAL = object()
-_RULES = set[Callable[..., None]]()
-Rule = TypeVar("Rule", bound=Callable[..., None])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Theorem:
-    """A statement that holds: a goal, or what a theory makes of goals; the rule behind it, and the theorems that the rule was given."""
+    """A statement that holds: a goal, or what a theory makes of goals; the rule behind it, and the theorems that the rule took."""
 
     statement: object
     rule: str
@@ -70,16 +117,35 @@ class Theorem:
         require(seal is _SEAL, "a theorem is made by a rule only")
 
 
-def rule(function: Rule) -> Rule:
-    """Mark a function as a rule."""
-    _RULES.add(function)
-    return function
+def settle(premises: Premises[T], prover: Prover) -> tuple[T, tuple[Theorem, ...]]:
+    """Take a theorem of each premise; return what they were needed for, and the theorems."""
+    answer, parts = None, list[Theorem]()
+    while True:
+        try:
+            needed = premises.send(answer)
+        except StopIteration as end:
+            return end.value, tuple(parts)
+        if isinstance(needed, Choice):
+            answer, more = prover.choose([partial(_settle_way, place, way, prover) for place, way in enumerate(needed.ways)], needed.step)
+            parts += more
+        else:
+            theorem = prover.prove(needed)
+            require(isinstance(theorem, Theorem) and theorem.statement == needed.statement, "a theorem is not of the premise")
+            parts.append(theorem)
 
 
-def derive(held: list[Theorem], statement: object, function: Callable[..., None], *given: object, **fields: object) -> Theorem:
-    """Return a statement as a theorem by a rule; it takes the place of the theorems that the rule was given, the last of those held."""
-    require(function in _RULES, "a theorem is made by a rule only")
-    before = len(held)
-    function(*given, **fields)
-    held[before:] = [Theorem(statement, function.__name__, tuple(held[before:]), _SEAL)]
-    return held[before]
+def _settle_way(place: int, way: Callable[[], Premises[object]], prover: Prover) -> tuple[tuple[int, object], tuple[Theorem, ...]]:
+    value, parts = settle(way(), prover)
+    return (place, value), parts
+
+
+def rule(function: Callable[..., Premises[None] | None]) -> Callable[..., Theorem]:
+    """Make a rule of a function that yields premises: it takes theorems of these, and returns one of the statement."""
+
+    @wraps(function)
+    def conclude(statement: object, prover: Prover, **parameters: object) -> Theorem:
+        premises = function(statement, **parameters)
+        parts = () if premises is None else settle(premises, prover)[1]
+        return Theorem(statement, function.__name__, parts, _SEAL)
+
+    return conclude

@@ -19,7 +19,7 @@ from proofs_check.prover.attempt import Attempt, fresh_name
 from proofs_check.prover.effort import remembered
 from proofs_check.prover.explore import GoalStatus, explore
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.least import exact_points, fraction_below, least_of
+from proofs_check.prover.minimize import exact_points, fraction_below, least_of
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.tactics.sums import add_up

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from accountant.applications.dpsgd.losses import Records, lengths, residuals
+from accountant.applications.dpsgd.losses import RecordColumns, lengths, residuals
 from accountant.applications.dpsgd.noise import compose_steps
 from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan
 from accountant.applications.dpsgd.training import ExactNoise, Schedule, Trainer
@@ -40,7 +40,7 @@ class Step:
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Floats:
         points = np.asarray(dataset, dtype=np.float64).reshape(-1, 1)
-        records = Records.of(points, np.ones(len(points), dtype=np.intp), intercept=False)
+        records = RecordColumns.of(points, np.ones(len(points), dtype=np.intp), intercept=False)
         trainer = Trainer(self.plan, Schedule(1.0, 0.0, 1.0), 2)
         noise = ExactNoise.open(replace(self.plan, noise=self.plan.noise * self.noise_share), rng)
         sampler, theta = PoissonSampler(rng), np.zeros((1, 1))
@@ -57,7 +57,7 @@ class Step:
         return outputs
 
     @staticmethod
-    def _long(part: Records, found: Floats, q: Floats) -> Iterator[Floats]:
+    def _long(part: RecordColumns, found: Floats, q: Floats) -> Iterator[Floats]:
         scaled = found / q * part.values
         yield np.ascontiguousarray(scaled.T) if len(lengths(found)) else np.zeros((0, 1))
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from accountant.applications.dpsgd.losses import Records, exponential, lengths, residuals, steepness
+from accountant.applications.dpsgd.losses import RecordColumns, exponential, lengths, residuals, steepness
 from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan
 from accountant.applications.dpsgd.rules import RULES, capped
 from accountant.applications.dpsgd.training import BinaryNoise, ExactNoise, Schedule, Trainer
@@ -50,10 +50,10 @@ def test_a_gradient_depends_on_its_record_alone_to_the_last_bit(points, coeffici
     """Alone, among others, and among many: the same bits; whatever the numbers are, they are finite and not too long."""
     for theta, classes in ((coefficients, 3), (coefficients[:1], 2)):
         codes = np.minimum(np.array(labels), classes - 1)
-        many = Records.of(np.tile(points, (40, 1)), np.tile(codes, 40), intercept=True)
+        many = RecordColumns.of(np.tile(points, (40, 1)), np.tile(codes, 40), intercept=True)
         together = residuals(many, theta)
         for index in range(5):
-            alone = Records.of(points[index : index + 1], codes[index : index + 1], intercept=True)
+            alone = RecordColumns.of(points[index : index + 1], codes[index : index + 1], intercept=True)
             assert (residuals(alone, theta)[:, 0] == together[:, index + 155]).all()
             assert (alone.units[:, 0] == many.units[:, index + 60]).all()
         assert np.isfinite(together).all()
@@ -70,7 +70,7 @@ def test_a_gradient_depends_on_its_record_alone_to_the_last_bit(points, coeffici
 def test_no_weighted_gradient_is_longer_than_promised_over_the_reals(points, theta, q, rule):
     """Also for probabilities that are too small for their gradients, which no rule gives."""
     trainer = make_trainer(make_plan(rule), 3)
-    records = Records.of(points, np.array([0, 1, 2, 0]), intercept=True)
+    records = RecordColumns.of(points, np.array([0, 1, 2, 0]), intercept=True)
     for chances in (q, np.full(4, 0.25)):
         for block in trainer.weigh(records, residuals(records, theta), chances):
             assert np.isfinite(block).all()
@@ -83,10 +83,10 @@ def test_gradients_are_those_of_the_loss():
     for classes in (2, 3):
         codes = np.minimum(labels, classes - 1)
         theta = rng.normal(size=(1 if classes == 2 else 3, 4))
-        records = Records.of(points, codes, intercept=True)
+        records = RecordColumns.of(points, codes, intercept=True)
         found = residuals(records, theta)
 
-        def loss(theta: np.ndarray, index: int, records: Records = records, codes: np.ndarray = codes) -> float:
+        def loss(theta: np.ndarray, index: int, records: RecordColumns = records, codes: np.ndarray = codes) -> float:
             scores = theta @ records.values[:, index]
             scores = np.array([0.0, scores[0]]) if len(scores) == 1 else scores
             return float(np.logaddexp.reduce(scores) - scores[codes[index]])
@@ -104,7 +104,7 @@ def test_the_sum_is_unbiased_by_enumeration_of_all_samples(rule):
     rng = np.random.default_rng(4)
     plan = make_plan("norm" if rule == "bound" else rule)
     trainer = make_trainer(plan, by_bound=rule == "bound")
-    records = Records.of(rng.normal(size=(5, 2)) * [[0.1], [0.3], [1], [2], [9]], np.array([0, 1, 0, 1, 1]), intercept=False)
+    records = RecordColumns.of(rng.normal(size=(5, 2)) * [[0.1], [0.3], [1], [2], [9]], np.array([0, 1, 0, 1, 1]), intercept=False)
     theta = np.array([[0.3, -0.2]])
     found = residuals(records, theta)
     q = trainer.bound_probabilities(records) if rule == "bound" else trainer._probabilities(records, found)
@@ -144,7 +144,7 @@ def test_both_modes_have_the_declared_noise(seed):
 def test_samples_of_a_step_have_the_probabilities_of_the_rule():
     """Releases without noise count who was selected: each within 6 standard errors of q."""
     rng = np.random.default_rng(6)
-    records = Records.of(np.diag([0.2, 0.4, 1.0, 8.0]), np.array([0, 1, 0, 1]), intercept=False)
+    records = RecordColumns.of(np.diag([0.2, 0.4, 1.0, 8.0]), np.array([0, 1, 0, 1]), intercept=False)
     theta, runs = np.zeros((1, 4)), 3000
     silent = BinaryNoise(0.0, rng)
     for trainer in (make_trainer(make_plan("norm")), make_trainer(make_plan("uniform")), make_trainer(make_plan("coreset"), by_bound=True)):
@@ -158,13 +158,15 @@ def test_samples_of_a_step_have_the_probabilities_of_the_rule():
 def test_the_result_is_the_mean_of_the_second_half_and_stays_finite():
     plan = make_plan(steps=5, noise=4)
     trainer = Trainer(plan, Schedule(1e300, 0.0, 1e-10), 3)
-    records = Records.of(np.ones((3, 2)), np.array([0, 1, 2]), intercept=True)
+    records = RecordColumns.of(np.ones((3, 2)), np.array([0, 1, 2]), intercept=True)
     told: list[tuple[int, int | None]] = []
     found = trainer.run(records, PoissonSampler(1), ExactNoise.open(plan, 2), lambda done, total: told.append((done, total)))
     assert np.isfinite(found).all()
     assert told == [(k, 5) for k in range(1, 6)]
     still = Trainer(plan, Schedule(1.0, 0.0, 1.0), 2)
     constant = still.run(
-        Records.of(np.ones((0, 2)), np.zeros(0, dtype=np.intp), intercept=False), PoissonSampler(1), lambda _rows, size: np.full(size, -1.0)
+        RecordColumns.of(np.ones((0, 2)), np.zeros(0, dtype=np.intp), intercept=False),
+        PoissonSampler(1),
+        lambda _rows, size: np.full(size, -1.0),
     )
     assert constant.tolist() == [[4.0, 4.0]]  # after steps 3, 4, 5

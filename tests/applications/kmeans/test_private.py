@@ -20,10 +20,10 @@ from accountant import DPKMeans, compose, read_guarantee, replay, write_guarante
 from accountant.applications.budget.protocols import Cells
 from accountant.applications.budget.records import Domain, PrivateRecords, check_labels, square_norms
 from accountant.applications.budget.rows import ArrayRows
-from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part, PureNoise, Spending, open_law, round_cost
+from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, PureNoise, Purpose, Spending, open_law, round_cost
 from accountant.applications.kmeans import UtilityWarning
+from accountant.applications.kmeans.composed_guarantee import certify_path, describe_path
 from accountant.applications.kmeans.lloyd import nearest_to
-from accountant.applications.kmeans.path import certify_path, describe_path
 from accountant.applications.kmeans.statistics import Public, release_statistics, share_of_mean, share_of_spread, shrink_mean
 from accountant.guarantees import Run, keep_within_budget
 from accountant.guarantees.rules import GIVEN_ROW
@@ -84,7 +84,7 @@ def test_what_is_public_is_taken_as_it_is_and_stays_a_hypothesis(names: tuple[st
     rows = make_blobs()
     if "n" in names:
         assert model.statistics_.count == 4000
-        assert not [charge for charge in model.releases_ if charge.part is Part.RECORDS]
+        assert not [charge for charge in model.releases_ if charge.part is Purpose.RECORDS]
     if "mean" in names:
         assert np.allclose(model.statistics_.mean, rows.mean(axis=0))
     if "rms" in names:
@@ -206,7 +206,7 @@ def test_no_shares_of_what_is_left_exceed_the_budget(shares: list[Fraction], eps
     spending = Spending(PureNoise(epsilon))
     for share in shares:
         if spending.left > 0 and round_cost(share * spending.left) > 0:
-            spending.charge(Part.CELL_COUNTS, share * spending.left, Fraction(1))
+            spending.charge(Purpose.CELL_COUNTS, share * spending.left, Fraction(1))
     assert spending.left >= 0
     assert spending.spent <= epsilon * (1 - Fraction(2, 10**9))
     assert all(round_cost(charge.cost) == charge.cost for charge in spending)
@@ -214,23 +214,23 @@ def test_no_shares_of_what_is_left_exceed_the_budget(shares: list[Fraction], eps
 
 def test_what_the_budget_does_not_have_is_refused() -> None:
     spending = Spending(PureNoise(Fraction(1)))
-    spending.charge(Part.RECORDS, spending.left, Fraction(1))
+    spending.charge(Purpose.RECORDS, spending.left, Fraction(1))
     for cost in (Fraction(1, 10**20), Fraction(0), Fraction(-1)):
         with pytest.raises(InvalidArgument):
-            spending.charge(Part.RECORDS, cost, Fraction(1))
+            spending.charge(Purpose.RECORDS, cost, Fraction(1))
     assert len(spending.charges) == 1
 
 
 @given(st.fractions(Fraction(1, 10**9), 10**3), st.fractions(Fraction(1, 10**3), 10**6))
 def test_noise_is_what_its_cost_buys(cost: Fraction, reach: Fraction) -> None:
-    charge = Charge(Part.SUM, cost, reach)
+    charge = Payment(Purpose.SUM, cost, reach)
     assert PureNoise(Fraction(10**4)).scale(charge) * cost == reach
     assert NormalNoise(Fraction(10**4)).scale(charge) ** 2 * cost >= reach**2
 
 
 @pytest.mark.thorough
 def test_costs_above_the_budget_are_no_guarantee() -> None:
-    charges = [Charge(Part.RECORDS, Fraction(2), Fraction(1))]
+    charges = [Payment(Purpose.RECORDS, Fraction(2), Fraction(1))]
     with pytest.raises(InvalidArgument, match="may be spent"):
         certify_path(
             charges, PureNoise(Fraction(1)), epsilon=Fraction(1), delta=None, dimension=2, name="too much", run=Run(noise=SECURE_BITS)
@@ -239,7 +239,7 @@ def test_costs_above_the_budget_are_no_guarantee() -> None:
     assert isinstance(law, NormalNoise)
     with pytest.raises(InvalidArgument, match="may be spent"):
         certify_path(
-            [Charge(Part.RECORDS, law.mu**2 * 2, Fraction(1))],
+            [Payment(Purpose.RECORDS, law.mu**2 * 2, Fraction(1))],
             law, epsilon=Fraction(1), delta=Fraction(1, 10**6), dimension=2, name="too much", run=Run(noise=SECURE_BITS),
         )  # fmt: skip
     with pytest.raises(InvalidArgument):
@@ -248,7 +248,7 @@ def test_costs_above_the_budget_are_no_guarantee() -> None:
 
 def test_the_profile_has_every_release() -> None:
     one = Fraction(1)
-    charges = [Charge(part, one, one) for part in Part]
+    charges = [Payment(part, one, one) for part in Purpose]
     assert describe_path(charges, PureNoise(one), "all").text == "w*(c1 + c2*z + c3*z**2 + c4 + c5*t)"
 
 
@@ -307,21 +307,21 @@ def test_cells_that_are_none_are_refused(labels: object) -> None:
     ("law", "part"),
     [*((PureNoise(Fraction(1)), part) for part in (0.002, 0.03)), *((NormalNoise(Fraction(1, 2)), part) for part in (0.006, 0.07))],
 )
-def test_the_mean_gets_what_its_noise_needs(law: NoiseLaw, part: float) -> None:
+def test_the_mean_gets_what_its_noise_needs(law: PricedNoise, part: float) -> None:
     count = law.sum_noise(22) / part
     share = share_of_mean(law, 22, count)
-    noise = law.energy(Charge(Part.SUM, share * law.budget, Fraction(3)), 22) ** 0.5 / 3 / count
+    noise = law.energy(Payment(Purpose.SUM, share * law.budget, Fraction(3)), 22) ** 0.5 / 3 / count
     assert share != Fraction(1, 10)
     assert noise == pytest.approx(0.05 if share < Fraction(1, 10) else 0.2, rel=0.05)
 
 
 @pytest.mark.parametrize("law", [PureNoise(Fraction(1)), NormalNoise(Fraction(1, 2))])
-def test_the_spread_gets_what_its_noise_needs(law: NoiseLaw) -> None:
+def test_the_spread_gets_what_its_noise_needs(law: PricedNoise) -> None:
     assert share_of_spread(law, 1e8) == Fraction(1, 200)
     assert share_of_spread(law, 1.0) == Fraction(1, 25)
     share = share_of_spread(law, 5e3 if isinstance(law, PureNoise) else 1e3)
     assert Fraction(1, 200) < share < Fraction(1, 25)
-    noise = law.energy(Charge(Part.SQUARES, share * law.budget, Fraction(9)), 1) ** 0.5 / 9
+    noise = law.energy(Payment(Purpose.SQUARES, share * law.budget, Fraction(9)), 1) ** 0.5 / 9
     assert noise / (5e3 if isinstance(law, PureNoise) else 1e3) == pytest.approx(0.02, rel=1e-3)
 
 
@@ -369,7 +369,7 @@ def test_a_mean_that_is_mostly_noise_gets_all_there_is(delta: str | None) -> Non
     model = DPKMeans(4, epsilon="0.3", delta=delta, radius=2, random_state=0)
     with pytest.warns(UtilityWarning, match="promises nothing"):
         model.fit(rows)
-    assert [charge.part for charge in model.releases_] == [Part.RECORDS, Part.SUM, Part.SQUARES]
+    assert [charge.part for charge in model.releases_] == [Purpose.RECORDS, Purpose.SUM, Purpose.SQUARES]
     assert (model.cluster_centers_ == model.cluster_centers_[0]).all()
     assert model.choices_["method"] == "one private mean"
 
@@ -381,4 +381,4 @@ def test_one_mean_is_not_taken_where_a_sample_or_lloyd_was_asked_for() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UtilityWarning)
             model.fit(rows)
-        assert Part.CELL_SUMS in {charge.part for charge in model.releases_}
+        assert Purpose.CELL_SUMS in {charge.part for charge in model.releases_}

@@ -29,7 +29,7 @@ from accountant.applications.statistics import (
 )
 from accountant.applications.statistics.clipping import clip_rows
 from accountant.applications.statistics.planning import make_constants, prepare
-from accountant.applications.statistics.releasing import Released
+from accountant.applications.statistics.releasing import ReleasedStatistics
 from accountant.data import open_dataset, parse_statistic
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidSampling, OtherNotion, PDPError, declare
 from profiles.mechanisms import LaplaceSum, WeightedLloyd
@@ -99,7 +99,7 @@ def test_the_one_supremum_is_that_of_its_formula(
     rule: str, constants: dict[str, object], epsilon: object, count: float, total: float | None
 ) -> None:
     request = SampleRequest.of(LLOYD.profile, epsilon, "0.1", rule, constants)
-    released = Released(Fraction(count), None if total is None else Fraction(total), ())
+    released = ReleasedStatistics(Fraction(count), None if total is None else Fraction(total), ())
     plan = plan_within(prepare(LLOYD, LLOYD.profile, request), released)
     assert plan.whole is not None
     made = {name: mpmath.mpf(value.numerator) / value.denominator for name, value in plan.plan.rule.constants}

@@ -1,4 +1,4 @@
-"""Plots: a file of the right kind, whole or not at all; every kind of output, with and without a rule."""
+"""Plots: a file of the right kind, written atomically; every kind of output, with and without a rule."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from proofs_check.kernel.core.rules import RULES, fields_of
+from proofs_check.kernel.procedures.rules import RULES
+from proofs_check.kernel.proofs import fields_of
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
 from tests.mutants.corpus import Json, Mutant, Place, changed, get, is_tree, places, texts, without, write
 

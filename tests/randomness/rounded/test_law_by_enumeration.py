@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from profiles.mechanisms import quantised
-from profiles.mechanisms.quantised import Unit, total_units
+from profiles.mechanisms.quantised import SumUnit, total_units
 from profiles.randomness.rounded import EUCLIDEAN, EXPONENTIAL, LAPLACE, MAXIMUM, NORMAL, NoiseLaw, laws, rounding
 from tests.randomness.rounded import exact_laws
 from tests.randomness.rounded.enumeration import OPEN, enumerate_fast, enumerate_law, list_words, make_grid
@@ -120,7 +120,7 @@ def loss_of_record(record: float, weight: float) -> tuple[float, Fraction]:
     """The certified loss of one more record, truncated and released on coarse grids (h_f = h, b = 3h), and what is claimed for it."""
     grid = make_grid(Fraction(3), 0)
     points, weights = np.array([[0.7], [-2.25], [record]]), np.array([1.0, 3.0, weight])
-    totals = [int(total_units(points[:count], weights[:count], Unit.of(grid))[0]) for count in (2, 3)]
+    totals = [int(total_units(points[:count], weights[:count], SumUnit.of(grid))[0]) for count in (2, 3)]
     smaller, larger = (enumerate_law(LAPLACE, grid, (total,), KNOWN) for total in totals)
     return bound_epsilon(larger, smaller), Fraction(record) * Fraction(weight) / 3
 

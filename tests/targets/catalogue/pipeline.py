@@ -18,11 +18,11 @@ import numpy as np
 from accountant.applications.budget.protocols import DataAccess, Statistics
 from accountant.applications.budget.records import Domain, PrivateRecords
 from accountant.applications.budget.rows import ArrayRows
-from accountant.applications.budget.spending import Charge, Part, PureNoise, Spending
+from accountant.applications.budget.spending import Payment, PureNoise, Purpose, Spending
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, SamplePlan
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
 from profiles.arrays import Floats
-from profiles.mechanisms.exact import Release
+from profiles.mechanisms.exact import OpenedRelease
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource, open_bits
 from proofs_check.audit import Claim
@@ -41,7 +41,7 @@ _FIXED = Statistics(10.0, np.zeros(1), 1.0, 1.0, np.zeros(1))
 class SeenRelease:
     """What draws the noise that ships, and writes down what leaves; with ``kept`` the same noise for every number."""
 
-    release: Release
+    release: OpenedRelease
     seen: list[float]
     kept: dict[str, float] | None = None
 
@@ -69,9 +69,9 @@ class SeenNoise(PureNoise):
     seen: list[float] = field(default_factory=list)
     kept: dict[str, float] | None = None
 
-    def open(self, charge: Charge, bits: BitSource) -> Any:
+    def open(self, charge: Payment, bits: BitSource) -> Any:
         """Return what draws the noise of a charge."""
-        kept = self.kept if charge.part is Part.CELL_COUNTS else None
+        kept = self.kept if charge.part is Purpose.CELL_COUNTS else None
         return SeenRelease(PureNoise(self.epsilon).open(charge, bits), self.seen, kept)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb
 
 from accountant.applications.clustering.private import PrivateMetricClustering, rounds_for
-from accountant.applications.clustering.records import MetricRecords, Tally
+from accountant.applications.clustering.records import CostTally, MetricRecords
 from accountant.applications.clustering.selection import CostReductions, count_nearest
 from accountant.applications.clustering.space import UNITS
 from profiles import InvalidArgument
@@ -59,7 +59,7 @@ def release_law(model: PrivateMetricClustering, data: Sequence[int], *, most: in
         return total
 
 
-def _one_sided(model: PrivateMetricClustering, sample: Tally, whole: Tally, most: int) -> Iterator[tuple[Outcome, arb]]:
+def _one_sided(model: PrivateMetricClustering, sample: CostTally, whole: CostTally, most: int) -> Iterator[tuple[Outcome, arb]]:
     budget, everything = model.budget, tuple(range(model.space.size))
     for noisy, rounds, chance in _rounds(model, int(sample.counts.sum()), most):
         if budget.selection:
@@ -103,7 +103,7 @@ def _cells(count: int, rate: Fraction, most: int, *, two_sided: bool) -> Iterato
         yield 1, a / (1 + a)
 
 
-def _selections(sample: Tally, size: int, rounds: int, rate: Fraction) -> Iterator[tuple[tuple[int, ...], arb]]:
+def _selections(sample: CostTally, size: int, rounds: int, rate: Fraction) -> Iterator[tuple[tuple[int, ...], arb]]:
     for chosen in itertools.permutations(range(size), rounds):
         greedy, chance = CostReductions(sample), arb(1)
         left = np.ones(size, dtype=np.bool_)

@@ -18,7 +18,7 @@ from flint import arb, ctx
 from scipy.special import ndtr
 
 from accountant.columns.domain import as_columns
-from accountant.selection.shifts import prepare_shifts
+from accountant.selection.mu_lookup import prepare_shifts
 from accountant.weights.gaussian.many_steps import find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights

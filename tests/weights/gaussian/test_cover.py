@@ -14,7 +14,7 @@ from accountant.guarantees import bound_by_cover, bound_by_table
 from accountant.guarantees.derive_gaussian import derive_delta, derive_weights
 from accountant.rules import rule_from_expression
 from accountant.rules.gaussian import make_gaussian_rule
-from accountant.weights.gaussian.covers import check_cover
+from accountant.weights.gaussian.cover_certificate import check_cover
 from profiles import InvalidArgument, InvalidSampling, InvalidTarget, NotReplayed, OtherNotion, Undecided, declare, parse_expression
 from profiles.evaluation import exact_value
 from tests.weights.gaussian.survey import BITS, deltas, number

@@ -15,14 +15,14 @@ from accountant import check
 from accountant.columns.domain import as_columns
 from accountant.columns.values import Decimals
 from accountant.compositions.events import Direction
+from accountant.selection.mu_lookup import prepare_shifts, serve
 from accountant.selection.scales import find_scale
-from accountant.selection.shifts import prepare_shifts, serve
 from accountant.weights.gaussian import gaussian_weight
 from accountant.weights.gaussian.many_steps import bound_steps
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
-from accountant.weights.gaussian.stored import TabulatedWeights, check_table
 from accountant.weights.gaussian.table import TableRow, WeightTable
+from accountant.weights.gaussian.table_format import TabulatedWeights, check_table
 from profiles import Infeasible, InvalidProfile, InvalidTarget, OtherNotion, Undecided, declare
 from profiles.evaluation import exact_value
 from tests.weights.gaussian import survey

@@ -11,8 +11,8 @@ from accountant.applications.budget.protocols import Assign, DataAccess
 from accountant.applications.kmeans.method.merging import merge_points
 from accountant.applications.kmeans.method.plan import LloydPlan
 from accountant.applications.kmeans.method.shrinking import (
-    Found,
-    Totals,
+    CellTotals,
+    ShrunkCentres,
     clean_means,
     compute_means,
     denoise_sums,
@@ -28,7 +28,7 @@ from profiles.mechanisms.nearest import prepare_search
 #: A clipped record may be longer than the radius by roundings, not by this.
 _WIDER = 1 + 2.0**-10
 #: From totals of cells and a radius to their means.
-Estimate = Callable[[Totals, float], Floats]
+Estimate = Callable[[CellTotals, float], Floats]
 
 
 def assign_nearest(centres: Floats, radius: float) -> Assign:
@@ -49,7 +49,7 @@ def assign_nearest(centres: Floats, radius: float) -> Assign:
 
 
 @ignore_flags
-def run_rounds(access: DataAccess, start: Floats, shares: list[Fraction], estimate: Estimate) -> tuple[Floats, Totals | None]:
+def run_rounds(access: DataAccess, start: Floats, shares: list[Fraction], estimate: Estimate) -> tuple[Floats, CellTotals | None]:
     """Return the centres after a round for each of ``shares`` (each of what is left then), and the totals of the last round.
 
     A cell that is not usable keeps its centre.
@@ -62,7 +62,7 @@ def run_rounds(access: DataAccess, start: Floats, shares: list[Fraction], estima
 
 
 @ignore_flags
-def run_lloyd(access: DataAccess, plan: LloydPlan, rng: np.random.Generator) -> Found:
+def run_lloyd(access: DataAccess, plan: LloydPlan, rng: np.random.Generator) -> ShrunkCentres:
     """Return at most k′ centres by ``plan``; ``rng`` draws what needs no secret."""
     statistics = access.statistics
     access.clip(min(access.radius, plan.clip * statistics.rms))
@@ -77,15 +77,17 @@ def run_lloyd(access: DataAccess, plan: LloydPlan, rng: np.random.Generator) -> 
     return refine(access, merge_cells(cells, plan.active, access.radius, rng, earlier), shares[plan.rounds_before :])
 
 
-def refine(access: DataAccess, found: Found, shares: list[Fraction]) -> Found:
+def refine(access: DataAccess, found: ShrunkCentres, shares: list[Fraction]) -> ShrunkCentres:
     """Return what more rounds make of centres; where nothing was found there is nothing to spend on."""
     if not len(found.centres):
         return found
     centres, totals = run_rounds(access, found.centres, shares, trust_means)
-    return found if totals is None else Found(centres, totals.counts)
+    return found if totals is None else ShrunkCentres(centres, totals.counts)
 
 
-def merge_cells(totals: Totals, clusters: int, radius: float, rng: np.random.Generator, earlier: Totals | None = None) -> Found:
+def merge_cells(
+    totals: CellTotals, clusters: int, radius: float, rng: np.random.Generator, earlier: CellTotals | None = None
+) -> ShrunkCentres:
     """Return at most ``clusters`` centres: usable cells are merged by k-means on their means, weighted by noisy counts, and shrunk.
 
     ``earlier``: the totals of the round before, whose sums lie about the same directions.
@@ -94,7 +96,7 @@ def merge_cells(totals: Totals, clusters: int, radius: float, rng: np.random.Gen
     usable = (denoise_sums(totals, earlier) if spectral else totals).pick(totals.usable)
     labels = merge_points(compute_means(usable, radius), usable.counts, clusters, rng)
     merged = usable.merge(labels)
-    return Found(compute_means(merged, radius) if spectral else shrink_means(merged, radius), merged.counts)
+    return ShrunkCentres(compute_means(merged, radius) if spectral else shrink_means(merged, radius), merged.counts)
 
 
 def divide_left(parts: list[Fraction]) -> list[Fraction]:

@@ -30,7 +30,7 @@ _DEVIATIONS = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class ShrunkCentres:
     """At most k centres, shape (k', d), and the noisy counts of their clusters, shape (k',)."""
 
     centres: Floats
@@ -38,7 +38,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Totals:
+class CellTotals:
     """Noisy totals of s groups of cells: ``counts`` (s,), ``sums`` (s, d), ``cells`` (s,): of how many cells each group is the union.
 
     ``count_variance`` and ``sum_energy`` are those of one cell.
@@ -56,33 +56,33 @@ class Totals:
         found: Booleans = self.counts > np.maximum(1.0, _DEVIATIONS * np.sqrt(self.cells * self.count_variance))
         return found
 
-    def pick(self, which: Booleans) -> Totals:
+    def pick(self, which: Booleans) -> CellTotals:
         """Return the totals of some groups."""
-        return Totals(self.counts[which], self.sums[which], self.cells[which], self.count_variance, self.sum_energy)
+        return CellTotals(self.counts[which], self.sums[which], self.cells[which], self.count_variance, self.sum_energy)
 
-    def merge(self, labels: NDArray[np.intp]) -> Totals:
+    def merge(self, labels: NDArray[np.intp]) -> CellTotals:
         """Return the totals of unions; ``labels``: the number of that of each group, shape (s,)."""
         members = np.zeros((int(labels.max(initial=-1)) + 1, len(labels)))
         members[labels, np.arange(len(labels))] = 1.0
-        return Totals(members @ self.counts, members @ self.sums, members @ self.cells, self.count_variance, self.sum_energy)
+        return CellTotals(members @ self.counts, members @ self.sums, members @ self.cells, self.count_variance, self.sum_energy)
 
 
-def read_totals(released: Cells) -> Totals:
+def read_totals(released: Cells) -> CellTotals:
     """Return the totals of cells that were released with their sums."""
     counts = np.asarray(released.counts, dtype=np.float64)
     sums = np.zeros((len(counts), 0)) if released.sums is None else np.asarray(released.sums, dtype=np.float64)
-    return Totals(counts, sums, np.ones(len(counts)), released.count_variance, released.sum_energy)
+    return CellTotals(counts, sums, np.ones(len(counts)), released.count_variance, released.sum_energy)
 
 
-def compute_means(totals: Totals, radius: float) -> Floats:
+def compute_means(totals: CellTotals, radius: float) -> Floats:
     """Return S̃/max(Ñ, 1), moved into the ball of ``radius``, in which every true mean is: shape (s, d)."""
     return confine(totals.sums / np.maximum(totals.counts, 1.0)[:, np.newaxis], radius)
 
 
-def shrink_means(totals: Totals, radius: float) -> Floats:
+def shrink_means(totals: CellTotals, radius: float) -> Floats:
     """Return the means of groups, each shrunk toward 0 by positive-part James–Stein, in the ball of ``radius``: shape (s, d).
 
-    >>> one = Totals(np.array([100.0]), np.array([[30.0, 40.0]]), np.ones(1), 2.0, 500.0)
+    >>> one = CellTotals(np.array([100.0]), np.array([[30.0, 40.0]]), np.ones(1), 2.0, 500.0)
     >>> shrink_means(one, 1.0).round(3).tolist()
     [[0.24, 0.32]]
     """
@@ -94,12 +94,12 @@ def shrink_means(totals: Totals, radius: float) -> Floats:
     return confine(means * kept[:, np.newaxis], radius)
 
 
-def denoise_sums(totals: Totals, earlier: Totals | None = None) -> Totals:
+def denoise_sums(totals: CellTotals, earlier: CellTotals | None = None) -> CellTotals:
     """Return the totals with sums whose singular values are shrunk; see the page above. Each row is taken over the deviation of its noise.
 
     ``earlier``: totals of other cells of the same records, which lie about the same directions and so make them better known.
 
-    >>> quiet = Totals(np.ones(2), np.eye(2), np.ones(2), 0.0, 0.0)
+    >>> quiet = CellTotals(np.ones(2), np.eye(2), np.ones(2), 0.0, 0.0)
     >>> denoise_sums(quiet).sums.tolist() == quiet.sums.tolist()
     True
     """
@@ -115,21 +115,21 @@ def denoise_sums(totals: Totals, earlier: Totals | None = None) -> Totals:
     squared = np.maximum((np.square(y) - beta - 1) ** 2 - 4 * beta, 0.0)
     kept = np.where(above, np.sqrt(squared) / np.where(above, y, 1.0), 0.0) * unit
     sums = (left[: len(totals.sums)] * kept) @ right * scales[0]
-    return Totals(totals.counts, sums, totals.cells, totals.count_variance, totals.sum_energy)
+    return CellTotals(totals.counts, sums, totals.cells, totals.count_variance, totals.sum_energy)
 
 
-def _deviations(totals: Totals) -> Floats:
+def _deviations(totals: CellTotals) -> Floats:
     """Return the standard deviation of the noise of every entry of a row of sums, shape (s, 1)."""
     found: Floats = np.sqrt(totals.cells * totals.sum_energy / max(totals.sums.shape[1], 1))[:, np.newaxis]
     return found
 
 
-def is_spectral(totals: Totals) -> bool:
+def is_spectral(totals: CellTotals) -> bool:
     """Tell whether there are enough dimensions for the spectrum."""
     return int(totals.sums.shape[1]) >= SPECTRAL_DIMENSIONS
 
 
-def clean_means(totals: Totals, radius: float) -> Floats:
+def clean_means(totals: CellTotals, radius: float) -> Floats:
     """Return the means of cells that will be cut anew: less noise where the spectrum tells it, and else none taken away, shape (s, d).
 
     Shrinking single rows would draw all of them together, and the next cells with them.
@@ -137,7 +137,7 @@ def clean_means(totals: Totals, radius: float) -> Floats:
     return compute_means(denoise_sums(totals) if is_spectral(totals) else totals, radius)
 
 
-def trust_means(totals: Totals, radius: float) -> Floats:
+def trust_means(totals: CellTotals, radius: float) -> Floats:
     """Return the means of groups shrunk in the way that suits d: shape (s, d)."""
     return clean_means(totals, radius) if is_spectral(totals) else shrink_means(totals, radius)
 

@@ -11,7 +11,7 @@ from accountant.applications.budget.protocols import DataAccess
 from accountant.applications.kmeans.method.merging import merge_points
 from accountant.applications.kmeans.method.plan import TreePlan
 from accountant.applications.kmeans.method.rounds import divide_left, refine
-from accountant.applications.kmeans.method.shrinking import Found, compute_means, read_totals, shrink_means
+from accountant.applications.kmeans.method.shrinking import ShrunkCentres, compute_means, read_totals, shrink_means
 from profiles.arrays import Booleans, Floats, Positions, ignore_flags
 
 #: A cell is cut again whose noisy count is above so many standard deviations of its noise.
@@ -81,7 +81,7 @@ def plant_tree(dimension: int, radius: float) -> CutTree:
 
 
 @ignore_flags
-def run_tree(access: DataAccess, plan: TreePlan, rng: np.random.Generator) -> Found:
+def run_tree(access: DataAccess, plan: TreePlan, rng: np.random.Generator) -> ShrunkCentres:
     """Return at most k centres by ``plan``; ``rng`` draws what needs no secret. What counts did not need goes to the leaves."""
     access.clip(min(access.radius, plan.clip * access.statistics.rms))
     tree, spent = _grow(access, plan)
@@ -93,7 +93,7 @@ def run_tree(access: DataAccess, plan: TreePlan, rng: np.random.Generator) -> Fo
     # the mean of the records of a cell is in its box
     boxed = np.clip(compute_means(found, np.inf), tree.low[boxes], tree.high[boxes])
     merged = found.merge(merge_points(boxed, found.counts, plan.clusters, rng))
-    return refine(access, Found(shrink_means(merged, access.radius), merged.counts), shares[1:])
+    return refine(access, ShrunkCentres(shrink_means(merged, access.radius), merged.counts), shares[1:])
 
 
 def _grow(access: DataAccess, plan: TreePlan) -> tuple[CutTree, Fraction]:

@@ -2,22 +2,24 @@
 # Proofs: docs/composition-bounds.md, whose sections are named below. What a certificate says about the grid changes how sharp a bound is,
 # never whether it holds: each step replaces a law of losses by one whose curve delta(epsilon) is nowhere below ("upper") or above it.
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 from ...core.terms import Meter, require
-from ...core.theorems import Theorem, derive, rule
+from ...core.theorems import Theorem, rule
+from ...proofs import Session
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
-from .lattices import MOST_CELLS, POINTS, SLACK, WORK, Curve, Lattice, Laws, Points, count_bits, precision
+from .lattices import MOST_CELLS, POINT, SLACK, Curve, Lattice, Laws, Points, count_bits, precision
 
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
 _MOST_PLACES = 320  # of a number that stands for a mass
 _MOST_LOSS = 8 * 10**8  # whose exponential is a number (section 11)
+Made = Callable[[Meter], curves.Base]  # the meter pays for tables
 End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if there is such a number; the mass at infinity
 
 
@@ -25,11 +27,10 @@ End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if
 class Event:
     """A base mechanism, its reverse, the probability with which Poisson sampling takes a record, and how often all that is used."""
 
-    base: Callable[[], curves.Base]
-    reverse: Callable[[], curves.Base]
+    base: Made
+    reverse: Made
     q: Fraction
     count: int
-    size: int = 1  # of a table of its law, in units of its noise
     rho: Fraction | None = None  # of a mechanism of which only its zCDP is known
     ends: tuple[End, End] = ((None, Fraction(0)), (None, Fraction(0)))  # of the base and of its reverse
     m: Fraction | None = None  # of Gaussian noise on all records: the mean of the loss is m/2
@@ -37,16 +38,14 @@ class Event:
     def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Curve:
         """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
         require((order is not None) is (self.rho is not None and up), "an upper bound for zcdp has an order, and nothing else has one")
-        _pay(meter, self.size)
-        if self.rho is not None and order is not None:
-            return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
-        return curves.sampled(self.base() if remove else self.reverse(), self.q, remove=remove)
+        if self.rho is None or order is None:
+            return curves.sampled((self.base if remove else self.reverse)(meter or Meter()), self.q, remove=remove)
+        return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
 
     def delta(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Callable[[Fraction], Decimal]:
         """Return the curve of one use as delta at an epsilon, in the current decimal context and within its error."""
         if self.m is not None:
-            _pay(meter, self.size)
-            return curves.gaussian_delta(self.m)
+            return curves.gaussian_delta(self.m, meter or Meter())
         curve = self.curve(remove=remove, up=up, order=order, meter=meter)
 
         def delta(epsilon: Fraction) -> Decimal:
@@ -65,21 +64,13 @@ class Event:
             sign, far = 1 if remove else -1, Decimal(0)
             if loss is not None and (remove or not mass):
                 far = curves.decimal(self.q) * _exponential(sign * loss)
-            found = Fraction(sign * (curves.decimal(1 - self.q) + far).ln())
-            return found + Fraction(1 if up else -1, 10**60), self.q * mass if remove else Fraction(0)
+            loss = Fraction(sign * (curves.decimal(1 - self.q) + far).ln()) + Fraction(1 if up else -1, 10**60)
+            return loss, self.q * mass if remove else Fraction(0)
 
 
-_PARAMETERS = {
-    "gaussian": {"noise_multiplier"},
-    "laplace": {"scale"},
-    "discrete-gaussian": {"noise_multiplier"},
-    "discrete-laplace": {"scale"},
-    "randomized-response": {"epsilon"},
-    "pure": {"epsilon"},
-    "approximate": {"epsilon", "delta"},
-    "zcdp": {"rho"},
-    "two-sided": {"epsilon_remove", "delta_remove", "delta_add"},
-}
+_NOISE, _SCALE, _LOSS, _BOTH = {"noise_multiplier"}, {"scale"}, {"epsilon"}, {"epsilon_remove", "delta_remove", "delta_add"}
+_PARAMETERS = {"gaussian": _NOISE, "discrete-gaussian": _NOISE, "laplace": _SCALE, "discrete-laplace": _SCALE, "zcdp": {"rho"}}
+_PARAMETERS |= {"pure": _LOSS, "randomized-response": _LOSS, "approximate": {"epsilon", "delta"}, "two-sided": _BOTH}
 
 
 def read_number(word: object) -> Fraction:
@@ -89,12 +80,18 @@ def read_number(word: object) -> Fraction:
     return number
 
 
+def read_composition(value: object) -> list[Event]:
+    """Read the events of a composition that has a name."""
+    about = read_fields(value, {"name", "events"})
+    require(isinstance(about["name"], str) and len(about["name"]) <= 1000, "the name must be a string of moderate length")
+    return read_events(about["events"])
+
+
 def read_events(value: object) -> list[Event]:
     """Read the events; Gaussian ones on all records are one, before all others (section 7), zcdp ones are one after them (Lemma 9)."""
     m, rho, events, zero = Fraction(0), Fraction(0), list[Event](), Fraction(0)
-    items = read_list(value)
-    require(0 < len(items) <= _MOST_EVENTS, "there are no events, or too many")
-    for item in items:
+    require(0 < len(read_list(value)) <= _MOST_EVENTS, "there are no events, or too many")
+    for item in read_list(value):
         kind = read_fields(item).get("mechanism")
         require(isinstance(kind, str) and kind in _PARAMETERS, "unknown mechanism")
         required = {"mechanism", "sampling_probability", "count"} | _PARAMETERS[str(kind)]
@@ -117,24 +114,18 @@ def read_events(value: object) -> list[Event]:
         if kind == "two-sided":
             there, back = (number["epsilon_remove"], number["delta_remove"]), (number.get("epsilon_add"), number["delta_add"])
         if kind == "gaussian":
-            both = [_later(curves.gaussian, 1 / noise**2)] * 2
+            both = [_paid(curves.gaussian, 1 / noise**2)] * 2
         elif kind == "laplace":
             both = [_later(curves.laplace, 1 / number["scale"])] * 2
         elif kind == "discrete-gaussian":
-            both = [_later(curves.discrete_gaussian, noise**2)] * 2
+            both = [_paid(curves.discrete_gaussian, noise**2)] * 2
         else:
             both = [_later(curves.two_sided, *there, *back), _later(curves.two_sided, *back, *there)]
-        size, ends = 1 + int(noise) if kind == "discrete-gaussian" else 1, (_end(there, back), _end(back, there))
-        events.append(Event(both[0], both[1], q, count, size, ends=ends))
-    first = [_once(_later(curves.gaussian, m), m=m)] if m else []
+        events.append(Event(both[0], both[1], q, count, ends=(_end(there, back), _end(back, there))))
+    first = [_once(_paid(curves.gaussian, m), m=m)] if m else []
     if not (m or rho or events):  # nothing is lost
         events.append(_once(_later(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
-    return first + events + ([_once(_later(curves.gaussian, 2 * rho), rho)] if rho else [])
-
-
-def _pay(meter: Meter | None, size: int) -> None:
-    digits = getcontext().prec
-    (meter or Meter()).spend((200 * digits + 40 * size) * digits // WORK)
+    return first + events + ([_once(_paid(curves.gaussian, 2 * rho), rho)] if rho else [])
 
 
 def _exponential(loss: Fraction) -> Decimal:
@@ -147,12 +138,16 @@ def _end(there: End, back: End) -> End:
     return back if back == (Fraction(0), Fraction(0)) else there
 
 
-def _once(base: Callable[[], curves.Base], rho: Fraction | None = None, m: Fraction | None = None, end: End = (None, Fraction(0))) -> Event:
+def _once(base: Made, rho: Fraction | None = None, m: Fraction | None = None, end: End = (None, Fraction(0))) -> Event:
     return Event(base, base, Fraction(1), 1, rho=rho, m=m, ends=(end, end))
 
 
-def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Callable[[], curves.Base]:
-    return lambda: make(*numbers)
+def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Made:
+    return lambda _: make(*numbers)
+
+
+def _paid(make: Callable[[Fraction, Meter], curves.Base], number: Fraction) -> Made:
+    return lambda meter: make(number, meter)
 
 
 def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
@@ -168,7 +163,8 @@ def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, me
             offset, floors = read_number(part["offset"]), [read_integer(level, 0, _MOST_LEVEL) for level in read_list(part["floors"])]
             points = _read_points(part["start"], part["steps"], lattice.meter)
             require(abs(offset) <= 10**6 and max(-points[0][0], points[-1][0]) * unit <= 10**7, "a number of the grid is out of range")
-            laws = lattice.discretise(event.curve(remove=remove, up=up, order=_order(part), meter=lattice.meter), offset, points)
+            order = read_number(part["order"]) if "order" in part else None
+            laws = lattice.discretise(event.curve(remove=remove, up=up, order=order, meter=lattice.meter), offset, points)
             power = lattice.power(lattice.trim(laws, Fraction(1, event.count)), event.count, floors)
             whole = [lattice.trim(lattice.multiply(whole[0], power), Fraction(1)) if whole else power]
     return lattice, whole[0]
@@ -181,15 +177,11 @@ def _read_points(start: object, steps: object, meter: Meter) -> Points:
         pair = read_list(step, 2)
         level, number = read_integer(pair[0], 0, _MOST_LEVEL), read_integer(pair[1], 1, MOST_CELLS)
         require(at % (1 << level) == 0 and len(points) + number < MOST_CELLS, "a place is not on its level, or there are too many")
-        meter.spend(number // POINTS)
+        meter.work(500 * number)
         points += [(at + (k << level), level) for k in range(0 if not points else 1, number + 1)]
         at = points[-1][0]
     require(len(points) > 1, "the grid has no cells")
     return points
-
-
-def _order(fields: Mapping[str, object]) -> Fraction | None:
-    return read_number(fields["order"]) if "order" in fields else None
 
 
 def closed_form(
@@ -198,9 +190,9 @@ def closed_form(
     """Return a bound on delta at epsilon for one event that is used once."""
     require(event.count == 1, "only one use has a closed form")
     with localcontext(curves.context(digits + curves.GUARD)):
+        (meter or Meter()).work(POINT * (2400 + getcontext().prec ** 2))
         delta = event.delta(remove=remove, up=up, order=order, meter=meter)(epsilon)
-        units = int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits))
-        return Fraction(max(units + (SLACK if up else -SLACK), 0), 10**digits)
+        return Fraction(max(int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits)) + (SLACK if up else -SLACK), 0), 10**digits)
 
 
 def find_end(events: Sequence[Event], *, remove: bool, up: bool) -> End:
@@ -216,18 +208,24 @@ class Bound:
 
     events: tuple[Event, ...]
     remove: bool
-    claim: str
+    name: str
     epsilon: Fraction
     delta: Fraction
+    verdict: str = "proved"
 
     @property
     def up(self) -> bool:
         """Whether delta is at most so much."""
-        return self.claim == "delta-upper"
+        return self.name == "delta-upper"
 
     def end(self) -> End:
         """Return the largest loss, and what is lost wholly."""
         return find_end(self.events, remove=self.remove, up=self.up)
+
+    def ends(self) -> bool:
+        """Whether delta is at most so much because no finite loss is above epsilon, or any delta is."""
+        loss, mass = self.end()
+        return self.delta == 1 or (loss is not None and loss <= self.epsilon and mass <= self.delta)
 
 
 @rule
@@ -241,12 +239,11 @@ def positive(bound: Bound) -> None:
 @rule
 def ended(bound: Bound) -> None:
     """From the largest loss on, delta is at most what is lost wholly (Theorem 10); no delta is above 1."""
-    loss, mass = bound.end()
-    require(bound.delta == 1 or (loss is not None and loss <= bound.epsilon and mass <= bound.delta), "more may be lost")
+    require(bound.up and bound.ends(), "more may be lost")
 
 
 @rule
-def computed(bound: Bound, grid: object, order: Fraction | None, meter: Meter) -> None:
+def computed(bound: Bound, *, grid: object, order: Fraction | None, meter: Meter) -> None:
     """The curve of the composition is on this side of the one on a grid, or of the closed form of one use (Theorems 2 to 8)."""
     if grid is not None:
         require(order is None, "the order of an event belongs to its grid")
@@ -261,22 +258,18 @@ def computed(bound: Bound, grid: object, order: Fraction | None, meter: Meter) -
     require(holds, "delta is not shown to be on this side of the bound")
 
 
-def check_composition(held: list[Theorem], events: Sequence[Event], value: object, meter: Meter) -> tuple[str, str, str, str]:
-    """Derive one claim about the composition of events; return its name, its verdict, the bound that it states, and all of it in words."""
+def check_composition(session: Session, events: Sequence[Event], value: object) -> tuple[Theorem, str, str]:
+    """Derive one claim about the composition of events; return the theorem, the bound that it states, and all of it in words."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order"}))
     name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
-    require(name == "delta-positive" or read_choice(name, "delta-upper", "delta-lower") in (True, False), "unknown claim")
-    require(claim["verdict"] == "proved", "unknown claim or verdict")
+    require(name in ("delta-positive", "delta-upper", "delta-lower") and claim["verdict"] == "proved", "unknown claim or verdict")
     bound = Bound(tuple(events), remove, name, read_any_number(claim["epsilon"]), read_any_number(claim["bound"]))
     require(0 <= bound.epsilon <= 10**10 and 0 <= bound.delta <= 1, "a number of the claim is out of range")
-    plain, said = claim.keys().isdisjoint({"grid", "order"}), f"{claim['direction']}: delta"
+    grid, order, said = claim.get("grid"), read_number(claim["order"]) if "order" in claim else None, f"{claim['direction']}: delta"
+    plain = grid is None and order is None
     if name == "delta-positive":
         require(plain, "what is positive is above 0, for which no grid is needed")
-        derive(held, bound, positive, bound)
-        return name, "proved", "0", f"{said}(e) > 0 for all e < {claim['epsilon']}"
-    loss, mass = bound.end()
-    if plain and bound.up and (bound.delta == 1 or (loss is not None and loss <= bound.epsilon and mass <= bound.delta)):
-        derive(held, bound, ended, bound)
-    else:
-        derive(held, bound, computed, bound, claim.get("grid"), _order(claim), meter)
-    return name, "proved", str(claim["bound"]), f"{said}({claim['epsilon']}) {'<=' if bound.up else '>='} {claim['bound']}"
+        return positive(bound, session), "0", f"{said}(e) > 0 for all e < {claim['epsilon']}"
+    past = plain and bound.up and bound.ends()
+    theorem = ended(bound, session) if past else computed(bound, session, grid=grid, order=order, meter=session.meter)
+    return theorem, str(claim["bound"]), f"{said}({claim['epsilon']}) {'<=' if bound.up else '>='} {claim['bound']}"

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import ceil, floor, isqrt
 
 from ...core.intervals import MOST_PLACES
-from ...core.terms import require
+from ...core.terms import KEPT, Meter, require
 
 Base = Callable[[Decimal], tuple[Decimal, Decimal]]
 GUARD = 16  # of the digits that are worked with, those that are not claimed
@@ -29,9 +29,9 @@ def decimal(q: Fraction) -> Decimal:
     return Decimal(q.numerator) / Decimal(q.denominator)
 
 
-def gaussian(m: Fraction) -> Base:
+def gaussian(m: Fraction, meter: Meter) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
-    mu, far, mills, height = _normal(m, 10**9)
+    mu, far, mills, height = _normal(m, 10**9, meter)
 
     def upper(x: Decimal, density: Decimal) -> Decimal:
         return density * mills(x) if x >= 0 else 1 - density * mills(-x)
@@ -46,9 +46,9 @@ def gaussian(m: Fraction) -> Base:
     return base
 
 
-def gaussian_delta(m: Fraction) -> Callable[[Fraction], Decimal]:
+def gaussian_delta(m: Fraction, meter: Meter) -> Callable[[Fraction], Decimal]:
     """V - e^epsilon S of that pair for epsilon >= 0, as 1 - Phi(z) - phi(z) M(z + mu): without the exponential (section 7)."""
-    mu, far, mills, height = _normal(m, 10**10)
+    mu, far, mills, height = _normal(m, 10**10, meter)
 
     def delta(epsilon: Fraction) -> Decimal:
         z = decimal(epsilon) / mu - mu / 2
@@ -60,16 +60,18 @@ def gaussian_delta(m: Fraction) -> Callable[[Fraction], Decimal]:
     return delta
 
 
-def _normal(m: Fraction, most: int) -> tuple[Decimal, int, Callable[[Decimal], Decimal], Decimal]:
+def _normal(m: Fraction, most: int, meter: Meter) -> tuple[Decimal, int, Callable[[Decimal], Decimal], Decimal]:
     # mu, a point whose density is below all digits, Mills' ratio, and the density at 0
     require(Fraction(1, 10**30) <= m <= most, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
     far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
-    mills = _mills(min(_FAR, far + ceil(mu)), digits)
+    end = min(_FAR, far + ceil(mu))
+    meter.once((end, digits), end * digits * (4_000 + 6 * digits))
+    mills = _mills(end, digits)
     return mu, far, mills, 1 / (2 * mills(_ZERO))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=KEPT)
 def _mills(end: int, digits: int) -> Callable[[Decimal], Decimal]:
     # M(x) = (1 - Phi(x))/phi(x): at the end by the continued fraction 1/(x + 1/(x + 2/(x + ...))), whose convergents lie on either side,
     # and from each node to the next one below by the Taylor polynomial; M' = x M - 1, and the n-th coefficient is at most 1.26/n!!
@@ -128,9 +130,10 @@ def laplace(c: Fraction) -> Base:
     return base
 
 
-def discrete_gaussian(variance: Fraction) -> Base:
+def discrete_gaussian(variance: Fraction, meter: Meter) -> Base:
     """An integer K with weights exp(-k^2/(2 variance)), K + 1 against K (section 9)."""
     require(Fraction(1, 10**8) <= variance <= 10**8, "the noise of a discrete Gaussian event is out of range")
+    meter.work(500 * isqrt(ceil(variance)) * getcontext().prec)
     ratio, weight = (decimal(1 / variance) / -2).exp(), _ONE
     step, factor, weights = ratio * ratio, ratio, list[Decimal]()
     while not weights or weights[-1] > Decimal((0, (1,), -getcontext().prec)):
@@ -185,11 +188,10 @@ def renyi(rho: Fraction, order: Fraction) -> Base:
     a, less = decimal(order), decimal(order - 1)
     height = (less * (less / a).ln() + decimal(order * (order - 1) * rho)).exp()  # a times the bound at 1
     touch = (height.ln() / less).exp()
-    slope = less / a / touch
 
     def base(b: Decimal) -> tuple[Decimal, Decimal]:
         if b <= touch:
-            return _ONE, slope
+            return _ONE, less / a / touch
         above = ((touch / b).ln() * less).exp()
         return above, above * less / a / b
 

@@ -15,10 +15,10 @@ from ...core.terms import Meter, require
 from . import curves
 
 MOST_CELLS, _MOST_BITS, _WIDEST = 1 << 19, 1 << 26, 1000  # of a product; nats in a cell on which something is rounded
-_LARGEST = 1 << 20  # bits by which a mass under Q may be above 1
-# so many squares of digits of a point of a curve, or so many cells, are one unit of the meter (section 14); units by which a mass is
-# moved to its side, more than its error (section 11); what may be nothing but the roundings of a cell
-WORK, POINTS, _CELLS, SLACK, _DUST = 400, 10, 40, 2, 4
+_LARGEST, _LONG = 1 << 20, 1 << 12  # bits by which a mass under Q may be above 1; those that are enough to find its size
+SLACK, _DUST = 2, 4  # units by which a mass is moved to its side, more than its error (section 11); what may be nothing but roundings
+# nanoseconds that a point takes, times 2400 and the square of its digits; a cell, wherever it is looked at; any product (section 14)
+POINT, _CELL, _SMALL = 14, 80, 15_000
 _STEP, _MORE, _ZERO, _HALF = 4, 20, Decimal(0), Decimal("0.5")  # levels passed at once; bits of a share that a mass has not
 _WORD, _SPARE = 32, 6  # bits of a word, and those of the words of a mass that a mass as large as 1 leaves free
 Curve = Callable[[Decimal], tuple[Decimal, Decimal]]  # from a > 0 to V, S: the line V - S x touches the curve at x = a
@@ -60,7 +60,7 @@ class Lattice:
 
     def discretise(self, curve: Curve, offset: Fraction, points: Points) -> Laws:
         """Return the laws on some points, moved by an offset (sections 4 and 5)."""
-        self.meter.spend((len(points) + 1) * (1500 + getcontext().prec ** 2) // WORK)
+        self.meter.work(POINT * (len(points) + 1) * (2400 + getcontext().prec ** 2))
         error, places = Decimal((0, (1,), curves.GUARD - precision(self.bits, self.unit))), [2 * i for i, _ in points]
         if not self.up:
             return self._outcomes(curve, offset, points, error)
@@ -101,7 +101,7 @@ class Lattice:
             levels.setdefault(level, {})[i >> level] = self.units(mass, up=up)
         for level, at in sorted(levels.items()):
             require(max(at) - min(at) < MOST_CELLS, "the grid is too large")
-            self.meter.spend((max(at) - min(at)) // _CELLS)
+            self.meter.work(_CELL * (max(at) - min(at)))
             law.parts[level] = min(at), [at.get(k, 0) for k in range(min(at), max(at) + 1)]
         return law
 
@@ -109,7 +109,7 @@ class Lattice:
         """Return at least, or at most, so many units, for a mass that is known within half a unit."""
         zeros = max(mass.adjusted() - getcontext().prec, 0)
         require(zeros < _LARGEST * 3 // 10, "a mass is too large")
-        self.meter.spend(_work(zeros // 8, zeros // 8))
+        self.meter.work(2 * _work(zeros // 9, zeros // 9))
         whole: int = int(mass.scaleb(-zeros) * (1 << self.bits)) * 10**zeros  # a large Decimal is slow to convert
         return max(whole + (SLACK if up else -SLACK), 0)
 
@@ -120,7 +120,9 @@ class Lattice:
     def _multiply(self, x: Law, y: Law, side: int) -> Law:
         # what meets something on a coarser level is brought to that level first: all below a level is, before it meets that level
         masses = x.mass, x.beyond, y.mass, y.beyond
-        require(max(masses).bit_length() <= self.bits + _LARGEST, "a mass is too large")
+        longest = max(masses).bit_length()
+        require(longest <= self.bits + _LARGEST, "a mass is too large")
+        self.meter.work(longest * sum(len(cells) for law in (x, y) for _, cells in law.parts.values()) // 3)
         (beyond,) = _shift([masses[1] * (masses[2] + masses[3]) + masses[0] * masses[3]], self.bits, up=self.up)
         result, lower, others, at = Law({}, beyond, x.shift + y.shift), None, None, 0
         for level in sorted(x.parts.keys() | y.parts.keys()):
@@ -141,7 +143,7 @@ class Lattice:
         width = -(-max(least, self.bits + 1) // _WORD) * _WORD
         require(n <= MOST_CELLS and n * width <= _MOST_BITS, "the grid is too large")
         limbs, small = n * width // _WORD, min(len(cells), len(others)) * width // _WORD
-        self.meter.spend(_work(limbs, small) + (n + limbs) // _CELLS)
+        self.meter.work((2 if x is y else 3) * _work(limbs - small, small) // 3 + (n + limbs) * _CELL + _SMALL)
         halves = [[_pack(numbers[k::2], width) for k in (0, 1)] for numbers in ([cells] if x is y else [cells, others])]
         # a square of one object takes little more than half of a product
         plus, minus = (both[0] * both[-1] for both in ([even + sign * (odd << width) for even, odd in halves] for sign in (1, -1)))
@@ -155,7 +157,7 @@ class Lattice:
             return x or y
         low, high = min(x[0], y[0]), max(x[0] + len(x[1]), y[0] + len(y[1]))
         require(high - low <= MOST_CELLS, "the grid is too large")
-        self.meter.spend((high - low + len(y[1])) // (2 * _CELLS))
+        self.meter.work(_CELL * (high - low + len(y[1])) // 2)
         cells = [0] * (x[0] - low) + x[1] + [0] * (high - x[0] - len(x[1]))
         for i, mass in enumerate(y[1], y[0] - low):
             cells[i] += mass
@@ -167,7 +169,7 @@ class Lattice:
         more = whole - 1 if self.up or side > 0 else 0
         while part is not None and level < to:
             n, (low, cells) = 1 << min(to - level, _STEP), part
-            self.meter.spend(len(cells) * (max(cells).bit_length() + 6 * _CELLS) // (60 * _CELLS))
+            self.meter.work(len(cells) * (max(cells).bit_length() + 240) * 3 // 2)
             cells = [0] * (low % n) + cells + [0] * (-(low + len(cells)) % n)
             size, found = len(cells) // n, [0] * (len(cells) // n + 1)
             for k, share in enumerate(self._shares(level, n, side)):
@@ -184,7 +186,7 @@ class Lattice:
         require(self.width(level) * n <= _WIDEST, "a cell is too wide to be merged with its neighbor")
         if (level, n, side) in self.known:
             return self.known[level, n, side]
-        self.meter.spend(n * (1500 + getcontext().prec ** 2) // WORK)
+        self.meter.work(9 * n * (1000 + getcontext().prec ** 2))
         h, result = curves.decimal(self.width(level)), [1 << (self.bits + _MORE), 0]
         for r in range(1, n):
             above = (1 - (-h * r).exp()) / (1 - (-h * n).exp()) if self.up else _HALF if 2 * r == n else Decimal(2 * r > n)
@@ -203,7 +205,7 @@ class Lattice:
 
     def trim(self, laws: Laws, share: Fraction) -> Laws:
         """Return the laws without cells at the ends of parts that hold at most this share of the tails: moved up or dropped (section 3)."""
-        self.meter.spend(sum(len(cells) for law in laws for _, cells in law.parts.values()) // _CELLS)
+        self.meter.work(_CELL * sum(len(cells) for law in laws for _, cells in law.parts.values()))
         few, many = (int(tail * share * 2**self.bits) for tail in self.tails)
         sums, found, beyond = {level: sum(cells) for level, (_, cells) in laws[0].parts.items()}, [dict[int, Part]() for _ in laws], 0
         for level, total in sums.items():
@@ -229,7 +231,11 @@ class Lattice:
             return p, Law({level: (low, [0] * len(cells)) for level, (low, cells) in q.parts.items()}, q.beyond, q.shift)
         if not q.mass or p.mass < 2 * q.mass < 4 * p.mass:
             return p, q
-        move, more = Fraction(int((Decimal(p.mass) / q.mass).ln() * (1 << self.bits)), 1 << self.bits), self.bits + _MORE
+        lengths = p.mass.bit_length(), q.mass.bit_length()
+        self.meter.work(lengths[1] * sum(len(cells) for _, cells in q.parts.values()))
+        i, j = (max(n - _LONG, 0) for n in lengths)  # any move does: of what is long the leading bits are looked at
+        ratio = (Decimal(p.mass >> i) / (q.mass >> j)).ln() + (i - j) * Decimal(2).ln()
+        move, more = Fraction(int(ratio * (1 << self.bits)), 1 << self.bits), self.bits + _MORE
         factor = int(curves.decimal(move).exp() * (1 << more)) + 1
         parts = {level: (low, _shift([c * factor for c in cells], more, up=True)) for level, (low, cells) in q.parts.items()}
         return Law(p.parts, p.beyond, p.shift + move), Law(parts, q.beyond, q.shift + move)
@@ -255,7 +261,7 @@ class Lattice:
                 h = self.width(level)
                 first = max((epsilon - laws[0].shift) // h - low, 0) if self.up else 0  # up to epsilon there is nothing to add
                 longest = max(laws[-1].parts[level][1]).bit_length()
-                self.meter.spend(max(len(cells) - first, 0) * (200 + longest + longest**2 // 4000) // WORK)
+                self.meter.work(5 * max(len(cells) - first, 0) * (200 + longest + longest**2 // 4000))
                 y, step = curves.decimal(epsilon - laws[0].shift - (low + first) * h).exp(), (-curves.decimal(h)).exp()
                 for p, q in zip(cells[first:], laws[-1].parts[level][1][first:], strict=True):
                     total += max(p - y * q, _ZERO)
@@ -269,9 +275,9 @@ def count_bits(digits: int) -> int:
     return least + -(least + _SPARE) % _WORD
 
 
-def _work(limbs: int, small: int) -> int:
-    # what a product of so many words takes, the shorter factor of which has so many
-    return limbs * (1 + isqrt(small)) // (12 * _CELLS)
+def _work(large: int, small: int) -> int:
+    # nanoseconds that a product of two numbers of so many words takes: about 12 large small^0.585
+    return 12 * large * (1 + isqrt(small)) * (3 + small.bit_length()) // 7
 
 
 def _shift(numbers: list[int], bits: int, *, up: bool) -> list[int]:
@@ -287,12 +293,10 @@ def _unpack(packed: int, n: int, width: int, *, up: bool) -> list[int]:
     # the upper halves of n fields of 2 width bits, rounded
     if up:
         packed += int.from_bytes((b"\xff" * (width // 8) + bytes(width // 8)) * n, "little")
-    code, size = ("Q", 64) if width % 64 == 0 else ("I", _WORD)
-    words, k = unpack(f"<{2 * n * width // size}{code}", packed.to_bytes(n * width // 4, "little")), width // size
-    found = list(words[k :: 2 * k])
-    for j in range(1, k):
-        found = [a | b << j * size for a, b in zip(found, words[k + j :: 2 * k], strict=True)]
-    return found
+    data, size = packed.to_bytes(n * width // 4, "little"), width // 8
+    if size > 8:
+        return [int.from_bytes(data[i : i + size], "little") for i in range(size, len(data), 2 * size)]
+    return list(unpack(f"<{2 * n}{'Q' if size == 8 else 'I'}", data)[1::2])
 
 
 def _put(law: Law, level: int, part: Part | None) -> None:

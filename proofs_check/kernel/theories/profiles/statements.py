@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from typing import Literal, TypeVar
 
-from ...core.rules import Json, Session
-from ...core.terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, smoothness, substitute, var
-from ...core.theorems import Box, Goal, Range
-from ...reading import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
+from ...core.rules import at_step, define, equal, is_first, need, resolve, smooth
+from ...core.terms import Rejected, Term, differentiate, exp, log, make, num, number, postorder, power, require, smoothness, substitute, var
+from ...core.theorems import Box, Choice, Goal, Premises, Range
+from ...proofs import Point, Session
+from ...reading import read_fields, read_name, read_number, read_range, read_term, variables
 
+T = TypeVar("T")
 _WEIGHTS = Range(Fraction(1))
+Form = Literal["log", "exp"]
 _NUMBERS = {"pure": "epsilon", "gaussian": "mu", "renyi": "rdp", "zcdp": "rho"}
 
 
@@ -22,20 +27,28 @@ class Statement:
     target: Term | None
     q: Term | None
     notion: str
+    constants: frozenset[str]  # names of parameters that are numbers
 
     @property
-    def domain(self) -> Box:
+    def box(self) -> Box:
         """All records and weights."""
         return {**self.records, "w": _WEIGHTS}
 
-    def above(self, epsilon: Term, w: Term, form: Json) -> Term:
+    def above(self, epsilon: Term, w: Term, form: Form) -> Term:
         """Return a term that is > 0 exactly where epsilon > log(1 + E w), with E = exp(target) - 1 > 0."""
         line = num(1) + (exp(given(self.target)) - num(1)) * w
-        return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
+        return epsilon - log(line) if form == "log" else exp(epsilon) - line
+
+    def scaled(self) -> Term:
+        """Return w^d epsilon(1), with d = 2 for rdp and rho."""
+        return power(var("w"), 2 if self.notion in {"renyi", "zcdp"} else 1) * substitute(self.epsilon, {"w": num(1)})
 
     def spare(self) -> Term:
         """Return the target minus epsilon at w = 1."""
         return given(self.target) - substitute(self.epsilon, {"w": num(1)})
+
+
+S = TypeVar("S", bound=Statement)
 
 
 def given(term: Term | None) -> Term:
@@ -72,66 +85,75 @@ def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
         require(target is None or target > 0, "the target epsilon must be positive")
     with session.at("sampling"):
         q = read_term(read_fields(whole["sampling"], {"q"})["q"], names) if "sampling" in whole else None
-    return Statement(epsilon, records, None if target is None else num(target), q, notion)
+    return Statement(epsilon, records, None if target is None else num(target), q, notion, frozenset(session.constants))
 
 
-def read_range(ends: object) -> Range:
-    """Read a closed range: two numbers."""
-    lo, hi = map(read_number, read_list(ends, 2))
-    return Range(lo, hi)
-
-
-def at_record(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, Fraction]:
-    """Return the statement about one record, and a weight that is a number."""
+@at_step(".at")
+def at_record(s: S, at: Point, box: Box) -> Premises[tuple[S, Fraction]]:
+    """The record is a point of the box, and its weight a number. The statement about it, and the weight, which is 1 where there is none."""
     # the record is a term without variables for every variable of the box, inside its range
-    with session.at(".at"):
-        point = {v: session.read(q, {}) for v, q in read_fields(at, set(box)).items()}
-        w = point.pop("w", num(1))
-        require(w.op == "num" and _WEIGHTS.contains(w.value), "the weight must be a number that is at least 1")
-        for v, q in point.items():
-            session.require_inside(q, box[v])
+    require(at.keys() == box.keys(), "a point has a number for each of its variables, and nothing else")
+    w = number(at.get("w", num(1)))
+    if w is None or w < 1:
+        raise Rejected("the weight must be a number that is at least 1")
+    for v, q in at.items():
+        if q.op == "num":
+            require(box[v].contains(q.value), "the point is outside the declared ranges")
+            continue
+        yield from define(q, {})
+        yield from need(Goal(q - num(box[v].lo), {}, box[v].open))
+        if (hi := box[v].hi) is not None:
+            yield from need(Goal(num(hi) - q, {}))
+    point = {v: q for v, q in at.items() if v != "w"}
     rule = None if s.q is None else substitute(s.q, point)
-    return replace(s, epsilon=substitute(s.epsilon, point), q=rule, records={}), w.value
+    return replace(s, epsilon=substitute(s.epsilon, point), q=rule, records={}), w
 
 
-def slope_of(session: Session, s: Statement, box: Box) -> tuple[Term, Term]:
-    """Return a branch-free term that equals epsilon near the points of a box, and its derivative in w (one-sided at w = 1)."""
+def slope_of(s: Statement, box: Box) -> Premises[tuple[Term, Term]]:
+    """Epsilon is one term without branches near the points of a box; that term, and its derivative in w (one-sided at w = 1)."""
 
     # branches are resolved on the whole domain, or by strict signs of what is continuous (smoothness rejects a ceiling), which persist in a
     # neighborhood of each point; so do the signs that differentiability needs
-    def persists(gap: Term) -> bool:
+    def persists(gap: Term, *, strict: bool, otherwise: bool) -> Premises[bool]:  # noqa: ARG001
         smoothness(gap, "w")
-        return session.shows(Goal(gap, box, strict=True))
+        return is_first(box, gap, strict=True, otherwise=True)
 
-    resolved = session.resolve(branch_free(session, s, "w"), "w", lambda gap, _: persists(gap))
-    session.check_smooth(resolved, "w", box)
+    resolved = yield from resolve((yield from branch_free(s, "w")), "w", persists)
+    yield from smooth(resolved, "w", box)
     return resolved, differentiate(resolved, "w")
 
 
-def restated(session: Session, s: Statement, value: object, at: object = None) -> Statement:
-    """Return the statement with another term for epsilon, which is shown to equal it."""
+@at_step(".restated")
+def restate(s: S, term: Term, roots: list[Term], at: Point | None) -> Premises[S]:
+    """Epsilon equals another term; the statement with that in its place."""
     # the difference of the two has the normal form 0, once (r**2)**c is written as |r|**(2 c) for each
     # root r that is given; at a record this is shown for that record only
-    with session.at(".restated"):
-        fields = read_fields(value, {"term"}, frozenset({"term", "roots"}))
-        point = {v: read_number(q) for v, q in read_fields(at).items() if v in s.records} if at is not None else {}
-        require(all(s.records[v].contains(q) for v, q in point.items()), "the point is outside the declared ranges")
-        s = replace(s, epsilon=substitute(s.epsilon, point), records={**s.records, **{v: Range(q, q) for v, q in point.items()}})
-        term, epsilon = substitute(session.read(fields["term"], s.domain), point), s.epsilon
-        for source in read_list(fields.get("roots", [])):
-            root = substitute(session.read(source, s.domain), point)
-            for node in postorder(epsilon):
-                if node.op == "pow" and session.is_zero(node.args[0] - root * root, s.domain):
-                    epsilon = substitute(epsilon, {node: power(make("abs", root), 2 * node.args[1].value)})
-        require(session.is_zero(epsilon - term, s.domain), "the term that epsilon is restated as is not shown to equal it")
+    point = {v: number(q) for v, q in (at or {}).items() if v in s.records}
+    for each in (term, *roots):
+        yield from define(each, s.box)
+    numbers = {v: q for v, q in point.items() if q is not None}
+    require(
+        len(numbers) == len(point) and all(s.records[v].contains(q) for v, q in numbers.items()), "the point is outside the declared ranges"
+    )
+    s = replace(s, epsilon=substitute(s.epsilon, numbers), records={**s.records, **{v: Range(q, q) for v, q in numbers.items()}})
+    epsilon = s.epsilon
+    for root in (substitute(each, numbers) for each in roots):
+        for node in postorder(epsilon):
+            if node.op == "pow":
+                place, _ = yield Choice((partial(equal, node.args[0], root * root, s.box, "no root"), partial(leave, None)))
+                epsilon = epsilon if place else substitute(epsilon, {node: power(make("abs", root), 2 * node.args[1].value)})
+    term = substitute(term, numbers)
+    yield from equal(epsilon, term, s.box, "the term that epsilon is restated as is not shown to equal it")
     return replace(s, epsilon=term)
 
 
-def branch_free(session: Session, s: Statement, v: str) -> Term:
-    """Return a term that equals epsilon for all records and weights, with the branches on v resolved if all of them can be."""
-    depth = len(session.path)
-    try:
-        return session.resolve(s.epsilon, v, lambda gap, strict: session.shows(Goal(gap, s.domain, strict)))
-    except Rejected:
-        del session.path[depth:]
-        return s.epsilon
+def branch_free(s: Statement, v: str) -> Premises[Term]:
+    """Epsilon equals a term for all records and weights, without the branches on v if all of them can be resolved."""
+    _, term = yield Choice((partial(resolve, s.epsilon, v, partial(is_first, s.box)), partial(leave, s.epsilon)))
+    return term  # type: ignore[no-any-return]
+
+
+def leave(value: T) -> Premises[T]:
+    """A way that needs nothing."""
+    yield from ()
+    return value

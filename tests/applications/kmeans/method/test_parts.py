@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from accountant.applications.budget.protocols import Cells
 from accountant.applications.kmeans.method.merging import merge_points
 from accountant.applications.kmeans.method.rounds import assign_nearest, divide_left
-from accountant.applications.kmeans.method.shrinking import Totals, compute_means, confine, denoise_sums, read_totals, shrink_means
+from accountant.applications.kmeans.method.shrinking import CellTotals, compute_means, confine, denoise_sums, read_totals, shrink_means
 from accountant.applications.kmeans.method.tree import plant_tree
 from profiles.mechanisms.nearest import label_by_definition
 
@@ -23,7 +23,7 @@ FLOATS = st.floats(-1e6, 1e6).map(lambda x: x if abs(x) > 1e-6 else 0.0)
 
 def make_totals(counts, sums, energy=0.0, cells=None, variance=0.0):
     counts = np.asarray(counts, dtype=float)
-    return Totals(
+    return CellTotals(
         counts, np.asarray(sums, dtype=float), np.ones(len(counts)) if cells is None else np.asarray(cells, float), variance, energy
     )
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.applications.budget.spending import Charge, NoiseLaw, Part
-from accountant.applications.kmeans.fitting import Settings
+from accountant.applications.budget.spending import Payment, PricedNoise, Purpose
+from accountant.applications.kmeans.fitting import FitSettings
 from accountant.applications.kmeans.methods import find_method
 from accountant.applications.kmeans.sample_certificate import read_choice
 from profiles import exact_text
@@ -24,8 +24,8 @@ from proofs_check.certificates import require
 _ARGUMENTS = {"clusters", "epsilon", "delta", "radius", "center", "columns", "public", "method", "sample"}
 _RELEASED = {"records", "mean", "rms", "centres", "counts", "choices"}
 #: What is released of the whole data set, by the name under which it may be public.
-_STATISTICS = {"n": Part.RECORDS, "mean": Part.SUM, "rms": Part.SQUARES}
-_CELLS = frozenset({Part.CELL_COUNTS, Part.CELL_SUMS})
+_STATISTICS = {"n": Purpose.RECORDS, "mean": Purpose.SUM, "rms": Purpose.SQUARES}
+_CELLS = frozenset({Purpose.CELL_COUNTS, Purpose.CELL_SUMS})
 
 
 def read_arguments(value: object) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def read_arguments(value: object) -> dict[str, Any]:
     return dict(read_fields(value, "the arguments", _ARGUMENTS))
 
 
-def read_settings(found: Mapping[str, Any], epsilon: Fraction, delta: Fraction | None, law: NoiseLaw) -> tuple[Settings, int]:
+def read_settings(found: Mapping[str, Any], epsilon: Fraction, delta: Fraction | None, law: PricedNoise) -> tuple[FitSettings, int]:
     """Return the arguments as they are checked for a fit with this ``law``, and the number of columns. Raises what reading them raises."""
     require(type(found["clusters"]) is int, "arguments", "the number of clusters is an integer")
     find_method(found["method"])
@@ -47,11 +47,11 @@ def read_settings(found: Mapping[str, Any], epsilon: Fraction, delta: Fraction |
     require(radius is None or exact_text(radius) == found["radius"], "arguments", "the radius is written in another way")
     choice = read_choice(found["sample"])
     sample = {} if choice is None else {"sample": choice.rule, "sample_size": choice.size}
-    made = Settings.of(found["clusters"], epsilon, radius=radius, center=center, public=public, **sample)
+    made = FitSettings.of(found["clusters"], epsilon, radius=radius, center=center, public=public, **sample)
     return replace(made, delta=delta, law=law), len(columns)
 
 
-def check_statistics(charges: Sequence[Charge], settings: Settings) -> None:
+def check_statistics(charges: Sequence[Payment], settings: FitSettings) -> None:
     """Each statistic is public or was paid for once, with noise for all records of the ball."""
     for name, part in _STATISTICS.items():
         times = sum(charge.part is part for charge in charges)
@@ -59,13 +59,13 @@ def check_statistics(charges: Sequence[Charge], settings: Settings) -> None:
     reach = {charge.part: charge.reach for charge in charges}
     if settings.radius is not None:  # else it is the largest norm, which is public and not stated
         ball = widen(settings.radius)
-        require(reach.get(Part.SUM, ball) == ball, "releases", "a record of the ball adds another length to the sum")
-        require(reach.get(Part.SQUARES, ball**2) == ball**2, "releases", "a record of the ball adds another square")
-    elif Part.SUM in reach and Part.SQUARES in reach:
-        require(reach[Part.SQUARES] == reach[Part.SUM] ** 2, "releases", "sum and squares are of different balls")
+        require(reach.get(Purpose.SUM, ball) == ball, "releases", "a record of the ball adds another length to the sum")
+        require(reach.get(Purpose.SQUARES, ball**2) == ball**2, "releases", "a record of the ball adds another square")
+    elif Purpose.SUM in reach and Purpose.SQUARES in reach:
+        require(reach[Purpose.SQUARES] == reach[Purpose.SUM] ** 2, "releases", "sum and squares are of different balls")
 
 
-def check_released(value: object, settings: Settings, dimension: int, charges: Sequence[Charge]) -> Mapping[str, Any]:
+def check_released(value: object, settings: FitSettings, dimension: int, charges: Sequence[Payment]) -> Mapping[str, Any]:
     """Return the released numbers, all of which are there: those of ``charges``, or of cells of a sample."""
     found = read_fields(value, "the released numbers", _RELEASED)
     require(read_float(found["records"], "the number of records") >= 1, "released", "the number of records is at least 1")
@@ -79,7 +79,7 @@ def check_released(value: object, settings: Settings, dimension: int, charges: S
     require(isinstance(choices, dict) and all(isinstance(text, str) for text in choices.values()), "released", "choices are in words")
     told = settings.sample is not None or any(charge.part in _CELLS for charge in charges)
     require(told or all(centre == read[0] for centre in read), "released", "nothing was released that tells centres apart")
-    reach = {charge.reach for charge in charges if charge.part is Part.CELL_SUMS}
+    reach = {charge.reach for charge in charges if charge.part is Purpose.CELL_SUMS}
     require(
         not reach or reach == {widen(read_clip(choices))}, "releases", "records are clipped to another radius than sums of cells suppose"
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Losses
 from accountant.guarantees.statements import USED_ONCE
-from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee, settle
+from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee, update_hypotheses
 from profiles import InvalidArgument
 from profiles.hypotheses import (
     DEFINED,
@@ -47,7 +47,7 @@ def realise_sampling(
     Raises :class:`InvalidArgument` where the guarantee is not the worst case of a sampled mechanism.
     """
     found = realise_pairs(guarantee, pairs=pairs, claims=claims, defined=defined)
-    return settle(found, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
+    return update_hypotheses(found, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
 
 
 def realise_pairs(guarantee: Guarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> Guarantee:
@@ -87,7 +87,7 @@ def realise_draws(guarantee: Guarantee, bits: Hypothesis | str) -> Guarantee:
     draws = guarantee.protection.name_draws()
     if draws not in guarantee.hypotheses:
         raise InvalidArgument(f"{draws.sentence!r} is not an open hypothesis of {guarantee.subject!r}; subsample it first")
-    return settle(guarantee, {draws: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
+    return update_hypotheses(guarantee, {draws: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,4 +152,4 @@ def conclude_run(guarantee: Guarantee, run: Run) -> Guarantee:
     estimators and applications. Source: docs/poisson-sampler.md, section 3.
     """
     discharges = {guarantee.protection.state(item): reason for item, reason in run.discharges().items()}
-    return settle(guarantee, discharges, run.supposes())
+    return update_hypotheses(guarantee, discharges, run.supposes())

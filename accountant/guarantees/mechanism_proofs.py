@@ -10,7 +10,7 @@ from accountant.guarantees.calls import Signature
 from accountant.guarantees.gaussian import curve_of_profile
 from accountant.guarantees.rules import assume, derive_profile
 from accountant.guarantees.stored import TEXT
-from accountant.guarantees.theorem import Derivation, Guarantee, settle
+from accountant.guarantees.theorem import Derivation, Guarantee, update_hypotheses
 from profiles import InvalidArgument, Profile
 from profiles.hypotheses import (
     DECLARED_LOSSES,
@@ -83,7 +83,7 @@ def prove_promises(guarantee: Guarantee, mechanisms: Sequence[Any], others: Mapp
         return guarantee
     known = [mechanism for mechanism in mechanisms if describe_proof(mechanism) is not None]
     supposed = as_hypotheses([item for mechanism in known for item in getattr(mechanism, "hypotheses", ())], "a mechanism")
-    made = settle(guarantee, closes, supposed)
+    made = update_hypotheses(guarantee, closes, supposed)
     exact = [describe_exactness(mechanism) for mechanism in mechanisms]
     if EXACT_REALS not in made.hypotheses or None in exact or not _is_about(guarantee, made, promises, mechanisms):
         return made
@@ -187,7 +187,7 @@ def _round_noise(guarantee: Guarantee, evidence_text: str) -> Guarantee:
         )
     if EXACT_REALS not in guarantee.hypotheses:
         raise InvalidArgument(f"{EXACT_REALS.sentence!r} is not an open hypothesis of {guarantee.subject!r}; nothing is to be discharged")
-    return settle(guarantee, {EXACT_REALS: evidence_text}, EXACT_MODE, by=_ROUNDED.record(evidence_text=evidence_text))
+    return update_hypotheses(guarantee, {EXACT_REALS: evidence_text}, EXACT_MODE, by=_ROUNDED.record(evidence_text=evidence_text))
 
 
 def _say_of_itself(profile: Profile) -> Iterable[Hypothesis]:

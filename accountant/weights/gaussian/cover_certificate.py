@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from accountant.compositions.engine import make_certificate
-from accountant.weights.gaussian.cover import Cell, Cover, LowerEnd, Split, pair_at
+from accountant.weights.gaussian.branch_and_bound import Cell, Cover, LowerEnd, Split, pair_at
 from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.premise import recheck_promise, zeta_term
-from accountant.weights.gaussian.stored import (
+from accountant.weights.gaussian.table import MOST_ROWS
+from accountant.weights.gaussian.table_format import (
     declare_stated,
     read_certificate_object,
     read_row,
@@ -20,7 +21,6 @@ from accountant.weights.gaussian.stored import (
     require_version,
     row_object,
 )
-from accountant.weights.gaussian.table import MOST_ROWS
 from profiles import PDPError, UnreadableFile, exact_text, to_exact
 from profiles.grammar import parse_expression
 from profiles.profile import Profile

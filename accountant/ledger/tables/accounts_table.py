@@ -17,7 +17,7 @@ from accountant.ledger.log import CHANGING, Change, Digest, Entry
 from accountant.ledger.store import Store
 from accountant.ledger.tables.engines import Engine, read_files
 from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
-from accountant.ledger.tables.units import Make, Tally, charge_by, keep, numbers, raise_to, refuse_engine
+from accountant.ledger.tables.units import Make, TableTally, charge_by, keep, numbers, raise_to, refuse_engine
 from accountant.ledger.tables.versions import SCHEMA, SUMS, Folder, Version, VersionWriter, open_parquet, read_version
 from accountant.ledger.units import Hasher
 from profiles import InvalidData
@@ -34,7 +34,7 @@ class _Written:
     version: Version
     rows: Path
     size: int
-    tally: Tally
+    tally: TableTally
 
 
 class TableBook:
@@ -75,7 +75,7 @@ class TableBook:
         before = None if self._last is None else self._read(self._last)
         known = [_write_nobody(scratch)] if before is None else self._folder.open_version(before)
         rows, size, went = self._stage(scratch, asked)
-        writer, tally = VersionWriter(scratch, entry), Tally()
+        writer, tally = VersionWriter(scratch, entry), TableTally()
 
         def batches() -> Iterator[Any]:
             for batch in self._engine.join(rows, known, scratch):
@@ -186,7 +186,7 @@ def _write_nobody(scratch: Path) -> Path:
 
 def _check_units(paths: Sequence[Path], version: Version) -> None:
     """Refuse a version whose units are not those of its manifest, or one of them over its budget. Raises :class:`LedgerRejected`."""
-    tally, units = Tally(), 0
+    tally, units = TableTally(), 0
     for batch in read_files(paths):
         high, low, spent, budget, cost = (numbers(batch.column(name)) for name in ("high", "low", "spent", "budget", "cost"))
         tally.put(batch, weigh_units(high, low))

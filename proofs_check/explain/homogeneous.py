@@ -18,7 +18,7 @@ _SCALED: Term = ("mul", W, EPSILON_AT_ONE)
 
 def explain_homogeneous(case: Case) -> tuple[Step, ...]:
     """Both sides are the same, in normal form."""
-    epsilon = case.context.profile.numeric_epsilon()
+    epsilon = case.context.term
     scaled = ("mul", W, substitute(epsilon, {WEIGHT: ONE}))
     shown = Formula((epsilon, "=", scaled), case.context.domain)
     return (Step(("To be shown: ", shown, *for_all(case.context.domain), ". Both sides have the same normal form.")),)
@@ -27,7 +27,7 @@ def explain_homogeneous(case: Case) -> tuple[Step, ...]:
 def explain_not_homogeneous(case: Case) -> tuple[Step, ...]:
     """The two sides differ at a point."""
     context, point = case.context, read_point(case.proof)
-    expression, one = context.profile.expression(), {**point, WEIGHT: Fraction(1)}
+    expression, one = context.declared, {**point, WEIGHT: Fraction(1)}
     left, right = from_sympy(fix(expression, point)), from_sympy(fix(context.weight * context.at_one(expression), {**one, **point}))
     for sides in (((EPSILON, left), (_SCALED, right)), ((_SCALED, right), (EPSILON, left))):
         (larger, a), (smaller, b) = sides

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accountant.applications.budget.concluding import bound_costs, prove_released
-from accountant.applications.budget.spending import Charge, NoiseLaw, NormalNoise, Part
+from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, Purpose
 from accountant.guarantees import (
     Guarantee,
     Losses,
@@ -31,7 +31,7 @@ from accountant.guarantees import (
     curve_of_profile,
     keep_within_budget,
     point_of_curve,
-    settle,
+    update_hypotheses,
 )
 from accountant.guarantees.gaussian import bound_mu
 from accountant.guarantees.rules import GIVEN_ROW, name_readings
@@ -48,7 +48,7 @@ from profiles.mechanisms import GaussianSum, KNormSum
 from proofs_check.suprema.bound import EpsilonBound
 
 _PAGE = "docs/private-kmeans.md"
-_POWERS = {Part.RECORDS: None, Part.SUM: ("z", 1), Part.SQUARES: ("z", 2), Part.CELL_COUNTS: None, Part.CELL_SUMS: ("t", 1)}
+_POWERS = {Purpose.RECORDS: None, Purpose.SUM: ("z", 1), Purpose.SQUARES: ("z", 2), Purpose.CELL_COUNTS: None, Purpose.CELL_SUMS: ("t", 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ class CertifiedPath:
     curve: Guarantee | None = None
 
 
-def describe_path(charges: Sequence[Charge], law: NoiseLaw, name: str, *, sampled: bool = False) -> Profile:
+def describe_path(charges: Sequence[Payment], law: PricedNoise, name: str, *, sampled: bool = False) -> Profile:
     """Return the profile of what was charged, with a parameter c1, c2, ... for the cost of each release, and, where a sample was drawn
     besides, s for what its releases may cost together: all that the charges leave.
 
     >>> from accountant.applications.budget.spending import PureNoise
     >>> one = Fraction(1)
-    >>> describe_path([Charge(Part.RECORDS, one, one), Charge(Part.SQUARES, one, one)], PureNoise(Fraction(3)), "two releases").text
+    >>> describe_path([Payment(Purpose.RECORDS, one, one), Charge(Part.SQUARES, one, one)], PureNoise(Fraction(3)), "two releases").text
     'w*(c1 + c2*z**2)'
-    >>> describe_path([Charge(Part.RECORDS, one, one)], PureNoise(Fraction(3)), "a count, then a sample", sampled=True).text
+    >>> describe_path([Payment(Purpose.RECORDS, one, one)], PureNoise(Fraction(3)), "a count, then a sample", sampled=True).text
     'w*(c1 + s)'
     """
     normal = isinstance(law, NormalNoise)
@@ -87,7 +87,7 @@ def describe_path(charges: Sequence[Charge], law: NoiseLaw, name: str, *, sample
     return declare(name, f"w*({whole})", record=record, parameters=costs, source=source)
 
 
-def _term(cost: str, part: Part, exponent: int) -> str:
+def _term(cost: str, part: Purpose, exponent: int) -> str:
     found = _POWERS[part]
     if found is None:
         return cost
@@ -96,8 +96,8 @@ def _term(cost: str, part: Part, exponent: int) -> str:
 
 
 def certify_path(
-    charges: Sequence[Charge],
-    law: NoiseLaw,
+    charges: Sequence[Payment],
+    law: PricedNoise,
     *,
     epsilon: Fraction,
     delta: Fraction | None,
@@ -133,7 +133,7 @@ def certify_path(
         found = compose(found, sample, subject=name)
     found = keep_within_budget(found, budget)
     # norms are computed of the row, of arguments and of released numbers; what a row was made of before is not seen
-    found = name_readings(settle(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))
+    found = name_readings(update_hypotheses(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))
     if public:
         found = assume(found, (PUBLIC_CONSTANTS.about(names=public),))
     found = conclude_run(found, run)

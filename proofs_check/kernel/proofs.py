@@ -1,0 +1,182 @@
+"""Proofs: finds theorems for the premises of rules in what a certificate brings. It reads trees; it can lose a proof, and make none."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, partial
+from inspect import signature
+from typing import Any, Literal, NewType, TypeVar, get_args, get_origin, get_type_hints
+
+from .core.rules import Flag, Name, define, side_condition
+from .core.terms import Meter, Rejected, Term, pay, postorder, require, text
+from .core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle
+from .procedures.rules import RULES
+from .reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
+
+_MOST_STEPS, _MOST_NESTED, _MOST = 60, 20, 10**6
+_DEFAULTS = tuple(Proof(tree) for tree in ({"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000}))
+T = TypeVar("T")
+Point = NewType("Point", Mapping[str, Term])  # a term without variables for each of some variables
+OfCount = NewType("OfCount", Term)  # a term over n
+
+
+@cache
+def fields_of(function: Callable[..., object]) -> tuple[dict[str, tuple[str, Any]], frozenset[str]]:
+    """Return the parameters of a rule and their types by the names of the fields of its proofs, and the fields that are required."""
+    hints, fields, required = get_type_hints(function), dict[str, tuple[str, Any]](), set[str]()
+    for p in signature(function).parameters.values():
+        if p.kind is p.KEYWORD_ONLY:
+            hint, field = hints[p.name], p.name.rstrip("_").replace("_", "-")
+            fields[field] = p.name, get_args(hint)[0] if type(None) in get_args(hint) else hint
+            required |= {field} if p.default is p.empty else set()
+    return fields, frozenset(required)
+
+
+@dataclass(slots=True)
+class Session:
+    """The proofs of one certificate: the work meter, numeric parameters, its own proofs of side conditions, and what was proved."""
+
+    meter: Meter = field(default_factory=Meter)
+    constants: dict[str, Term] = field(default_factory=dict)
+    obligations: Mapping[Term, Proof] = field(default_factory=dict)
+    used: set[Term] = field(default_factory=set)  # of the obligations
+    path: list[str] = field(default_factory=list)  # where we are
+    nested: int = 0  # in how many proofs of side conditions
+    theorems: list[Theorem] = field(default_factory=list)  # that the accepted claims are
+    proved: list[tuple[str, Goal, str]] = field(default_factory=list)  # every goal that a rule proved: where, what, and which rule
+
+    @contextmanager
+    def at(self, step: str) -> Iterator[None]:
+        """Enter a step; leaving it by an exception keeps the path for the report."""
+        mark = len(self.path)
+        self.path += [step] if step else []
+        yield
+        del self.path[mark:]
+
+    def read(self, source: object, box: Box) -> Term:
+        """Read a term over the variables of a box, and show that it is defined there."""
+        term = read_term(source, {**self.constants, **variables(box)})
+        self.run(define(term, box))
+        return term
+
+    def run(self, premises: Premises[T]) -> T:
+        """Prove the premises of a value, and return it."""
+        return settle(premises, self)[0]
+
+    def prove(self, premise: Premise) -> Theorem:
+        """Return a theorem of the premise, by its proof or as a side condition; or reject."""
+        if isinstance(premise.statement, str):
+            return side_condition(premise.statement, self)
+        mark = len(self.path)
+        try:
+            if premise.proof is NONE:
+                return self._discharge(premise.statement)
+            with self.at(premise.step):
+                return self.follow(premise.statement, premise.proof)
+        except Rejected as problem:
+            if not premise.reason:
+                raise
+            del self.path[mark:]
+            raise Rejected(premise.reason) from problem
+
+    def choose(self, ways: Sequence[Callable[[], T]], step: str = "") -> T:
+        """Go the first way that is without rejection."""
+        with self.at(step):
+            mark = len(self.path)
+            for way in ways[:-1]:
+                try:
+                    return way()
+                except Rejected:
+                    del self.path[mark:]
+            require(ways, "there is no way to go on")
+            return ways[-1]()
+
+    def _discharge(self, goal: Any) -> Theorem:
+        # by the certificate's own tree if it has one, else by manifest, zero or boxes
+        self.used |= {goal.term} & self.obligations.keys()
+        trees = [self.obligations[goal.term]] if goal.term in self.obligations else _DEFAULTS
+        mark, nested = len(self.path), self.nested
+        require(nested < _MOST_NESTED, "side conditions are nested too deeply")
+        self.nested += 1
+        try:
+            return self.choose([partial(self.follow, goal, tree) for tree in trees])
+        except Rejected as problem:
+            failure = "".join([*self.path[mark:], ": ", str(problem)])
+            del self.path[mark:]
+            raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{failure}") from problem
+        finally:
+            self.nested = nested
+
+    def follow(self, statement: Any, proof: object) -> Theorem:
+        """Return a theorem of a statement by the rule that its proof names; a statement of a theory finds it by itself."""
+        require(len(self.path) <= _MOST_STEPS, "the proof is nested too deeply")
+        if not isinstance(statement, Goal | Identity):
+            step, function, fields = statement.find_rule(read_fields(proof))
+            with self.at(step):
+                return self.apply(function, statement, fields)
+        fields = dict(read_fields(proof))
+        name = fields.pop("rule", None)
+        if not isinstance(name, str) or name not in RULES:
+            raise Rejected("expected a proof tree with a known rule")
+        if isinstance(statement, Identity):  # it is listed as what it says, that the difference is at least and at most 0
+            goals = [Goal(statement.difference, statement.box), Goal(-statement.difference, statement.box)]
+        else:
+            goals = [statement]
+        pay(5 * len(postorder(goals[0].term)))
+        theorem = self.apply(RULES[name], statement, fields)
+        self.proved += [("".join(self.path), goal, name) for goal in goals]
+        return theorem
+
+    def apply(self, function: Callable[..., Theorem], statement: Any, value: object) -> Theorem:
+        """Apply a rule to a statement with the parameters that stand in the fields of a proof."""
+        return function(statement, self, **self._read_parameters(function, value, {**self.constants, **variables(statement.box)}))
+
+    def _read_parameters(self, function: Callable[..., object], value: object, names: Mapping[str, Term]) -> dict[str, object]:
+        parameters, required = fields_of(function)
+        fields = read_fields(value, set(required), frozenset(parameters) - required)
+        new = {read_name(fields[key]) for key, (_, hint) in parameters.items() if hint is Name}
+        require(not new & self.constants.keys(), "the name is not new")
+        names = {**names, **variables(dict.fromkeys(new))}
+        given = dict[str, object]()
+        for key, (parameter, hint) in parameters.items():
+            if key in fields:
+                with self.at(f".{key}"):
+                    given[parameter] = self._read(hint, fields[key], names)
+        return given
+
+    def _read(self, hint: Any, value: object, names: Mapping[str, Term]) -> object:
+        if get_origin(hint) is list:
+            return [self._read(get_args(hint)[0], each, names) for each in read_list(value)]
+        if get_origin(hint) is Literal:
+            require(value in get_args(hint), f"expected {' or '.join(get_args(hint))}")
+            return value
+        if hint is Point:
+            return {v: read_term(each, self.constants) for v, each in read_fields(value).items()}
+        if hint in (Term, OfCount):
+            return read_term(value, names if hint is Term else {**self.constants, **variables({"n": 0})})
+        if hint in _READERS:
+            return _READERS[hint](value)
+        return hint(**self._read_parameters(hint, value, names))
+
+
+_READERS: dict[object, Callable[[object], object]] = {
+    Fraction: read_number,
+    Name: read_name,
+    str: str,
+    int: partial(read_integer, low=0, high=_MOST),
+    Flag: lambda _: True,
+    Range: read_range,
+    Proof: lambda value: value,
+}
+
+
+def behind(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rules about goals, and the kinds of side conditions, that a theorem rests on."""
+    found, waiting = list[Theorem](), [theorem]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += found[-1].parts
+    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, Goal | Identity)]
+    kinds = [each.statement for each in reversed(found) if isinstance(each.statement, str)]
+    return tuple(dict.fromkeys(rules)), tuple(dict.fromkeys(kinds))
