@@ -190,8 +190,8 @@ def _list_claims(found: CheckedDocument) -> Iterator[str]:
         bound = "" if claim.bound is None else f" {shorten(claim.bound)}"
         beside = [f"rules: {', '.join(claim.rules)}"] if claim.rules else []
         beside += [f"side conditions: {', '.join(claim.side_conditions)}"] if claim.side_conditions else []
-        whole = None if claim.said is None else f"{claim.claim}: {claim.verdict}, {shorten(claim.said)} (computed from the events)"
-        yield whole or f"{claim.claim}{bound}: {claim.verdict}" + (f" ({'; '.join(beside)})" if beside else "")
+        told = f"{claim.claim}{bound}: {claim.verdict}" if claim.said is None else f"{claim.claim}: {claim.verdict}, {shorten(claim.said)}"
+        yield told + (f" ({'; '.join(beside)})" if beside else "")
 
 
 def _print_axioms(found: CheckedDocument) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from proofs_check import kernel
 from proofs_check.archive import checker_digest, make_checker
-from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, mark_rule, state_axiom
+from proofs_check.explain.trust import COMPOSED_RULES, MARK_OF_COMPOSITIONS, mark_rule, state_axiom
 from proofs_check.kernel.core.rules import SIDE_CONDITIONS
 from proofs_check.kernel.procedures.normal import IDENTITIES
 from proofs_check.kernel.procedures.rules import RULES
@@ -116,6 +116,38 @@ _COMPOSED = (
     ),
 )
 
+_STEPS = """
+Each of these claims is a theorem by one rule, which the last lines of `pdp check` and `--json` name beside it:
+"""
+_ARITHMETIC = """
+What `computed` does with laws of losses, each in a function of `theories/compositions` that does nothing else; a Coq theorem is about
+finitely many losses or outputs, over the real numbers; the rest is proved on paper, in the section of composition-bounds.md:
+"""
+#: The functions that compute, what each of them keeps, and where that is proved.
+ARITHMETIC = {
+    "curves.sampled": ("H of a sample is that of the mechanism at another slope", "on paper, section 6"),
+    "curves.gaussian": ("the pair of a Gaussian mechanism, as its tails", "on paper, section 7"),
+    "curves.laplace": ("the pair of Laplace noise", "on paper, section 8"),
+    "curves.discrete_gaussian": ("the pair of discrete Gaussian noise, as its tails", "on paper, section 9"),
+    "curves.two_sided": ("the largest curve with a point in each direction is a polygon", "on paper, section 10"),
+    "curves.renyi": ("a Rényi divergence bounds the curve", "on paper, section 10"),
+    "lattices.Lattice.discretise": (
+        "points above, or outcomes below, the curve",
+        "`lower_side`; on paper, sections 4 and 5",
+    ),
+    "lattices.Lattice.units": ("a mass is moved to its side by more than its error", "on paper, section 11"),
+    "lattices.Lattice.multiply": (
+        "the convolution is the law of a sum",
+        "`curve_is_divergence`, `convolve_below`; on paper, section 2",
+    ),
+    "lattices.Lattice.lift": ("masses on a coarser lattice are to the side", "on paper, section 12"),
+    "lattices.Lattice.trim": ("what is cut off is moved up, or is lost", "on paper, section 3"),
+    "lattices.Lattice.power": ("squares and products by the bits of a count", "on paper, section 12"),
+    "lattices.Lattice.delta": ("δ is the sum of what is positive of p − exp(ε − w) q", "`curve_is_divergence`; on paper, sections 1 and 5"),
+    "bounds.closed_form": ("δ of one use from its curve", "on paper, section 1"),
+    "bounds.find_end": ("the largest losses add up, and at most the masses at infinity", "on paper, section 13"),
+}
+
 
 def trust_text() -> str:
     """Return the page."""
@@ -148,6 +180,10 @@ def trust_text() -> str:
             _table(("claim", "fields of its proof", "states"), claims),
             _COMPOSITIONS.format(mark=MARK_OF_COMPOSITIONS),
             _table(("claim", "fields", "states"), _COMPOSED),
+            _STEPS,
+            _table(("rule", "axiom"), [(f"`{name}`", state_axiom(each)) for name, each in COMPOSED_RULES.items()]),
+            _ARITHMETIC,
+            _table(("function", "what it keeps", "proof"), [(f"`{name}`", kept, proof) for name, (kept, proof) in ARITHMETIC.items()]),
         )
     )
 

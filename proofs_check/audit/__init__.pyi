@@ -2,10 +2,11 @@
 
 from proofs_check.audit.adapters import in_processes as in_processes
 from proofs_check.audit.adapters import one_at_a_time as one_at_a_time
-from proofs_check.audit.api import Mode as Mode
 from proofs_check.audit.api import audit as audit
 from proofs_check.audit.claims import Claim as Claim
 from proofs_check.audit.claims import claim_of_record as claim_of_record
+from proofs_check.audit.method import AuditMethod as AuditMethod
+from proofs_check.audit.method import Mode as Mode
 from proofs_check.audit.neighbors import Neighboring as Neighboring
 from proofs_check.audit.neighbors import Relation as Relation
 from proofs_check.audit.neighbors import judge_neighbors as judge_neighbors

@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, to_exact, to_integer, to_number
-from profiles.suggestions import suggest
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.fixed import FixedAudit, Tested
 from proofs_check.audit.guesses import Plan, choose_rules
 from proofs_check.audit.limits import lower_limit, upper_limit
-from proofs_check.audit.neighbors import Relation, judge_neighbors
+from proofs_check.audit.method import AuditKeywords, AuditMethod, Mode
+from proofs_check.audit.neighbors import judge_neighbors
 from proofs_check.audit.results import AuditResult, EventReport, Finding, Parts
 from proofs_check.audit.runs import AuditedMechanism, Kind, LabelledStream, split
-from proofs_check.audit.scores import Effort, Learner, Score
+from proofs_check.audit.scores import Learner, Score
 from proofs_check.audit.scores.interface import at_threshold
 from proofs_check.audit.scores.one_dimension import place
 from proofs_check.audit.sequential import SequentialAudit, next_batch
 from proofs_check.exact import Bounds, ExactEpsilon
 
 _LARGEST_BATCH, _LARGEST_TABLE = 1 << 16, 1 << 24
-_LEAST_ERROR = Fraction(1, 10**300)
-_LEAST_SAMPLES, _MOST_SAMPLES = 10, 10**9
 #: The share of the error that the sequential part gets where both run.
 _SEQUENTIAL_SHARE = Fraction(1, 5)
 #: Claims above are never refuted by bets, whatever is left of them as a float.
 _LARGEST = Fraction(100)
 #: Fresh outputs, at least and at most, on which an event is shown after a claim was refuted by bets.
 _ILLUSTRATION = (1_000, 20_000)
-
-
-class Mode(Enum):
-    """Which parts run: the fixed sample, the sequential test, or both with the error split between them."""
-
-    BOTH = "both"
-    FIXED = "fixed"
-    SEQUENTIAL = "sequential"
 
 
 def audit(
@@ -54,38 +41,17 @@ def audit(
     claim: Claim,
     *,
     rng: np.random.Generator,
-    samples: int = 100_000,
-    confidence: ExactLike = "0.99",
-    mode: Mode | str = Mode.BOTH,
-    effort: Effort | str = Effort.NORMAL,
-    statistic: Callable[[Any], Any] | None = None,
-    log_ratio: Callable[[Any], Any] | None = None,
-    time_limit: float | None = None,
-    own_randomness: bool = False,
-    bits: bool = False,
-    tests: int = 1,
-    exact: ExactEpsilon | Bounds | None = None,
-    neighboring: Relation | str = Relation.ADD_REMOVE,
-    stop_when_refuted: bool = False,
-    check_memory: bool = True,
-    progress: Callable[[int], None] | None = None,
+    method: AuditMethod = AuditMethod(),  # noqa: B008 - it is frozen
+    **changes: Unpack[AuditKeywords],
 ) -> AuditResult:
     """Return a lower confidence bound on ε(D, D′) and compare it with a claim.
 
     Claim: P(``epsilon_lower`` > ε(D, D′)) ≤ 1 − ``confidence`` if the outputs of a call are independent (docs/audit.md, Theorems 1 to 4).
 
     ``mechanism(dataset, rng, size)`` returns ``size`` outputs along the first axis. For a one-sided claim (add-DP) ``dataset`` is the
-    larger one. ``samples`` is the number of outputs for each data set (2·samples labelled outputs in all; fair labels decide which data
-    set makes each). ``statistic`` maps what the mechanism returned to what is judged instead (post-processing); ``log_ratio`` maps it
-    to the exact log-likelihood ratio, and nothing is learned then. ``time_limit`` is in seconds for one call; ``own_randomness`` accepts
-    a mechanism that does not draw from ``rng``; ``bits`` also looks for what floating point gives away. ``tests`` is the number of
-    audits that are reported together: the error is divided by it. ``exact`` is the exact ε of the pair where it is known (see
-    :mod:`proofs_check.exact`): it is shown beside the bound and changes nothing.
-
-    ``neighboring`` says what the claim calls neighbors: one record more or less (checked), ``"replace-one"`` (checked), or ``"stated"``,
-    another relation on your word; see :func:`~proofs_check.audit.neighbors.judge_neighbors`. All outputs that were asked for are drawn,
-    also after the sequential test has refuted the claim, so that the bound says how wrong it is; with ``stop_when_refuted`` only some
-    more, to show an event on. ``check_memory`` runs D′ before D in a copy of this process. ``progress`` is told the number of outputs.
+    larger one. The keywords are ``samples``, ``confidence``, ``mode``, ``effort``, ``statistic``, ``log_ratio``, ``time_limit``,
+    ``own_randomness``, ``bits``, ``tests``, ``exact``, ``neighboring``, ``stop_when_refuted``, ``check_memory`` and ``progress``:
+    the fields of :class:`AuditMethod`, which says what they mean; they come before those of ``method``.
 
     Raises :class:`InvalidArgument`, :class:`NotNeighbors`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot
     be judged.
@@ -97,32 +63,36 @@ def audit(
     ('violated', True)
     """
     started = time.perf_counter()
-    chosen_mode, chosen_effort = _choice(Mode, mode, "the mode"), _choice(Effort, effort, "the effort")
-    level = to_exact(confidence, "the confidence")
-    alpha = _error_of(level, samples, tests)
-    if statistic is not None and log_ratio is not None:
-        raise InvalidArgument("a statistic and a log-likelihood ratio were both given; give one of them")
-    pair = judge_neighbors(dataset, neighbor, neighboring, one_sided=claim.one_sided)
-    of_sequential = {Mode.BOTH: _SEQUENTIAL_SHARE, Mode.FIXED: Fraction(0), Mode.SEQUENTIAL: Fraction(1)}[chosen_mode]
+    method = replace(method, **changes)
+    mode, effort = method.parts()
+    level, alpha = method.error()
+    change = method.change()
+    pair = judge_neighbors(dataset, neighbor, method.neighboring, one_sided=claim.one_sided)
+    of_sequential = {Mode.BOTH: _SEQUENTIAL_SHARE, Mode.FIXED: Fraction(0), Mode.SEQUENTIAL: Fraction(1)}[mode]
     seed = find_seed(rng)
     for_stream, for_fixed, for_sequential = split(rng, 3)
     stream = LabelledStream(
-        mechanism, (dataset, neighbor), for_stream, time_limit=time_limit, own_randomness=own_randomness, change=statistic or log_ratio
+        mechanism,
+        (dataset, neighbor),
+        for_stream,
+        time_limit=method.time_limit,
+        own_randomness=method.own_randomness,
+        change=change,
     )
-    kind = stream.check(memory=check_memory)
-    if log_ratio is not None and (kind.width != 1 or kind.symbols):
+    kind = stream.check(memory=method.check_memory)
+    if method.log_ratio is not None and (kind.width != 1 or kind.symbols):
         raise InvalidArgument("the log-likelihood ratio must be one number for each output, but something else was found; return an array")
-    scores = [_EXACT_RATIO] if log_ratio is not None else None
-    total = 2 * int(samples)
+    scores = [_EXACT_RATIO] if method.log_ratio is not None else None
+    total = 2 * int(method.samples)
     options: dict[str, Any] = {"delta": claim.delta, "one_sided": claim.one_sided, "scores": scores}
-    learners = [Learner(stream.reader, own, chosen_effort, bits) for own in (for_fixed, for_sequential)]
+    learners = [Learner(stream.reader, own, effort, method.bits) for own in (for_fixed, for_sequential)]
     fixed, sequential = None, None
     if of_sequential < 1:
         fixed = FixedAudit(total, alpha * (1 - of_sequential), kind=kind, learner=learners[0], **options)
     if of_sequential > 0:
         sequential = SequentialAudit(float(min(claim.epsilon, _LARGEST)), alpha * of_sequential, learner=learners[1], **options)
-    run = _Run(fixed, sequential)
-    run.draw(stream, total, kind, claim, alpha, stop_when_refuted=stop_when_refuted, progress=progress)
+    run = _Run(fixed, sequential, claim, alpha)
+    run.draw(stream, kind, method)
     fixed, refuted_after = run.fixed, run.refuted_after
     outputs = stream.drawn
     stream.require_variation()
@@ -138,7 +108,7 @@ def audit(
         confidence=level,
         outputs=outputs,
         seconds=time.perf_counter() - started,
-        mode=chosen_mode.value,
+        mode=mode.value,
         fixed=of_fixed,
         sequential=of_bets,
         refuted_after=refuted_after,
@@ -149,25 +119,15 @@ def audit(
         bets_on=sequential.best_score() if sequential is not None else None,
         trace=tuple(sequential.checkpoints) if sequential is not None else (),
         seed=seed,
-        tests=tests,
-        exact=_exact_bounds(exact, claim),
+        tests=method.tests,
+        exact=_exact_bounds(method.exact, claim),
         reader=stream.reader,
         neighboring=pair,
         asked=total,
         parts=Parts(*fixed.sizes()) if fixed is not None else Parts(bets=outputs - _counted(best), shown=_counted(best)),
-        memory=stream.memory if check_memory else "it was not asked for",
+        memory=stream.memory if method.check_memory else "it was not asked for",
         same_on_both=stream.same_on_both,
     )
-
-
-def _error_of(level: Fraction, samples: object, tests: object) -> Fraction:
-    """Return the error of one of the tests, after looking at the numbers that a caller gives. Raises :class:`InvalidArgument`."""
-    to_number(level, "the confidence", "(0, 1)", "give for example 0.99")
-    to_integer(samples, "the number of samples", _LEAST_SAMPLES, _MOST_SAMPLES)
-    alpha = (1 - level) / to_integer(tests, "the number of tests", 1, hint="count the audits reported together")
-    if alpha < _LEAST_ERROR:
-        raise InvalidArgument("a test needs an error of at least 1e-300, but less is left for it; give a lower confidence")
-    return alpha
 
 
 @dataclass(slots=True)
@@ -176,29 +136,21 @@ class _Run:
 
     fixed: FixedAudit | None
     sequential: SequentialAudit | None
+    claim: Claim
+    alpha: Fraction
     refuted_after: int | None = None
     shown: Tested | None = None
 
-    def draw(
-        self,
-        stream: LabelledStream,
-        total: int,
-        kind: Kind,
-        claim: Claim,
-        alpha: Fraction,
-        *,
-        stop_when_refuted: bool,
-        progress: Callable[[int], None] | None,
-    ) -> None:
+    def draw(self, stream: LabelledStream, kind: Kind, method: AuditMethod) -> None:
         """Draw all outputs, or some more than were needed to refute the claim. No size of a part depends on what came out."""
-        last = total
+        last = total = 2 * int(method.samples)
         while stream.drawn < last:
             most = min(_LARGEST_BATCH, max(64, _LARGEST_TABLE // kind.width), last - stream.drawn)
             if self.fixed is not None:
                 most = min(most, self.fixed.next_border() or most)
             batch = stream.draw(next_batch(stream.drawn, most) if self.sequential is not None else most)
-            if progress is not None:
-                progress(stream.drawn)
+            if method.progress is not None:
+                method.progress(stream.drawn)
             if self.fixed is not None:
                 self.fixed.update(batch)
             if self.shown is not None:
@@ -206,12 +158,12 @@ class _Run:
             if self.sequential is None:
                 continue
             self.sequential.update(batch)
-            if self.refuted_after is None and self.sequential.bound() > claim.epsilon:
+            if self.refuted_after is None and self.sequential.bound() > self.claim.epsilon:
                 self.refuted_after = stream.drawn
-                if stop_when_refuted:
+                if method.stop_when_refuted:
                     last, self.fixed = min(total, stream.drawn + _illustrating(stream.drawn)), None
                 if self.fixed is None:
-                    self.shown = _choose_event(self.sequential, last - stream.drawn, claim, alpha)
+                    self.shown = _choose_event(self.sequential, last - stream.drawn, self.claim, self.alpha)
 
 
 def _illustrating(drawn: int) -> int:
@@ -251,15 +203,6 @@ def _exact_bounds(exact: ExactEpsilon | Bounds | None, claim: Claim) -> Bounds |
     if not isinstance(exact, ExactEpsilon):
         return exact
     return exact.removing.epsilon if claim.one_sided else exact.symmetric
-
-
-def _choice(kind: Any, value: Any, what: str) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        names = [member.value for member in kind]
-        hint = suggest(value, names)
-        raise InvalidArgument(f"{what} must be one of {', '.join(names)}, but {str(value)[:40]!r} was found; choose one{hint}") from None
 
 
 _EXACT_RATIO = Score("log-likelihood ratio", place(0), at_threshold("log-likelihood ratio"))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from proofs_check.kernel.checker import CheckedClaim
 from proofs_check.kernel.core.rules import SIDE_CONDITIONS
 from proofs_check.kernel.procedures.rules import RULES
+from proofs_check.kernel.theories.compositions.bounds import computed, ended, positive
 from proofs_check.marks import mark_formal, mark_paper, name_theorems
 
 #: The theorems of proofs_check/coq/rules.v that are rules of the kernel, over Coq's real numbers; and which part of the rule they are.
@@ -25,11 +26,13 @@ FORMAL: dict[str, tuple[tuple[str, ...], str]] = {
     "log-tangent": (("log_tangent_le", "log_tangent_lt"), ""),
     "exp of a sum": (("factor_of_sum",), "in factors.v"),
 }
-_PAGE = "docs/certificates.md, sections 2 and 3"
+_PAGE, _COMPOSITIONS = "docs/certificates.md, sections 2 and 3", "docs/composition-bounds.md"
 _COMPOSING = ("dominating_pairs_compose", "dominates_sampled_plus", "dominates_sampled_minus", "connecting_the_dots")
+#: The rules of which an accepted claim about a composition is a theorem, one each.
+COMPOSED_RULES = {rule.__name__: rule for rule in (positive, ended, computed)}
 #: Of the claims about compositions, which bring no proofs.
 MARK_OF_COMPOSITIONS = (
-    f"{mark_paper('docs/composition-bounds.md')}; that dominating pairs compose and are sampled, and that connecting the dots dominates, "
+    f"{mark_paper(_COMPOSITIONS)}; that dominating pairs compose and are sampled, and that connecting the dots dominates, "
     f"is proved formally for finitely many outputs ({name_theorems(_COMPOSING)})"
 )
 
@@ -41,14 +44,15 @@ def mark_rule(name: str) -> str:
     ('proved formally (theorems scale_le, scale_lt)', 'proved on paper (docs/certificates.md, sections 2 and 3)')
     """
     theorems, part = FORMAL.get(name, ((), ""))
-    return " ".join((mark_formal(theorems), part)).rstrip() if theorems else mark_paper(_PAGE)
+    page = _COMPOSITIONS if name in COMPOSED_RULES else _PAGE
+    return " ".join((mark_formal(theorems), part)).rstrip() if theorems else mark_paper(page)
 
 
 def axioms_behind(claims: Iterable[CheckedClaim]) -> dict[str, str]:
     """Return the rules and kinds of side conditions that accepted claims used, with the axiom behind each."""
     used: dict[str, str] = {}
     for claim in claims:
-        used |= {name: state_axiom(RULES[name]) for name in claim.rules}
+        used |= {name: state_axiom((RULES | COMPOSED_RULES)[name]) for name in claim.rules}
         used |= {name: SIDE_CONDITIONS[name] for name in claim.side_conditions}
     return used
 

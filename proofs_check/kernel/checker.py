@@ -19,10 +19,7 @@ _MOST_COMPOSED = 8  # claims about one composition, each of which is computed an
 
 
 class CheckedClaim(NamedTuple):
-    """One accepted claim: name, verdict, the bound that it states if any, and the rules and kinds of side conditions it rests on.
-
-    ``said``: all of a claim about a composition, with its direction, epsilon and delta.
-    """
+    """One accepted claim: what it states, and the rules and kinds of side conditions it rests on; in words, if about a composition."""
 
     claim: str
     verdict: str
@@ -34,8 +31,8 @@ class CheckedClaim(NamedTuple):
     def line(self) -> str:
         """Return the claim in one line."""
         behind = "; ".join(filter(None, (", ".join(self.rules), ", ".join(self.side_conditions))))
-        bound = "" if self.bound is None else f" {self.bound}"
-        return f"{self.claim} {self.verdict}" + (f"{bound} [{behind}]" if behind else bound if self.said is None else f", {self.said}")
+        bound = f", {self.said}" if self.said is not None else "" if self.bound is None else f" {self.bound}"
+        return f"{self.claim} {self.verdict}{bound}" + (f" [{behind}]" if behind else "")
 
 
 class Protection(NamedTuple):
@@ -94,7 +91,8 @@ def _check(session: Session, whole: Mapping[str, object]) -> tuple[CheckedClaim,
             if not isinstance(theorem.statement, Claim | Bound):
                 raise Rejected("a claim is not a theorem")
             session.theorems.append(theorem)
-            accepted.append(CheckedClaim(theorem.statement.name, theorem.statement.verdict, bound, *behind(theorem), said))
+            rules, kinds = behind(theorem) if not composed else ((theorem.rule,), ())
+            accepted.append(CheckedClaim(theorem.statement.name, theorem.statement.verdict, bound, rules, kinds, said))
             require(composed or accepted[0].claim == "well-defined", "the first claim must be well-defined")
     require(accepted, "there are no claims")
     return tuple(accepted)

@@ -317,7 +317,7 @@ def test_what_holds_is_accepted_and_the_next_smaller_bound_is_not(name, side, di
     value = certificate(name, claim=f"delta-{side}", direction=direction)
     report = check(json.dumps(value))
     assert report.accepted, report
-    assert [claim[:5] for claim in report.claims] == [(f"delta-{side}", "proved", value["claims"][0]["bound"], (), ())]
+    assert [claim[:5] for claim in report.claims] == [(f"delta-{side}", "proved", value["claims"][0]["bound"], ("computed",), ())]
     bound, sign = Fraction(value["claims"][0]["bound"]), -1 if side == "upper" else 1
     value["claims"][0]["bound"] = str(bound * (1 + Fraction(sign, 10**6)))
     report = check(json.dumps(value))
@@ -819,8 +819,10 @@ def test_that_delta_is_at_most_one_needs_no_grid():
 
 def test_a_claim_is_said_with_its_direction_epsilon_and_delta():
     upper = about([event("laplace", scale="2")], "delta-upper", "add", "1/10", "1/2").claims[0]
-    assert upper.line() == "delta-upper proved, add: delta(1/10) <= 1/2"
+    assert upper.line() == "delta-upper proved, add: delta(1/10) <= 1/2 [computed]"
     lower = about([event("laplace", scale="2")], "delta-lower", "remove", "0", "1e-9").claims[0]
-    assert lower.line() == "delta-lower proved, remove: delta(0) >= 1e-9"
+    assert lower.line() == "delta-lower proved, remove: delta(0) >= 1e-9 [computed]"
     positive = about([event("laplace", scale="2")], "delta-positive", "remove", "1/2", "0").claims[0]
-    assert positive.line() == "delta-positive proved, remove: delta(e) > 0 for all e < 1/2"
+    assert positive.line() == "delta-positive proved, remove: delta(e) > 0 for all e < 1/2 [positive]"
+    ended = about([event("laplace", scale="2")], "delta-upper", "add", "1/2", "0").claims[0]
+    assert ended.line() == "delta-upper proved, add: delta(1/2) <= 0 [ended]"

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from fractions import Fraction
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
 
 import pytest
 
+from proofs_check.explain.trust import COMPOSED_RULES
 from proofs_check.kernel import check
+from proofs_check.kernel.proofs import Session
+from proofs_check.kernel.theories.compositions.bounds import Bound
+from proofs_check.kernel.theories.compositions.lattices import Lattice
+from tests.documentation.pages import site_module
 from tests.mutants.corpus import write
 from tests.mutants.families.compositions import BASES, FAMILIES, claimed, notations
 from tests.mutants.test_mutants import TIMES, rejection
@@ -41,6 +50,33 @@ def test_five_thousand_forged_certificates_are_rejected(family):
     counts = attack(family, range(1000, 1000 + _MANY.get(family, 900) * TIMES))
     print(family, counts.total(), dict(counts))  # noqa: T201
     assert counts.keys() == BASES.keys()
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_every_accepted_claim_is_a_theorem_by_a_rule_that_is_listed(name):
+    for side, direction in (("upper", "remove"), ("lower", "add")):
+        value, session = claimed(name, side, direction), Session()
+        report = check(write(value), session)
+        assert report.accepted
+        assert len(report.claims) == len(session.theorems) == len(value["claims"])
+        for stated, claim, theorem in zip(value["claims"], report.claims, session.theorems, strict=True):
+            assert isinstance(theorem.statement, Bound)
+            assert (theorem.statement.name, theorem.statement.remove) == (stated["claim"], stated["direction"] == "remove")
+            assert (theorem.statement.epsilon, theorem.statement.delta) == (Fraction(stated["epsilon"]), Fraction(stated["bound"]))
+            assert claim.rules == (theorem.rule,)
+            assert theorem.rule in COMPOSED_RULES
+
+
+def test_all_that_computes_a_composition_is_in_the_table_and_has_a_proof():
+    """The page of trust names each function once, with a section of the proofs that there is."""
+    proofs = (Path(__file__).parents[2] / "docs" / "composition-bounds.md").read_text(encoding="utf-8")
+    table = site_module("trust").ARITHMETIC
+    for name, (_, proof) in table.items():
+        assert attrgetter(name.partition(".")[2])(import_module(f"proofs_check.kernel.theories.compositions.{name.partition('.')[0]}"))
+        assert all(re.search(rf"^## {number}\. ", proofs, re.MULTILINE) for number in re.findall(r"\d+", proof)), name
+        assert all(f"`{lemma}`" in proofs for lemma in re.findall("`(.+?)`", proof)), name
+    public = {name for name, one in vars(Lattice).items() if callable(one) and not name.startswith("_")} - {"width"}
+    assert {f"lattices.Lattice.{name}" for name in public} <= table.keys()
 
 
 @pytest.mark.thorough(quick=2)
