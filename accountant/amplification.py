@@ -17,10 +17,10 @@ import numpy.typing as npt
 from flint import arb
 
 from accountant.rules.variance import refuse_oracle
-from profiles import InvalidNumber, InvalidTarget, to_exact
+from profiles import InvalidNumber
 from profiles.arrays import Floats
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
-from profiles.numbers import round_down_finite, round_up_finite, shorten
+from profiles.numbers import round_down_finite, round_up_finite, to_number
 from proofs_check.suprema.terms import sampled_ball
 
 __all__ = ["MOST_EPSILON", "Amplified", "amplify", "amplify_add", "amplify_array", "amplify_remove"]
@@ -62,11 +62,8 @@ def amplify(epsilon: object, q: object) -> Amplified:
     >>> 5000 + math.log(1e-3) <= amplify(5000, "0.001").upper < 4993.09224472102
     True
     """
-    exact_q, exact_epsilon = to_probability(q), to_exact(epsilon, "epsilon")
-    if exact_epsilon < 0:
-        raise InvalidNumber(
-            f"epsilon must be at least 0, but {shorten(exact_epsilon)} was found; give a number of nats that is not negative"
-        )
+    exact_q = to_probability(q)
+    exact_epsilon = to_number(epsilon, "epsilon", "[0, inf)", "give a number of nats", InvalidNumber)
     known = _at_border(exact_epsilon, exact_q)
     if known is not None:
         return Amplified(round_down_finite(known), round_up_finite(known))
@@ -195,34 +192,13 @@ def amplify_add(add: object | None, q: object) -> Fraction | None:
 
 def to_loss(value: object, what: str) -> Fraction:
     """Return an exact number of nats in [0, 10000]. Raises :class:`InvalidNumber`."""
-    exact = to_exact(value, what)
-    if not 0 <= exact <= MOST_EPSILON:
-        raise InvalidNumber(
-            f"{what} must lie between 0 and {MOST_EPSILON} nats, but {shorten(exact)} was found; give a number in that range"
-        )
-    return exact
-
-
-def to_target(value: object) -> Fraction:
-    """Return an exact target in (0, 10000]. Raises :class:`InvalidTarget`."""
-    try:
-        exact = to_exact(value, "the target epsilon")
-    except InvalidNumber as error:
-        raise InvalidTarget(str(error)) from None
-    if not 0 < exact <= MOST_EPSILON:
-        raise InvalidTarget(
-            f"the target epsilon must lie in (0, {MOST_EPSILON}], but {shorten(exact)} was found; give a number of nats above 0"
-        )
-    return exact
+    return to_number(value, what, f"[0, {MOST_EPSILON}]", "give a number of nats in that range", InvalidNumber)
 
 
 def to_probability(value: object) -> Fraction:
     """Return an exact number in [0, 1]. Raises :class:`InvalidNumber`, :class:`NotPrivate`."""
     refuse_oracle(value)
-    exact = to_exact(value, "the sampling probability q")
-    if not 0 <= exact <= 1:
-        raise InvalidNumber(f"the sampling probability q must lie in [0, 1], but {shorten(exact)} was found; give a probability")
-    return exact
+    return to_number(value, "the sampling probability q", "[0, 1]", "give a probability", InvalidNumber)
 
 
 def round_outward(value: arb, *, up: bool = True) -> Fraction:

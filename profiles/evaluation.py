@@ -13,6 +13,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
+from profiles.numbers import exact_root
 from profiles.terms import MAX_BITS, Term, is_long_power, spell_out
 
 
@@ -151,20 +152,10 @@ def _power(base: Fraction, exponent: Fraction, *, literal: bool) -> Value:
     degree = exponent.denominator
     if base < 0 and degree != 1:
         return NoValue.UNDEFINED
-    root = base if degree == 1 or base == 1 else _root(base, degree)
+    root = base if degree == 1 or base == 1 else None if degree > _MOST_ROOT else exact_root(base, degree)
     if root is None or is_long_power(root, Fraction(exponent.numerator)):
         return NoValue.NOT_RATIONAL
     return root**exponent.numerator
-
-
-def _root(value: Fraction, degree: int) -> Fraction | None:
-    """Return the rational number whose power ``degree`` is ``value`` > 0, None where there is none."""
-    from flint import fmpz  # noqa: PLC0415 - reading a profile needs no roots, and flint takes a tenth of a second to load
-
-    if degree > _MOST_ROOT:
-        return None
-    top, bottom = fmpz(value.numerator).root(degree), fmpz(value.denominator).root(degree)
-    return Fraction(int(top), int(bottom)) if (top**degree, bottom**degree) == (value.numerator, value.denominator) else None
 
 
 def is_long(value: Fraction) -> bool:

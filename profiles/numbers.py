@@ -8,10 +8,12 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
 from numbers import Complex, Integral, Rational, Real
 from typing import Any, SupportsFloat, TypeVar
 
-from profiles.errors import InvalidArgument, InvalidNumber, PDPError
+from profiles.errors import InvalidArgument, InvalidNumber, InvalidTarget, PDPError
 
 #: What a caller may pass for an exact number. A float stands for its exact binary value, a string for the decimal that is written.
 ExactLike = int | float | str | Fraction | Decimal | Rational | SupportsFloat
@@ -90,6 +92,45 @@ def to_integer(
     wanted = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
     found = exact_text(exact) if isinstance(exact, Fraction) else integer_text(exact) if isinstance(exact, int) else str(value)
     raise error(f"{what} must be an integer{wanted}, but {found[:40]!r} was found; {hint}")
+
+
+def to_number(value: object, what: str, within: str, hint: str = "correct it", error: type[PDPError] = InvalidArgument) -> Fraction:
+    """Return ``value`` as an exact number of the interval ``within``, which is written as ``(0, 1]`` or ``[1, inf)``.
+
+    ``what`` and ``hint`` begin and end the message. Raises ``error`` outside of it, and :class:`InvalidNumber` for what is no number.
+
+    >>> to_number("1/3", "delta", "[0, 1)", "give a probability")
+    Fraction(1, 3)
+    """
+    exact = to_exact(value, what)
+    low, high = _read_interval(within)
+    if (exact > low or (exact == low and within[0] == "[")) and (high is None or exact < high or (exact == high and within[-1] == "]")):
+        return exact
+    least = within[1:].partition(",")[0]
+    beyond = "be positive" if low == 0 and within[0] == "(" else f"be {'at least' if within[0] == '[' else 'above'} {least}"
+    wanted = f"lie in {within}" if high is not None else beyond
+    text = exact_text(exact)
+    raise error(f"{what} must {wanted}, but {text if len(text) <= 40 else shorten(exact)} was found; {hint}")
+
+
+def to_target(value: object, within: str = "[1e-300, 1000000]") -> Fraction:
+    """Return a target ε* > 0 in nats that lies in the interval ``within``. Raises :class:`InvalidTarget` for anything else.
+
+    >>> to_target("0.5")
+    Fraction(1, 2)
+    """
+    try:
+        positive = to_number(value, "the target epsilon", "(0, inf)", "give a number above 0 (in nats)", InvalidTarget)
+    except InvalidNumber as error:
+        raise InvalidTarget(str(error)) from None
+    return to_number(positive, "the target epsilon", within, "give a number of nats in that range", InvalidTarget)
+
+
+@lru_cache(maxsize=256)
+def _read_interval(within: str) -> tuple[Fraction, Fraction | None]:
+    """Return the ends of an interval, None for one that has no upper end."""
+    low, high = (end.strip() for end in within[1:-1].split(","))
+    return to_exact(low), None if high == "inf" else to_exact(high)
 
 
 def _from_float(value: object, what: str) -> Fraction:
@@ -211,6 +252,16 @@ def decimal_text(value: Fraction, digits: int, *, round_up: bool) -> str:
     return ("-" if negative else "") + _layout(text, exponent)
 
 
+def decimal_above(value: Fraction, digits: int) -> Fraction:
+    """Return the least decimal of ``digits`` significant digits that is at least ``value``."""
+    return Fraction(decimal_text(value, digits, round_up=True))
+
+
+def decimal_below(value: Fraction, digits: int) -> Fraction:
+    """Return the largest decimal of ``digits`` significant digits that is at most ``value``."""
+    return Fraction(decimal_text(value, digits, round_up=False))
+
+
 def shorten(value: Fraction) -> str:
     """Return a fraction as at most 40 characters, for a message; a longer one ends with dots. Binary64 numbers are written as given.
 
@@ -259,6 +310,29 @@ def round_up_finite(value: Fraction) -> float:
     """Return :func:`round_up` of ``value``. Raises :class:`InvalidNumber` above the largest binary64 number."""
     _refuse_overflow(value)
     return round_up(value)
+
+
+def root_below(value: Fraction | int, unit: int) -> Fraction:
+    """Return the largest multiple of 1/``unit`` that is at most √``value``.
+
+    >>> root_below(2, 100), root_above(2, 100), root_above(Fraction(9, 4), 100)
+    (Fraction(141, 100), Fraction(71, 50), Fraction(3, 2))
+    """
+    return Fraction(isqrt(math.floor(value * unit * unit)), unit)
+
+
+def root_above(value: Fraction | int, unit: int) -> Fraction:
+    """Return the least multiple of 1/``unit`` that is at least √``value``."""
+    scaled = math.ceil(value * unit * unit)
+    return Fraction(isqrt(scaled - 1) + 1 if scaled else 0, unit)
+
+
+def exact_root(value: Fraction, degree: int = 2) -> Fraction | None:
+    """Return the rational number whose power ``degree`` is ``value`` > 0, None where there is none."""
+    from flint import fmpz  # noqa: PLC0415 - reading a profile needs no roots, and flint takes a tenth of a second to load
+
+    top, bottom = fmpz(value.numerator).root(degree), fmpz(value.denominator).root(degree)
+    return Fraction(int(top), int(bottom)) if (top**degree, bottom**degree) == (value.numerator, value.denominator) else None
 
 
 def bisect(holds: Callable[[N], bool], low: N, high: N, enough: Callable[[N, N], bool] | None = None) -> tuple[N, N]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from profiles.errors import InvalidArgument, InvalidExpression, PDPError
-from profiles.numbers import exact_text
+from profiles.numbers import exact_text, to_target
 from profiles.profile import Profile
 from profiles.suggestions import suggest
 from profiles.views import show_html, show_text
@@ -25,7 +25,7 @@ from proofs_check.conditions import (
 from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.cases import decide_by_cases
 from proofs_check.conditions.consequences import NEEDS, THEOREM_10, Consequence, derive_consequences
-from proofs_check.conditions.context import Context, to_target
+from proofs_check.conditions.context import Context
 from proofs_check.conditions.statistic import decide_by_statistic, is_hard
 from proofs_check.conditions.strong_convexity import Bounds, bound_constant, strong_convexity_json
 from proofs_check.prover.effort import one_way, within_saying_why

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, to_target
+from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise
 from accountant.calibration.rule_constants import RuleConstants
 from accountant.calibration.sizes import calibrate_noise_for_size
 from accountant.calibration.sum_error import SumError, SumNoise, SumRecords, choose_noise, error_of_any, error_on_data, read_records
@@ -28,6 +28,7 @@ from profiles import (
 )
 from profiles.files import to_declaration
 from profiles.hypotheses import NOISE_FROM_DATA, PUBLIC_CENTRE, PUBLIC_CONSTANTS, TARGET_FROM_DATA, Hypothesis
+from profiles.numbers import to_target
 from profiles.terms import free_symbols, to_text
 
 CERTIFIED, UNKNOWN, INFEASIBLE = "certified", "unknown", "infeasible"
@@ -162,7 +163,7 @@ def calibrate(
     >>> round(found.choices[0].error.root_mean_square, 2)
     30.19
     """
-    target = to_target(target_epsilon)
+    target = to_target(target_epsilon, "(0, 1000000]")
     declaration = to_declaration(reference)
     template = _make_template(declaration.profile.require_pure(), parameters)
     read = tuple(parse_statistic(spec) if isinstance(spec, str) else spec for spec in specs)

@@ -18,8 +18,8 @@ from accountant.compositions.events import MOST_USES, Composition, Event, parame
 from accountant.compositions.queries import point_at_delta, point_at_epsilon, to_delta, to_epsilon, to_gap
 from accountant.compositions.toml_format import DeclaredEvents
 from accountant.curves.accounting import Account, account
-from profiles import Infeasible, InvalidArgument, Undecided, decimal_text, exact_text, to_exact
-from profiles.numbers import bisect
+from profiles import Infeasible, InvalidArgument, Undecided, decimal_text, exact_text
+from profiles.numbers import bisect, to_number
 from profiles.protection import Unit
 
 _TOLERANCE = "1e-3"
@@ -299,10 +299,7 @@ def _decimal_step(value: Fraction, tolerance: Fraction) -> Fraction:
 
 
 def _to_tolerance(value: object) -> Fraction:
-    exact = to_exact(value, "the tolerance")
-    if not Fraction(1, 10**9) <= exact <= Fraction(1, 2):
-        raise InvalidArgument(f"the tolerance must lie in [1e-9, 0.5], but {exact_text(exact)[:40]} was found; give for example 1e-3")
-    return exact
+    return to_number(value, "the tolerance", "[1e-9, 0.5]", "give for example 1e-3")
 
 
 def _log(value: Fraction) -> float:

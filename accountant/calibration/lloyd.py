@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from profiles import InvalidArgument, InvalidNumber, exact_text, to_exact
+from profiles import InvalidArgument, InvalidNumber
 from profiles.mechanisms.interface import to_dimension
+from profiles.numbers import to_number
 
 RHO = "0.225"
 _PLACES = 12
@@ -66,10 +67,7 @@ def noise_energy(dimension: int, p: float) -> float:
 
 
 def _positive(value: object, what: str) -> Fraction:
-    exact = to_exact(value, what)
-    if exact <= 0:
-        raise InvalidNumber(f"{what} must be above 0, but {exact_text(exact)[:40]} was found; correct it")
-    return exact
+    return to_number(value, what, "(0, inf)", error=InvalidNumber)
 
 
 def _rounded(value: float) -> Fraction:

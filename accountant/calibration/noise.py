@@ -10,10 +10,10 @@ from fractions import Fraction
 from accountant.calibration.template import Template, make_template
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule, make_rule, refuse_oracle
-from profiles import Declaration, Infeasible, InvalidArgument, InvalidTarget, Profile, Undecided, decimal_text, exact_text, to_exact
+from profiles import Declaration, Infeasible, InvalidArgument, Profile, Undecided, exact_text
 from profiles.balls import working_precision
 from profiles.hypotheses import Hypothesis
-from profiles.numbers import shorten
+from profiles.numbers import decimal_above, to_number, to_target
 from profiles.terms import Term
 from proofs_check.branch_and_bound import Point, SearchedTerm
 from proofs_check.suprema.bound import least_value
@@ -106,7 +106,7 @@ def calibrate_noise(
             f"the noise for {made.name!r} was asked for, but any noise meets its target with weights of its own; give a sample size as "
             "well, with calibrate_noise_for_size"
         )
-    target, exact_tolerance = to_target(target_epsilon), to_tolerance(tolerance)
+    target, exact_tolerance = to_target(target_epsilon, "(0, 1000000]"), to_tolerance(tolerance)
     family = make_template(template, proportions)
     falling = family.prove_falling()
     gap = min(Fraction(1, 10**9), exact_tolerance / 1_000)
@@ -135,29 +135,14 @@ def calibrate_noise(
     )
 
 
-def to_target(value: object) -> Fraction:
-    """Return a target ε* > 0. Raises :class:`InvalidTarget`."""
-    target = to_exact(value, "the target epsilon")
-    if not 0 < target <= 10**6:
-        raise InvalidTarget(
-            f"a target epsilon in (0, 1e6] was expected, but {shorten(target)} was found; give a number of nats in that range"
-        )
-    return target
-
-
 def to_tolerance(value: object) -> Fraction:
     """Return a relative tolerance. Raises :class:`InvalidArgument` outside [1e-12, 0.1]."""
-    tolerance = to_exact(value, "the tolerance")
-    if not Fraction(1, 10**12) <= tolerance <= Fraction(1, 10):
-        raise InvalidArgument(
-            f"a tolerance in [1e-12, 0.1] was expected, but {exact_text(tolerance)[:40]} was found; give for example 1e-6"
-        )
-    return tolerance
+    return to_number(value, "the tolerance", "[1e-12, 0.1]", "give for example 1e-6")
 
 
 def round_scale(scale: Fraction, tolerance: Fraction) -> Fraction:
     """Return a decimal just above ``scale``, short beside the tolerance."""
-    return Fraction(decimal_text(scale, 2 + math.ceil(-math.log10(tolerance)), round_up=True))
+    return decimal_above(scale, 2 + math.ceil(-math.log10(tolerance)))
 
 
 def find_crossing(excess: Callable[[float], float], name: str, target: str, enough: float = 0.0) -> float:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from accountant.amplification import BITS, amplify_add, amplify_remove, round_outward, to_loss, to_probability, to_target
+from accountant.amplification import BITS, MOST_EPSILON, amplify_add, amplify_remove, round_outward, to_loss, to_probability
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Profile, Undecided, declare, exact_text
 from profiles.balls import ball, working_precision
-from profiles.numbers import round_down_finite, shorten
+from profiles.numbers import round_down_finite, shorten, to_target
 from profiles.terms import Term, number
 from proofs_check.suprema.certify import MANIFEST, BoundClaim, ProofTrees, boxes, certify, premise
 
@@ -84,7 +84,7 @@ def calibrate_one_sided(target: object, *, choice: str = "optimal") -> OneSidedC
     chosen = next((known for known in CHOICES if known == choice), None)
     if chosen is None:
         raise InvalidArgument(f"the calibration must be one of {', '.join(CHOICES)}, but {str(choice)[:40]!r} was found; choose one")
-    epsilon = to_target(target)
+    epsilon = to_target(target, f"(0, {MOST_EPSILON}]")
     p = largest_probability(epsilon)
     if p == 0:
         raise InvalidTarget(f"a target of {shorten(epsilon)} nats needs a sampling probability below every binary64 number; raise it")
@@ -106,7 +106,7 @@ def largest_probability(target: object, add: object | None = None) -> float:
     >>> largest_probability("0.5"), largest_probability("0.5", "0.4")
     (0.3934693402873666, 1.0)
     """
-    epsilon = to_target(target)
+    epsilon = to_target(target, f"(0, {MOST_EPSILON}]")
     loss = None if add is None else to_loss(add, "epsilon_add")
     if loss is not None and loss <= epsilon:
         return 1.0
@@ -125,7 +125,7 @@ def largest_epsilon0(target: object, p: object) -> Fraction:
     >>> float(largest_epsilon0(1, 1)), float(largest_epsilon0(1, "1/2"))
     (1.0, 1.4898801256447498)
     """
-    epsilon, rate = to_target(target), to_probability(p)
+    epsilon, rate = to_target(target, f"(0, {MOST_EPSILON}]"), to_probability(p)
     if rate == 0:
         raise InvalidNumber(
             "the sampling probability must be above 0, but 0 was found; a sample that is always empty has no largest budget"

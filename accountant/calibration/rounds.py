@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import mpmath
 
-from accountant.amplification import BITS, MOST_EPSILON, round_outward, to_target
+from accountant.amplification import BITS, MOST_EPSILON, round_outward
 from accountant.calibration.one_sided import CalibratedPair, largest_epsilon0, largest_probability
 from profiles import InvalidArgument, InvalidTarget, Undecided
 from profiles.balls import ball, working_precision
 from profiles.mechanisms.repeated.interface import to_rounds
-from profiles.numbers import round_down_finite
+from profiles.numbers import round_down_finite, to_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def calibrate_rounds(target: object, rounds: object, *, p: float | None = None) 
     >>> round(plan.p, 4), round(float(plan.epsilon0), 4), plan.remove <= 1 and plan.add <= 1
     (0.6885, 1.2516, True)
     """
-    epsilon, count = to_target(target), to_rounds(rounds)
+    epsilon, count = to_target(target, f"(0, {MOST_EPSILON}]"), to_rounds(rounds)
     if p is not None:
         return _calibrate_at(epsilon, count, p)
     guess = largest_epsilon0(epsilon, 1) if count == 1 else _guess(epsilon, count)

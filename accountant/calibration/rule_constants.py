@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from accountant.rules import RULES
-from profiles import Declaration, InvalidArgument, InvalidSampling, exact_text, to_exact
+from profiles import Declaration, InvalidArgument, InvalidSampling, to_exact
+from profiles.numbers import to_number
 from profiles.suggestions import suggest
 from profiles.terms import Term, free_symbols
 
@@ -41,12 +42,8 @@ class RuleConstants:
         everywhere = self._given[""]
         if (target_size is not None or rate is not None) and "m" in everywhere:
             raise InvalidArgument("the sample size was given twice, as m and by --target-size or --rate; give it once")
-        self._size = None if target_size is None else to_exact(target_size, "the sample size")
-        self._rate = None if rate is None else to_exact(rate, "the rate")
-        if self._size is not None and self._size <= 0:
-            raise InvalidSampling(f"the sample size must be above 0, but {exact_text(self._size)[:40]} was found; correct it")
-        if self._rate is not None and not 0 < self._rate <= 1:
-            raise InvalidSampling(f"the rate must lie in (0, 1], but {exact_text(self._rate)[:40]} was found; correct it")
+        self._size = None if target_size is None else to_number(target_size, "the sample size", "(0, inf)", error=InvalidSampling)
+        self._rate = None if rate is None else to_number(rate, "the rate", "(0, 1]", error=InvalidSampling)
         coresets = [name for name in names if name in RULES and RULES[name].uses_statistic]
         if len(set(coresets)) > 1 and everywhere.keys() & {"mean", "xbar"}:
             raise InvalidArgument(

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from numpy.typing import ArrayLike
 
-from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, find_crossing, to_target, to_tolerance
+from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, find_crossing, to_tolerance
 from accountant.calibration.template import Template, make_template
 from accountant.columns.values import Column
 from accountant.guarantees.derive import derive_epsilon
@@ -17,8 +17,9 @@ from accountant.rules import SamplingRule, make_rule
 from accountant.selection.select import prepare_selection
 from accountant.weights.fast import ConvexityPremise, epsilon_for_size
 from accountant.weights.premise import prove_premise
-from profiles import Declaration, InvalidTarget, Profile, decimal_text, exact_text, to_exact
+from profiles import Declaration, InvalidTarget, Profile, decimal_text, exact_text
 from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA, Hypothesis
+from profiles.numbers import to_number, to_target
 
 #: Called once a step; yields the statistics of all records, in batches.
 Batches = Callable[[], Iterable[Mapping[str, ArrayLike | Column]]]
@@ -57,10 +58,8 @@ def calibrate_noise_for_size(
     Raises :class:`InvalidTarget` (M ≤ 0, M > n, an M that no noise reaches), :class:`Infeasible`, :class:`Undecided`,
     :class:`InvalidData`, :class:`InvalidArgument`.
     """
-    target, exact_tolerance = to_target(target_epsilon), to_tolerance(tolerance)
-    goal = to_exact(size, "the sample size")
-    if goal <= 0:
-        raise InvalidTarget(f"the sample size must be positive, but {exact_text(goal)} was found; give a positive number")
+    target, exact_tolerance = to_target(target_epsilon, "(0, 1000000]"), to_tolerance(tolerance)
+    goal = to_number(size, "the sample size", "(0, inf)", "give a positive number", InvalidTarget)
     family = make_template(template, proportions)
     least = calibrate_noise(template, "uniform", target, constants={"rate": 1}, proportions=proportions, tolerance=Fraction(1, 10**9))
     rule = make_rule("privacy-constrained", template, target_epsilon=target)

@@ -9,8 +9,9 @@ from itertools import pairwise, product
 
 import sympy
 
-from profiles import InvalidArgument, Parameter, PDPError, Profile, exact_text, to_exact
+from profiles import InvalidArgument, Parameter, PDPError, Profile
 from profiles.balls import ball, working_precision
+from profiles.numbers import to_number
 from profiles.profile import Part
 from profiles.suggestions import suggest
 from profiles.terms import Term, number, substitute, symbol
@@ -116,11 +117,7 @@ def make_template(profile: Profile, proportions: Mapping[str, object] | None) ->
             f"proportions for {', '.join(sorted(free))} were expected, but those for {', '.join(sorted(map(str, proportions))) or 'none'} "
             "were found; give one for each parameter without a number"
         )
-    exact = {name: to_exact(value, f"the proportion of {name}") for name, value in proportions.items()}
-    for name, value in exact.items():
-        if value <= 0:
-            raise InvalidArgument(f"the proportion of {name} must be above 0, but {exact_text(value)[:40]} was found; correct it")
-    return Template(profile, exact)
+    return Template(profile, {name: to_number(value, f"the proportion of {name}", "(0, inf)") for name, value in proportions.items()})
 
 
 def _names(profile: Profile) -> set[str]:

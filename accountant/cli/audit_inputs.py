@@ -15,7 +15,7 @@ from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
 from profiles.files import read_text
 from profiles.mechanisms.datasets import to_weights
-from profiles.numbers import to_exact, to_integer
+from profiles.numbers import round_down, to_exact, to_integer
 from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
 from profiles.strict_json import read_json
 from profiles.suggestions import suggest, suggest_file
@@ -92,13 +92,8 @@ def obvious_pair(mechanism: Any, profile: Profile) -> tuple[Any, Any]:
             "an audit needs two neighboring data sets, and this mechanism does not say what its records are; give --dataset D --neighbor D2"
         )
     record = np.zeros((1, dimension))
-    record[0, 0] = _at_most(to_exact(radius, "the radius"))
+    record[0, 0] = round_down(to_exact(radius, "the radius"))
     return record, np.zeros((0, dimension))
-
-
-def _at_most(value: Fraction) -> float:
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else float(np.nextafter(nearest, -np.inf))
 
 
 def parse_samples(text: str) -> int:

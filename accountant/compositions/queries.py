@@ -13,13 +13,12 @@ from accountant.compositions.engine import bound_delta, bound_epsilon, make_cert
 from accountant.compositions.events import MOST_BITS, MOST_EPSILON, Composition, Direction
 from accountant.compositions.grids import LEAST_EPSILON
 from profiles import Infeasible, InvalidArgument, NotReplayed, Undecided, decimal_text, to_exact
-from profiles.numbers import shorten
+from profiles.numbers import to_number
 from proofs_check.certificates import check_text
 
 DIGITS = 12
 UNBOUNDED = "unbounded"
 DEFAULT_GAP = Fraction(1, 1000)
-_SMALLEST_GAP = Fraction(1, 10**13)
 #: Points that were asked for last are kept: a guarantee is often told more than once.
 _KEPT = 256
 
@@ -162,26 +161,17 @@ def require_bounded(upper: Fraction | None, composition: Composition, delta: Fra
 
 def to_delta(value: object) -> Fraction:
     """Return δ as an exact number in [0, 1). Raises :class:`profiles.InvalidNumber`, :class:`InvalidArgument`."""
-    exact = to_exact(value, "delta")
-    if not 0 <= exact < 1:
-        raise InvalidArgument(f"delta must lie in [0, 1), but {shorten(exact)} was found; give a probability such as 1e-5")
-    return _require_short(exact, "delta")
+    return _require_short(to_number(value, "delta", "[0, 1)", "give a probability such as 1e-5"), "delta")
 
 
 def to_epsilon(value: object) -> Fraction:
     """Return ε as an exact number from 0 to 10000. Raises :class:`profiles.InvalidNumber`, :class:`InvalidArgument`."""
-    exact = to_exact(value, "epsilon")
-    if not 0 <= exact <= MOST_EPSILON:
-        raise InvalidArgument(f"epsilon must lie from 0 to {MOST_EPSILON}, but {shorten(exact)} was found; give a number of nats such as 1")
-    return _require_short(exact, "epsilon")
+    return _require_short(to_number(value, "epsilon", f"[0, {MOST_EPSILON}]", "give a number of nats such as 1"), "epsilon")
 
 
 def to_gap(value: object) -> Fraction:
     """Return a gap as an exact number in [1e-13, 1). Raises :class:`profiles.InvalidNumber`, :class:`InvalidArgument`."""
-    exact = to_exact(value, "the gap")
-    if not _SMALLEST_GAP <= exact < 1:
-        raise InvalidArgument(f"the gap must lie in [1e-13, 1), but {shorten(exact)} was found; give for example 1e-3")
-    return _require_short(exact, "the gap")
+    return _require_short(to_number(value, "the gap", "[1e-13, 1)", "give for example 1e-3"), "the gap")
 
 
 def _smaller(left: Fraction | None, right: Fraction) -> Fraction:

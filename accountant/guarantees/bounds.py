@@ -18,7 +18,7 @@ from proofs_check.admission import well_defined_claim
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions.assumption_9_nonzero import find_loss
 from proofs_check.prover.explore import candidates
-from proofs_check.suprema.bound import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound, bound_sampled, to_gap
+from proofs_check.suprema.bound import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound, bound_sampled, to_relative_gap
 
 _MOST_RECORDS = 100
 _CONSTRAINED = "the constraint of Problem 7 holds at every record"
@@ -55,7 +55,7 @@ def bound_epsilon(
     refuse_oracle(rule)
     if rule.q is not None:
         return bound_sampled(profile, rule.q, relative_gap, budget=budget, accept_wider=accept_wider, well_defined_claim=well_defined_claim)
-    to_gap(relative_gap, budget)
+    to_relative_gap(relative_gap, budget)
     if rule.target_epsilon is None:
         raise InvalidSampling(f"the rule {rule.name!r} has neither a q nor a target epsilon; make it with make_rule")
     return _bound_constrained(profile, rule.target_epsilon, premises or {})

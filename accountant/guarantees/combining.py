@@ -17,6 +17,7 @@ from accountant.guarantees.measures import (
     compose_losses,
     describe_events,
     describe_losses,
+    describe_measure,
     describe_rate,
     group_composition,
     group_losses,
@@ -180,7 +181,7 @@ def group(guarantee: Guarantee, size: object) -> Guarantee:
         guarantee.subject,
         grouped,
         source="docs/protection.md, Theorem 1",
-        conclusion=f"k = {count}: {_describe(grouped)}",
+        conclusion=f"k = {count}: {describe_measure(grouped)}",
         parents=(guarantee,),
         supposes=(AT_MOST_RECORDS.about(most=count), ONE_USER),
         closes={
@@ -229,16 +230,12 @@ def change_neighbors(guarantee: Guarantee, neighbors: Neighbors | str) -> Guaran
         guarantee.subject,
         made,
         source=f"docs/protection.md, Theorem {theorem}",
-        conclusion=f"{after.describe()}: {_describe(made)}",
+        conclusion=f"{after.describe()}: {describe_measure(made)}",
         parents=(guarantee,),
         supposes=supposes,
         protection=after,
         call=_CHANGED.record(neighbors=after.neighbors),
     )
-
-
-def _describe(bound: Losses | CurveBound) -> str:
-    return describe_losses(bound) if isinstance(bound, Losses) else describe_events(bound.composition)
 
 
 def _require_measure(guarantee: Guarantee) -> Losses | CurveBound:

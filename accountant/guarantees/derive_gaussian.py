@@ -31,6 +31,7 @@ from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
 from profiles import Declaration, InvalidSampling, Profile, decimal_text, exact_text
 from profiles.files import to_declaration
 from profiles.hypotheses import EXACT_REALS
+from profiles.numbers import to_number
 from profiles.terms import number
 
 
@@ -210,8 +211,8 @@ def derive_weights(
     declaration = to_declaration(reference)
     profile = declaration.profile
     target = to_gaussian_target(target_epsilon, target_delta, steps)
-    if scale is not None and scale <= 0:
-        raise InvalidSampling("the scale of weights must be positive, but another number was found; give a positive number")
+    if scale is not None:
+        to_number(scale, "the scale of weights", "(0, inf)", "give a positive number", InvalidSampling)
     rule = make_gaussian_rule(target.epsilon, target.delta, target.steps, scale)
     hypotheses = tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses)))
     guarantee = prove_run(bound_by_table(profile, hypotheses, rule=rule), declaration.mechanism)

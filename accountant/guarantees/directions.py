@@ -26,7 +26,7 @@ from profiles.hypotheses import (
     as_hypotheses,
     attribute,
 )
-from profiles.numbers import shorten
+from profiles.numbers import to_number
 from profiles.presenting.describing import describe_wholly
 from profiles.protection import RECORDS, Neighbors, Unit, read_protection
 from profiles.terms import Term, number, symbol, to_text
@@ -270,7 +270,4 @@ def _bound_coming(remove: Profile, add: Profile | None, q: Term, gap: object, ce
 
 
 def _read_delta(value: object) -> Fraction:
-    exact = to_exact(value, "delta")
-    if not 0 <= exact <= 1:
-        raise InvalidNumber(f"delta must lie in [0, 1], but {shorten(exact)} was found; give a probability")
-    return exact
+    return to_number(value, "delta", "[0, 1]", "give a probability", InvalidNumber)

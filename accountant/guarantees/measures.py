@@ -9,14 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
-from math import isqrt
 
 from accountant.amplification import amplify_add, amplify_remove
 from accountant.compositions.events import Composition, Event, MechanismKind, make_event
 from accountant.rules import SamplingRule
 from profiles import InvalidArgument, Profile, decimal_text, exact_text
 from profiles.balls import ball, upper_fraction, working_precision
-from profiles.numbers import shorten
+from profiles.numbers import decimal_above, exact_root, to_number
 from profiles.protection import Neighbors, Protection
 from proofs_check.suprema.bound import EpsilonBound
 
@@ -124,7 +123,7 @@ class Losses:
         Raises :class:`InvalidArgument`.
         """
         remove, add = _round_loss(self.remove), None if self.add is None else _round_loss(self.add)
-        going, coming = _round_up(self.delta_remove), _round_up(self.delta_add)
+        going, coming = decimal_above(self.delta_remove, _DIGITS), decimal_above(self.delta_add, _DIGITS)
         if max(going, coming) >= 1:
             raise InvalidArgument(
                 "a privacy curve was asked for, but the delta of the guarantee is 1, which promises nothing; take a smaller one"
@@ -227,8 +226,7 @@ def sample_composition(composition: Composition, rate: Fraction) -> Composition:
 
     Raises :class:`InvalidArgument` for a rate outside (0, 1], and where the composition is not known to be one use.
     """
-    if not 0 < rate <= 1:
-        raise InvalidArgument(f"a sampling probability must lie in (0, 1], but {shorten(rate)} was found; correct it")
+    to_number(rate, "a sampling probability", "(0, 1]")
     before = as_one_use(composition)
     return Composition(composition.name, (replace(before, sampling_probability=before.sampling_probability * rate),))
 
@@ -239,7 +237,7 @@ def as_one_use(composition: Composition) -> Event:
     if len(events) == 1 and events[0].count == 1:
         return events[0]
     if all(event.mechanism is MechanismKind.GAUSSIAN and event.sampling_probability == 1 for event in events):
-        noise = _root(1 / sum((event.count / event["noise_multiplier"] ** 2 for event in events), Fraction(0)))
+        noise = exact_root(1 / sum((event.count / event["noise_multiplier"] ** 2 for event in events), Fraction(0)))
         if noise is not None:
             return make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": noise})
     raise InvalidArgument(
@@ -266,7 +264,7 @@ def group_composition(composition: Composition, size: int) -> Composition:
             return Composition(composition.name, (make_event(MechanismKind.LAPLACE, {"scale": first["scale"] / size}),))
         if all(event.mechanism in _PURE for event in events):
             whole = sum((event.count * _PURE[event.mechanism](event) for event in events), Fraction(0))
-            return Composition(composition.name, (make_event(MechanismKind.PURE, {"epsilon": _round_up(size * whole)}),))
+            return Composition(composition.name, (make_event(MechanismKind.PURE, {"epsilon": decimal_above(size * whole, _DIGITS)}),))
     raise InvalidArgument(
         f"a curve for {size} steps between neighbors was asked for, but for {describe_events(composition)[:100]} none is known; take a "
         "point of the curve first"
@@ -299,11 +297,15 @@ def describe_events(composition: Composition) -> str:
     return "; ".join(event.describe() for event in composition.events)
 
 
+def describe_measure(bound: Losses | CurveBound) -> str:
+    """Return the losses or the events of a measure in words."""
+    return describe_losses(bound) if isinstance(bound, Losses) else describe_events(bound.composition)
+
+
 def describe_rate(rate: Fraction, bound: Losses | CurveBound) -> str:
     """Return what a sample of this rate leaves, in words."""
-    if isinstance(bound, Losses):
-        return f"p = {decimal_text(rate, 17, round_up=True)}: {describe_losses(bound)}"
-    return f"p = {exact_text(rate)}: {describe_events(bound.composition)}"
+    shown = decimal_text(rate, 17, round_up=True) if isinstance(bound, Losses) else exact_text(rate)
+    return f"p = {shown}: {describe_measure(bound)}"
 
 
 def _rounded(delta: Fraction, exponents: Sequence[Fraction]) -> Fraction:
@@ -316,14 +318,5 @@ def _rounded(delta: Fraction, exponents: Sequence[Fraction]) -> Fraction:
     return _ONE if end is None else min(_ONE, end)
 
 
-def _root(value: Fraction) -> Fraction | None:
-    root = Fraction(isqrt(value.numerator), isqrt(value.denominator))
-    return root if root**2 == value else None
-
-
 def _round_loss(value: Fraction) -> Fraction:
-    return max(_round_up(value), _LEAST_LOSS) if value else value
-
-
-def _round_up(value: Fraction) -> Fraction:
-    return Fraction(decimal_text(value, _DIGITS, round_up=True))
+    return max(decimal_above(value, _DIGITS), _LEAST_LOSS) if value else value

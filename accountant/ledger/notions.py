@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from accountant.ledger.amounts import BITS, CostGrid
 from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.arrays import Integers
 from profiles.notions import ProfileNotion
+from profiles.numbers import root_above
 from profiles.suggestions import describe_unknown
 from profiles.terms import Term, number, rebuild, substitute
 from profiles.variables import WEIGHT
@@ -109,9 +109,7 @@ def root_up(value: Fraction) -> Fraction:
     >>> root_up(Fraction(9, 4))
     Fraction(3, 2)
     """
-    scaled = -((-value.numerator << 160) // value.denominator)
-    root = isqrt(scaled)
-    return Fraction(root + (root * root < scaled), 2**80)
+    return root_above(value, 2**80)
 
 
 def _drop_ones(term: Term) -> Term:

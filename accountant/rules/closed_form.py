@@ -19,6 +19,7 @@ from accountant.rules.coreset import coreset_term
 from profiles import InvalidNumber, InvalidSampling, Profile, exact_text, to_exact
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import constant_value, exact_value
+from profiles.numbers import to_number
 from profiles.structure import split_weight
 from profiles.terms import Term, number, to_text
 from proofs_check.enclosures import Enclosure
@@ -95,10 +96,7 @@ def coreset_l1_epsilon(
     (6.104779, {'z': Fraction(4, 1)})
     """
     given = {"iterations": iterations, "beta_count": beta_count, "beta_sum": beta_sum, "radius": radius, "m": m, "n": n, "mean": mean}
-    values = {name: to_exact(value, f"the constant {name}") for name, value in given.items()}
-    for name, value in values.items():
-        if value <= 0:
-            raise InvalidNumber(f"the constant {name} must be above 0, but {exact_text(value)[:40]} was found; correct it")
+    values = {name: to_number(value, f"the constant {name}", "(0, inf)", error=InvalidNumber) for name, value in given.items()}
     share = to_exact(lam, "the constant lam")
     if not 0 < share <= 1:
         raise InvalidSampling(

@@ -11,7 +11,7 @@ from accountant.rules.variance import refuse_oracle
 from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaration, parse_expression, to_exact
 from profiles.grammar import is_name
 from profiles.hypotheses import FEASIBLE_WEIGHTS, IN_RANGE, IS_NORM, PUBLIC_CENTRE, PUBLIC_CONSTANTS, TARGET_FIXED, Hypothesis, name_range
-from profiles.numbers import exact_text
+from profiles.numbers import to_number
 from profiles.suggestions import suggest
 from profiles.terms import RESERVED, Term, free_symbols, number, substitute
 from proofs_check.suprema.feasibility import check_probability, shown
@@ -175,9 +175,7 @@ def make_rule(
     if name == "privacy-constrained":
         if target_epsilon is None:
             raise InvalidSampling("the rule 'privacy-constrained' needs a target epsilon; give it")
-        target = to_exact(target_epsilon, "the target epsilon")
-        if target <= 0:
-            raise InvalidTarget(f"the target epsilon must be above 0, but {exact_text(target)[:40]} was found; give a positive number")
+        target = to_number(target_epsilon, "the target epsilon", "(0, inf)", "give a positive number", InvalidTarget)
         return SamplingRule(name, None, (), entry.hypotheses, entry.source, target)
     q = entry.build(profile, exact, statistic)
     if q is not None:
@@ -257,13 +255,7 @@ def _check_names(entry: RuleEntry, given: Mapping[str, Fraction]) -> None:
 
 
 def _check_range(entry: RuleEntry, key: str, value: Fraction) -> None:
-    if key == "lam":
-        if not 0 <= value <= 1:
-            raise InvalidSampling(
-                f"the constant lam of {entry.name!r} must lie in [0, 1], but {exact_text(value)[:40]} was found; correct it"
-            )
-    elif value <= 0:
-        raise InvalidSampling(f"the constant {key} of {entry.name!r} must be above 0, but {exact_text(value)[:40]} was found; correct it")
+    to_number(value, f"the constant {key} of {entry.name!r}", "[0, 1]" if key == "lam" else "(0, inf)", error=InvalidSampling)
 
 
 def _listed(names: Iterable[str]) -> str:

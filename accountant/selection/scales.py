@@ -16,7 +16,7 @@ from accountant.columns.domain import as_columns
 from accountant.selection.mu_lookup import prepare_shifts
 from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles.errors import InvalidTarget
-from profiles.numbers import decimal_text, exact_text, to_exact
+from profiles.numbers import decimal_text, exact_text, to_number
 
 Batches = Callable[[], Iterable[Mapping[str, Any]]]
 #: Halvings of log λ between its ends, digits of λ, and how far below all of the table it may lie.
@@ -40,9 +40,7 @@ def find_scale(weights: TabulatedWeights, size: object, batches: Batches) -> Sca
 
     Raises :class:`InvalidTarget` for a size of at most 0, above the number of records, and below that of the largest weights.
     """
-    goal = to_exact(size, "the target size")
-    if goal <= 0:
-        raise InvalidTarget(f"the target size must be positive, but {exact_text(goal)} was found; give a positive number")
+    goal = to_number(size, "the target size", "(0, inf)", "give a positive number", InvalidTarget)
     names = tuple(item.name for item in weights.premise.profile.record)
 
     def measure(scale: Fraction) -> tuple[float, int]:

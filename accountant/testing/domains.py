@@ -11,9 +11,9 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
-from profiles.mechanisms.datasets import check_radius, compute_norms, float_at_most
+from profiles.mechanisms.datasets import check_radius, compute_norms
 from profiles.mechanisms.interface import require_norm, to_dimension
-from profiles.numbers import to_exact
+from profiles.numbers import round_down, to_exact
 
 #: A computed point is this much shorter than the radius where it had to be scaled: more than the rounding of norm and product.
 _MARGIN = 1 - 2.0**-40
@@ -61,7 +61,7 @@ class RecordBall:
 
     def largest(self) -> float:
         """Return the largest float that is not above the radius."""
-        return float_at_most(self.radius)
+        return round_down(self.radius)
 
     def confine(self, point: Floats) -> Floats:
         """Return the point itself where it is inside, else the point scaled to just below the radius, shape (d,)."""

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from profiles.errors import InvalidArgument
+from profiles.numbers import to_number
 from profiles.suggestions import suggest
 
 #: The options of :func:`proofs_check.audit.audit` that an assertion passes on.
@@ -107,8 +108,8 @@ def divide(confidence: Fraction, tests: int, *, at_least: Fraction | None = None
     (Fraction(1, 1000), Fraction(1, 10000))
     """
     for level in (confidence, at_least):
-        if level is not None and not 0 < level < 1:
-            raise InvalidArgument(f"the confidence must lie in (0, 1), but {float(level):g} was found; give for example 0.99")
+        if level is not None:
+            to_number(level, "the confidence", "(0, 1)", "give for example 0.99")
     if tests < 1:
         raise InvalidArgument(f"the error must be divided among at least 1 test, but {tests} was found; give the number of tests")
     share = (1 - confidence) / tests

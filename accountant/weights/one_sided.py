@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.amplification import BITS, round_outward, to_target
+from accountant.amplification import BITS, MOST_EPSILON, round_outward
 from accountant.weights.precise import optimal_weight, specialise
 from profiles import Infeasible, Profile, Undecided, decimal_text, exact_text
 from profiles.balls import ball, working_precision
-from profiles.numbers import bisect, shorten
+from profiles.numbers import bisect, shorten, to_target
 from profiles.terms import Term, number, substitute, to_text
 from profiles.variables import WEIGHT
 from proofs_check.admission import admit
@@ -60,7 +60,7 @@ def feasible_weights(
     >>> found.least_text(), found.most_text()
     ('1.0523956965', '4.45455066055')
     """
-    target = to_target(target_epsilon)
+    target = to_target(target_epsilon, f"(0, {MOST_EPSILON}]")
     least = _least_weight(add, target, record)
     best = optimal_weight(remove, target, record, digits)
     if best.infinite:

@@ -21,7 +21,7 @@ from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_l
 from profiles.balls import upper_fraction, working_precision
 from profiles.errors import Infeasible, InvalidData, InvalidProfile, Undecided
 from profiles.grammar import parse_expression
-from profiles.numbers import decimal_text, exact_text, to_exact, to_integer
+from profiles.numbers import decimal_text, exact_text, to_exact, to_integer, to_target
 from profiles.profile import Profile
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy
@@ -29,7 +29,7 @@ from profiles.variables import Parameter
 from profiles.views import show_html, show_picture, show_text
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_9, assumption_11
-from proofs_check.conditions.context import Context, to_target
+from proofs_check.conditions.context import Context
 from proofs_check.conditions.strong_convexity import bound_constant
 from proofs_check.enclosures import Enclosure
 from proofs_check.prover.pointwise import as_ball, value_at

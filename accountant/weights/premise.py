@@ -11,14 +11,14 @@ from fractions import Fraction
 
 from accountant.weights.fast import ConvexityPremise
 from profiles.errors import Infeasible, InvalidProfile, Undecided
-from profiles.numbers import decimal_text, exact_text
+from profiles.numbers import decimal_text, exact_text, to_target
 from profiles.profile import Profile
 from profiles.structure import affine_in_one, split_weight
 from profiles.symbolic import from_sympy
 from proofs_check.admission import admit
 from proofs_check.branch_and_bound import minimum_enclosure
 from proofs_check.conditions import assumption_8
-from proofs_check.conditions.context import Context, to_target
+from proofs_check.conditions.context import Context
 from proofs_check.prover.effort import within
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.applications.dpsgd.losses import RecordColumns, lengths, residuals, steepness
-from accountant.applications.dpsgd.noise import find_noise, to_target
+from accountant.applications.dpsgd.noise import find_noise, to_noise_target
 from accountant.applications.dpsgd.rules import RULES
 from accountant.weights.gaussian.many_steps import find_weight
 from accountant.weights.gaussian.one_step import OneStep
@@ -127,7 +127,7 @@ def run_scheme(task: Task) -> list[Row]:
     rate = Fraction(f"{m / total:.{_DIGITS}g}")
     if rate >= 1:
         return []
-    found = find_noise(to_target(problem.epsilon, DELTA, STEPS, rate))
+    found = find_noise(to_noise_target(problem.epsilon, DELTA, STEPS, rate))
     multiplier = float(found.noise)
     return [{"rate": float(rate), "multiplier": multiplier, "sigma": multiplier * problem.clip / float(rate)}]
 

@@ -21,7 +21,8 @@ from fractions import Fraction
 import numpy as np
 
 from profiles.arrays import Floats, ignore_flags
-from profiles.mechanisms.datasets import find_reach, float_at_most
+from profiles.mechanisms.datasets import find_reach
+from profiles.numbers import round_down
 
 _ROWS = 2**12
 SLACK = Fraction(1, 2**30)
@@ -73,7 +74,7 @@ def project_records(points: Floats, p: float, radius: Fraction) -> Floats:
     >>> project_records(np.array([[3.0, -4.0], [0.5, 0.0]]), 2, Fraction(1)).tolist()
     [[0.6000000000000001, -0.8], [0.5, 0.0]]
     """
-    bound = float_at_most(radius)
+    bound = round_down(radius)
     result = points
     with np.errstate(all="ignore"):
         for start in range(0, len(points), _ROWS):

@@ -11,7 +11,7 @@ import numpy as np
 
 from profiles.arrays import Floats, ignore_flags
 from profiles.errors import InvalidArgument, InvalidData
-from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.numbers import ExactLike, exact_text, round_down, to_exact, to_number
 from profiles.private import hide_length, list_values, name_type
 
 _COLUMNS = 2**12  # terms of one of NumPy's sums of products: longer ones are cut at places that depend on the other rows
@@ -161,7 +161,7 @@ def find_reach(points: Floats) -> float:
 @ignore_flags
 def require_norms(points: Floats, p: float, radius: ExactLike) -> None:
     """Refuse records outside the declared domain like :func:`norms_within`, without keeping their norms."""
-    bound = float_at_most(to_exact(radius, "the radius"))
+    bound = round_down(to_exact(radius, "the radius"))
     for start in range(0, len(points), _ROWS):
         rows = points[start : start + _ROWS]
         if p != 2 or find_reach(rows) > bound:  # a bound that is cheap and clear of rounding settles most blocks
@@ -178,7 +178,7 @@ def norms_within(points: Floats, p: float, radius: ExactLike, *, first_row: int 
     """
     bound = to_exact(radius, "the radius")
     norms = compute_norms(points, p)
-    bad = norms > float_at_most(bound)
+    bad = norms > round_down(bound)
     if bad.any():
         row = int(bad.argmax())
         raise InvalidData(
@@ -187,15 +187,6 @@ def norms_within(points: Floats, p: float, radius: ExactLike, *, first_row: int 
             private=list_values([(first_row + row, float(norms[row]))]),
         )
     return norms
-
-
-def float_at_most(value: Fraction) -> float:
-    """Return the largest float that is not above ``value``: a float exceeds it exactly where it exceeds ``value``."""
-    try:
-        rounded = float(value)
-    except OverflowError:
-        return math.nextafter(math.inf, 0) if value > 0 else -math.inf
-    return rounded if Fraction(rounded) <= value else math.nextafter(rounded, -math.inf)
 
 
 def require_finite(values: Floats, what: str) -> Floats:
@@ -213,9 +204,7 @@ def add_up(compute: Callable[[], Floats], what: str) -> Floats:
 
 def check_radius(radius: object) -> None:
     """Refuse a radius that is not a positive number, or below ``LEAST_RADIUS``."""
-    exact = to_exact(radius, "the radius")
-    if exact <= 0:
-        raise InvalidArgument(f"the radius of the record domain must be positive, but {exact_text(exact)} was found; give a positive one")
+    exact = to_number(radius, "the radius of the record domain", "(0, inf)", "give a positive one")
     if exact < Fraction(LEAST_RADIUS):
         raise InvalidArgument(
             "the radius of the record domain must be at least 2**-1000, but a smaller one was found, where binary64 cannot tell norms; "

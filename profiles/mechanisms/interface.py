@@ -18,7 +18,7 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import BALLS_ENCLOSE, EXACT_REALS, IEEE_ROUNDING, Hypothesis
-from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
+from profiles.numbers import ExactLike, round_up, to_exact, to_integer, to_number
 from profiles.profile import Profile
 from profiles.randomness.forks import require_home
 from profiles.randomness.system import SystemBits
@@ -161,9 +161,7 @@ def require_positive(value: object, what: str) -> None:
     """Refuse anything but a positive exact number or the word ``"positive"``."""
     if isinstance(value, str) and value == POSITIVE:
         return
-    exact = to_exact(value, what)
-    if exact <= 0:
-        raise InvalidArgument(f"{what} must be positive, but {exact_text(exact)} was found; give a positive number")
+    to_number(value, what, "(0, inf)", "give a positive number")
 
 
 def to_dimension(value: object) -> int:
@@ -189,9 +187,7 @@ def noise_scale(value: ExactLike, what: str) -> float:
 
     Raises :class:`InvalidArgument` where the scale is not a number but any positive real, or above ``MOST_NOISE``.
     """
-    exact = exact_scale(value, what)
-    rounded = float(exact)
-    return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
+    return round_up(exact_scale(value, what))
 
 
 def exact_scale(value: ExactLike, what: str) -> Fraction:

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.errors import InvalidData
 from profiles.mechanisms.datasets import WeightedData
+from profiles.numbers import round_up
 from profiles.private import list_values
 from profiles.randomness.rounded import Grid
 from profiles.randomness.rounded.ieee import power_of_two
@@ -70,9 +71,7 @@ class SumUnit:
         >>> SumUnit.of(Grid.of(Fraction(3)))
         Unit(exponent=-39, most=3377699720527872.0)
         """
-        limit = MOST_RATIO * grid.scale / grid.h_f
-        nearest = float(limit)
-        return cls(grid.fine, nearest if nearest >= limit else math.nextafter(nearest, math.inf))
+        return cls(grid.fine, round_up(MOST_RATIO * grid.scale / grid.h_f))
 
 
 @ignore_flags

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from profiles.errors import InvalidArgument, InvalidProfile, MissingExtra
-from profiles.numbers import exact_text, to_exact
+from profiles.numbers import exact_text, to_exact, to_number
 from profiles.presenting.elements import make, serialise
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 
@@ -88,9 +88,7 @@ def plot_profile(profile: Profile, records: Sequence[Mapping[str, object]] | Non
         raise InvalidProfile(
             f"a picture needs numbers for all parameters, but {', '.join(free)} has none; use with_parameters({free[0]}=1)"
         )
-    top = to_exact(largest, "the largest weight")
-    if top <= 1:
-        raise InvalidArgument(f"the largest weight of a picture must be above 1, but {exact_text(top)[:40]} was found; give a larger one")
+    top = to_number(largest, "the largest weight of a picture", "(1, inf)", "give a larger one")
     shown = _spread(profile) if records is None else [_read(profile, record) for record in records]
     if not 1 <= len(shown) <= len(COLOURS):
         raise InvalidArgument(f"a picture shows 1 to {len(COLOURS)} records, but {len(shown)} were given; give fewer, or leave them out")

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from profiles.balls import ball, upper_fraction, working_precision
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
-from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.numbers import ExactLike, exact_text, to_exact, to_number
 from profiles.profile import Profile
 from profiles.variables import WEIGHT
 from proofs_check.enclosures import Enclosure
@@ -36,13 +36,10 @@ class Claim:
     private: str = ""
 
     def __init__(self, epsilon: ExactLike, delta: ExactLike = 0, *, one_sided: bool = False, source: str = "", private: str = "") -> None:
-        exact, slack = to_exact(epsilon, "the claimed epsilon"), to_exact(delta, "delta")
-        if exact < 0:
-            raise InvalidNumber(f"the claimed epsilon must be at least 0, but {exact_text(exact)} was found; give a number of nats")
+        exact = to_number(epsilon, "the claimed epsilon", "[0, inf)", "give a number of nats", InvalidNumber)
+        slack = to_number(delta, "delta", "[0, 1)", "give a probability", InvalidNumber)
         if exact > _LARGEST:
             raise InvalidNumber("a claimed epsilon above 1e300 nats claims nothing that runs could refute; give a smaller number")
-        if not 0 <= slack < 1:
-            raise InvalidNumber(f"delta must lie in [0, 1), but {exact_text(slack)} was found; give a probability")
         object.__setattr__(self, "epsilon", exact)
         object.__setattr__(self, "delta", slack)
         object.__setattr__(self, "one_sided", one_sided)

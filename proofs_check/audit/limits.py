@@ -10,6 +10,7 @@ from scipy.stats import beta, binom
 
 from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument, Undecided
+from profiles.numbers import to_number
 
 _BITS = 128
 _STEPS = 200
@@ -111,5 +112,4 @@ def epsilon_of_guesses(right: int, wrong: int, alpha: Fraction, *, outputs: int 
 def _check(successes: int, trials: int, alpha: Fraction) -> None:
     if not 0 <= successes <= trials:
         raise InvalidArgument(f"successes must lie between 0 and {trials}, but {successes} was found; count them again")
-    if not 0 < alpha < 1:
-        raise InvalidArgument(f"the error must lie in (0, 1), but {float(alpha):g} was found; give a confidence between 0 and 1")
+    to_number(alpha, "the error", "(0, 1)", "give a confidence between 0 and 1")

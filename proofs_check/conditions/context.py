@@ -10,7 +10,6 @@ from functools import cached_property
 import sympy
 
 from profiles.errors import InvalidTarget
-from profiles.numbers import exact_text, to_exact
 from profiles.profile import Profile
 from profiles.symbolic import to_rational
 from profiles.terms import Term
@@ -27,19 +26,6 @@ from proofs_check.results import Tree
 
 #: Work for deciding branches, in nominal seconds.
 SECONDS = 1.0
-
-MAX_TARGET = Fraction(10**6)
-MIN_TARGET = Fraction(1, 10**300)
-
-
-def to_target(value: object) -> Fraction:
-    """Return a target ε* > 0 as an exact number. Raises :class:`InvalidTarget` outside [1e-300, 1e6]."""
-    target = to_exact(value, "the target epsilon")
-    if target <= 0:
-        raise InvalidTarget(f"the target epsilon must be positive, but {exact_text(target)} was found; give a number above 0 (in nats)")
-    if not MIN_TARGET <= target <= MAX_TARGET:
-        raise InvalidTarget("the target epsilon must lie between 1e-300 and 1e6 nats; no mechanism is usefully described outside")
-    return target
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from flint import acb, arb
 
 from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, to_exact
+from profiles.numbers import ExactLike, to_exact, to_number
 from proofs_check.exact.enclosed import Enclosed, enclose_ball
 from proofs_check.exact.lines import Line, Stretch, as_ball, to_fmpq
 from proofs_check.exact.quadrature import RELATIVE, Integrand, Tail, integrate
@@ -182,10 +182,7 @@ def gaussian(sigma: ExactLike, shift: ExactLike = 0) -> Density:
 
 
 def _read_scale(scale: ExactLike) -> Fraction:
-    exact = to_exact(scale, "the scale")
-    if exact <= 0:
-        raise InvalidArgument("the scale of a law must be positive, but another number was found; give a positive one")
-    return exact
+    return to_number(scale, "the scale of a law", "(0, inf)", "give a positive one")
 
 
 def clamp(density: Density, low: ExactLike, high: ExactLike) -> Density:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from flint import arb, fmpz, fmpz_poly
+from flint import arb, fmpz_poly
 
 from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
-from profiles.numbers import ExactLike, round_down, round_up, to_exact
+from profiles.numbers import ExactLike, exact_root, round_down, round_up, to_exact
 from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_bounds
 
 #: Polynomials of a higher degree are refused: exponents without a coarse common unit would fill the memory.
@@ -299,10 +299,8 @@ def _sign(value: Exact) -> int:
 
 
 def _root(value: Exact, degree: int) -> Exact:
-    if isinstance(value, Fraction):
-        top, bottom = fmpz(value.numerator).root(degree), fmpz(value.denominator).root(degree)
-        if top**degree == value.numerator and bottom**degree == value.denominator:
-            return Fraction(int(top), int(bottom))
+    if isinstance(value, Fraction) and (root := exact_root(value, degree)) is not None:
+        return root
     raise InvalidArgument(
         f"e^(ε·s) must be exact, but the root of degree {degree} of e^ε that a score asks for is not rational; "
         "let scores be integer multiples of the sensitivity, give ε as a rational number, or e^ε as a power"

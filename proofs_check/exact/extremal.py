@@ -14,7 +14,7 @@ from flint import arb
 
 from profiles.balls import ball, working_precision
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, round_down, round_up, to_exact
+from profiles.numbers import ExactLike, round_down, round_up, to_number
 from proofs_check.exact.enclosed import Bounds, enclose_ball
 from proofs_check.exact.exponentials import Exact, ExpRational, Nats, near, raise_to, read_exact
 from proofs_check.exact.probabilities import Law, add, to_table
@@ -68,9 +68,7 @@ def renyi_divergence(p: Law, q: Law, order: ExactLike) -> Bounds:
     >>> renyi_divergence({"a": "1/2", "b": "1/2"}, {"a": "1/4", "b": "3/4"}, 2)
     Bounds(lower=0.2876820724517809, upper=0.28768207245178096)
     """
-    alpha = to_exact(order, "the order")
-    if alpha <= 0:
-        raise InvalidArgument(f"the order of a Rényi divergence must be positive, but {alpha!s:.40} was found; give a number above 0")
+    alpha = to_number(order, "the order of a Rényi divergence", "(0, inf)", "give a number above 0")
     left, right = to_table(p, "the first law"), to_table(q, "the second law")
     if left.exact is None or right.exact is None:
         raise InvalidArgument("Rényi divergences are computed for exact laws, but enclosures were found; give fractions or exponentials")

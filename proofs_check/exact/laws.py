@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 from profiles.errors import InvalidArgument, Undecided
-from profiles.numbers import ExactLike, to_exact
+from profiles.numbers import ExactLike, to_exact, to_number
 from proofs_check.exact.enclosed import Enclosed
 from proofs_check.exact.exponentials import Exact, ExpRational, Log, Nats, raise_to, read_exact
 from proofs_check.exact.probabilities import Law, add, mix, multiply, to_table
@@ -190,7 +190,4 @@ def _check_epsilon(epsilon: Nats) -> None:
 
 
 def _read_sensitivity(value: ExactLike) -> Fraction:
-    exact = to_exact(value, "the sensitivity")
-    if exact <= 0:
-        raise InvalidArgument(f"the sensitivity must be positive, but {exact!s:.40} was found; give the bound Δ of realised sensitivity")
-    return exact
+    return to_number(value, "the sensitivity", "(0, inf)", "give the bound Δ of realised sensitivity")

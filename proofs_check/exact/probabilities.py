@@ -40,7 +40,7 @@ class LawTable:
         return self.enclosed if self.exact is None else {outcome: widen(value) for outcome, value in self.exact.items()}
 
 
-def to_probability(value: object, what: str) -> Exact | Enclosed:
+def read_given(value: object, what: str) -> Exact | Enclosed:
     """Return a number as it was given: exact, or enclosed. Raises :class:`InvalidNumber`, and :class:`Undecided` for infinite balls."""
     if isinstance(value, Enclosed):
         return value
@@ -61,7 +61,7 @@ def to_table(law: object, what: str) -> LawTable:
         raise InvalidArgument(f"{what} must map outcomes to probabilities, but {type(law).__name__} was found; give a mapping")
     if not all(equals_itself(outcome) for outcome in law):
         raise InvalidArgument(f"an output must equal itself, but NaN was found in {what}; use None or a string where there is no number")
-    read = {outcome: to_probability(value, f"a probability of {what}") for outcome, value in law.items()}
+    read = {outcome: read_given(value, f"a probability of {what}") for outcome, value in law.items()}
     exact = {outcome: value for outcome, value in read.items() if not isinstance(value, Enclosed)}
     if len(exact) == len(read):
         if any(value < 0 for value in exact.values()):

@@ -10,7 +10,7 @@ from typing import cast
 
 from profiles.balls import working_precision
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, to_exact
+from profiles.numbers import ExactLike, to_number
 from proofs_check.exact.enclosed import Bounds, Enclosed
 from proofs_check.exact.exponentials import Exact, ExpRational, Nats, log_of, near, raise_to
 from proofs_check.exact.probabilities import Law, LawTable, to_table
@@ -116,10 +116,7 @@ def delta_of_tables(p: Law, q: Law, epsilon: Nats) -> tuple[Exact | Enclosed, Ex
 
 def to_delta(delta: object) -> Fraction:
     """Return δ. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    exact = to_exact(delta, "δ")
-    if not 0 <= exact <= 1:
-        raise InvalidArgument(f"δ must lie in [0, 1], but {exact!s:.40} was found; give a probability")
-    return exact
+    return to_number(delta, "δ", "[0, 1]", "give a probability")
 
 
 def to_threshold(epsilon: Nats) -> Exact:

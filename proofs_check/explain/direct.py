@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sympy
 
+from profiles.numbers import decimal_below
 from profiles.symbolic import from_sympy
 from profiles.terms import number, substitute, symbol
 from profiles.variables import Variable
 from proofs_check.explain.document import Formula, Piece, Prose
 from proofs_check.explain.normal_form import NONNEGATIVE, NormalForm, find_normal_form, to_product, to_sum
-from proofs_check.explain.rounding import down, enclose
+from proofs_check.explain.rounding import DIGITS, enclose
 from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, for_all, listed, neat, range_formula
 from proofs_check.explain.worst_box import Subdivision, lower_bound, subdivide
 from proofs_check.prover.goals import Goal
@@ -57,7 +58,7 @@ def _value(setting: Setting) -> Prose:
         return UNSEEN
     if ends[0] == ends[1]:
         return ("The left side is ", Formula((term, "=", number(ends[0])), ()), ".")
-    return ("In numbers, ", Formula((term, ">=", number(down(ends[0]))), ()), ".")
+    return ("In numbers, ", Formula((term, ">=", number(decimal_below(ends[0], DIGITS))), ()), ".")
 
 
 def _substitution(form: NormalForm) -> Prose:
@@ -95,13 +96,13 @@ def _facts(form: NormalForm) -> Prose:
     known: list[Piece] = []
     for atom, sign in form.facts:
         low = lower_bound(Goal(atom, form.box))
-        bound = (">=", number(down(low))) if low is not None and low > 0 else (">=" if sign == NONNEGATIVE else ">", ZERO)
+        bound = (">=", number(decimal_below(low, DIGITS))) if low is not None and low > 0 else (">=" if sign == NONNEGATIVE else ">", ZERO)
         known.append(Formula((from_sympy(atom), *bound), form.box))
     for coefficient in dict.fromkeys(s.coefficient for s in form.summands if any(p.could_extract_minus_sign() for p in s.coefficient.args)):
         term = from_sympy(coefficient)
         ends = enclose(term, {})
         if ends is not None:
-            known.append(Formula((term, ">=", number(down(ends[0]))), ()))
+            known.append(Formula((term, ">=", number(decimal_below(ends[0], DIGITS))), ()))
     return (" Here ", *listed(known), ".") if known else ()
 
 
@@ -125,7 +126,7 @@ def _allowed(tree: Tree) -> str:
 def _worst(setting: Setting, tree: Tree, found: Subdivision) -> Prose:
     box = tuple(Variable(name, lo, hi) for name, lo, hi in found.worst)
     rest = tuple(variable for variable in setting.goal.box if variable.name not in {side.name for side in box})
-    bound = number(down(found.bound)) if found.bound else ZERO
+    bound = number(decimal_below(found.bound, DIGITS)) if found.bound else ZERO
     shown = from_sympy(neat(setting.goal.expression))
     if found.boxes == 1:
         box = tuple(variable for variable in setting.goal.box if variable not in rest)

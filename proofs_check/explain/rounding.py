@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb
 
 from profiles.balls import interval, lower_fraction, upper_fraction, working_precision
-from profiles.numbers import decimal_text, exact_text, to_exact
+from profiles.numbers import decimal_above, decimal_below, exact_text
 from profiles.terms import Term, number
 from profiles.variables import Variable
 from proofs_check.enclosures import Enclosure
@@ -46,16 +46,6 @@ def is_short(value: Fraction) -> bool:
     return len(exact_text(value)) <= 2 * DIGITS
 
 
-def down(value: Fraction, digits: int = DIGITS) -> Fraction:
-    """Return a decimal of ``digits`` digits at or below a number."""
-    return to_exact(decimal_text(value, digits, round_up=False))
-
-
-def up(value: Fraction, digits: int = DIGITS) -> Fraction:
-    """Return a decimal of ``digits`` digits at or above a number."""
-    return to_exact(decimal_text(value, digits, round_up=True))
-
-
 def compare(larger: Term, smaller: Term, box: Sequence[Variable] = ()) -> tuple[tuple[str, Term], tuple[str, Term]] | None:
     """Return (sign, number) for both terms, with larger sign number > number sign smaller on a bounded box; None if not certain.
 
@@ -65,8 +55,8 @@ def compare(larger: Term, smaller: Term, box: Sequence[Variable] = ()) -> tuple[
     if ends[0] is None or ends[1] is None or ends[0][0] <= ends[1][1]:
         return None
     for digits in (DIGITS, 2 * DIGITS, 5 * DIGITS):
-        low = ends[0][0] if _is_exact(ends[0]) else down(ends[0][0], digits)
-        high = ends[1][1] if _is_exact(ends[1]) else up(ends[1][1], digits)
+        low = ends[0][0] if _is_exact(ends[0]) else decimal_below(ends[0][0], digits)
+        high = ends[1][1] if _is_exact(ends[1]) else decimal_above(ends[1][1], digits)
         if low > high:
             return ("=" if low == ends[0][1] else ">=", number(low)), ("=" if high == ends[1][0] else "<=", number(high))
     return None

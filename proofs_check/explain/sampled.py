@@ -5,12 +5,12 @@ from __future__ import annotations
 import sympy
 
 from profiles.errors import InvalidExpression
-from profiles.numbers import to_exact
+from profiles.numbers import decimal_below, to_exact
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.terms import number, symbol
 from proofs_check.explain.document import PSI, RATE, SAMPLED, WEIGHTED, Formula, Step
 from proofs_check.explain.kernel_rules import explain_tree
-from proofs_check.explain.rounding import down, enclose
+from proofs_check.explain.rounding import enclose
 from proofs_check.explain.setting import at_point, claim, definition, fix, for_all, read_point, step
 from proofs_check.explain.statements import ONE, Case, setting_over
 from proofs_check.prover.algebra import put_in
@@ -51,7 +51,7 @@ def explain_lower(case: Case) -> tuple[Step, ...]:
     ends = enclose(value, {})
     if ends is None:
         raise InvalidExpression("the value at the record is not finite")
-    least = number(max(bound, down(ends[0], 20)))
+    least = number(max(bound, decimal_below(ends[0], 20)))
     ending = (">=", number(bound)) if least != number(bound) else ()
     reached = Formula((PSI, "=", value, ">=", least, *ending), ())
     return _definitions(q, e), Step(("It is reached ", *at_point(record), ": ", reached, "."))

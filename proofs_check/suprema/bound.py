@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import exact_value
 from profiles.hypotheses import DEFINED, Hypothesis
+from profiles.numbers import to_number
 from profiles.terms import Term, free_symbols
 from proofs_check.branch_and_bound import Box, Point, SearchedTerm, SearchOutcome, prove_at_most
 from proofs_check.enclosures import Enclosure
@@ -112,15 +113,13 @@ def bound_sampled(
     >>> found.upper_text(), dict(found.at), found.checked_by_kernel
     ('4.37547018475', {'z': Fraction(2, 1)}, True)
     """
-    gap = to_gap(relative_gap, budget)
+    gap = to_relative_gap(relative_gap, budget)
     return _Search(profile, q, gap, budget).run(accept_wider=accept_wider, well_defined=premise(profile, well_defined_claim))
 
 
-def to_gap(relative_gap: object, budget: int) -> Fraction:
+def to_relative_gap(relative_gap: object, budget: int) -> Fraction:
     """Return the relative gap of a search as an exact number. Raises :class:`InvalidArgument` for one, or a budget, that is no such."""
-    gap = to_exact(relative_gap, "the relative gap")
-    if not Fraction(1, 10**40) <= gap < 1:
-        raise InvalidArgument(f"the relative gap must lie in [1e-40, 1), but {str(relative_gap)[:40]} was found; give for example 1e-9")
+    gap = to_number(relative_gap, "the relative gap", "[1e-40, 1)", "give for example 1e-9")
     if budget < 1:
         raise InvalidArgument(f"the budget must be at least 1 box, but {budget} was found; raise it")
     return gap

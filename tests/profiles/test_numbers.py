@@ -14,7 +14,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from profiles import InvalidArgument, InvalidData, InvalidNumber, decimal_text, exact_text, to_exact
-from profiles.numbers import MAX_FLOAT, bisect, integer_text, round_down, round_down_finite, round_up, round_up_finite, shorten, to_integer
+from profiles.numbers import (
+    MAX_FLOAT,
+    bisect,
+    decimal_above,
+    decimal_below,
+    exact_root,
+    integer_text,
+    root_above,
+    root_below,
+    round_down,
+    round_down_finite,
+    round_up,
+    round_up_finite,
+    shorten,
+    to_integer,
+    to_number,
+)
 
 
 @pytest.mark.parametrize(
@@ -311,3 +327,47 @@ def test_bisection_ends_at_neighbors(low, width, data):
         lambda x: x * x * x >= first**3, Fraction(low), Fraction(low + width), lambda lo, hi: hi - lo < Fraction(1, 10**6)
     )
     assert below < first <= above < below + Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("value", "within", "message"),
+    [
+        (0, "(0, 1]", "the share must lie in (0, 1], but 0 was found; correct it"),
+        (1, "[0, 1)", "the share must lie in [0, 1), but 1 was found; correct it"),
+        ("1.5", "[0, 1]", "the share must lie in [0, 1], but 1.5 was found; correct it"),
+        (-1, "(0, inf)", "the share must be positive, but -1 was found; correct it"),
+        ("0.5", "[1, inf)", "the share must be at least 1, but 0.5 was found; correct it"),
+        (1, "(1, inf)", "the share must be above 1, but 1 was found; correct it"),
+    ],
+)
+def test_a_number_outside_its_interval_is_refused_with_the_interval(value: object, within: str, message: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        to_number(value, "the share", within)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("value", "within"), [(0, "[0, 1)"), (1, "(0, 1]"), ("1/2", "(0, 1)"), (10**9, "[1, inf)"), ("1e-13", "[1e-13, 1)")]
+)
+def test_the_ends_of_an_interval_belong_to_it_where_it_is_closed(value: object, within: str) -> None:
+    assert to_number(value, "the share", within) == to_exact(value)
+
+
+@pytest.mark.parametrize("value", [Fraction(0), Fraction(2), Fraction(9, 4), Fraction(1, 10**40), Fraction(10**40, 3)])
+def test_roots_are_the_nearest_multiples_on_their_side(value: Fraction) -> None:
+    step = Fraction(1, 10**6)
+    low, high = root_below(value, 10**6), root_above(value, 10**6)
+    assert low**2 <= value < (low + step) ** 2
+    assert high**2 >= value
+    assert high == 0 or (high - step) ** 2 < value
+
+
+def test_exact_roots_are_found_where_they_are_rational() -> None:
+    assert exact_root(Fraction(9, 4)) == Fraction(3, 2)
+    assert exact_root(Fraction(8, 27), 3) == Fraction(2, 3)
+    assert exact_root(Fraction(2)) is None
+
+
+def test_decimals_are_rounded_to_their_side() -> None:
+    assert decimal_below(Fraction(2, 3), 3) == Fraction(666, 1000)
+    assert decimal_above(Fraction(2, 3), 3) == Fraction(667, 1000)

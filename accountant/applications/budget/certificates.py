@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from accountant.applications.budget.spending import Payment, PricedNoise, PureNoise, Purpose, round_down
+from accountant.applications.budget.spending import Payment, PricedNoise, PureNoise, Purpose, round_cost
 from accountant.guarantees import Guarantee, premises_json
 from accountant.guarantees.stored import read_hypotheses
 from profiles import to_exact
@@ -37,7 +37,7 @@ def read_release(value: object, step: str, law: PricedNoise, names: Mapping[Purp
     parts = {name: part for part, name in names.items()}
     require(found["what"] in parts, step, "what is released is not known")
     require(cost > 0 and reach > 0, step, "a cost and a reach are positive")
-    require(round_down(cost) == cost, step, "a cost has at most 24 decimal places")
+    require(round_cost(cost) == cost, step, "a cost has at most 24 decimal places")
     part = parts[found["what"]]
     if part in (Purpose.RECORDS, Purpose.CELL_COUNTS):
         require(reach == 1, step, "a record adds 1 to a count")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt
 
 from accountant.calibration.events import find_least_noise
 from accountant.compositions.events import Composition, MechanismKind, make_event
+from profiles.numbers import root_above
 
 _TOLERANCE = Fraction(1, 10**5)
 
@@ -19,8 +19,7 @@ def largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     return 1 / find_least_noise(once, epsilon, delta, tolerance=_TOLERANCE).value
 
 
-def root_above(square: Fraction) -> Fraction:
+def scale_above(square: Fraction) -> Fraction:
     """Return a decimal at or above √``square``, with about 15 digits."""
     unit = 10 ** max(0, 15 - len(str(int(square))) // 2) if square >= 1 else 10 ** (15 + len(str(int(1 / square))) // 2)
-    scaled = square * unit * unit
-    return Fraction(isqrt(-(-scaled.numerator // scaled.denominator)) + 1, unit)
+    return root_above(square, unit)

@@ -25,10 +25,11 @@ from accountant.applications.budget.spending import Payment, PricedNoise, Purpos
 from profiles import InvalidArgument
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.ball import project_records, widen
-from profiles.mechanisms.datasets import LEAST_RADIUS, float_at_most
+from profiles.mechanisms.datasets import LEAST_RADIUS
 from profiles.mechanisms.exact import OpenedRelease
 from profiles.mechanisms.lloyd_runs import total_labelled
 from profiles.mechanisms.quantised import Totals, quantise, require_within, total_units
+from profiles.numbers import round_down
 from profiles.randomness.bits import BitSource
 
 _LARGEST_RADIUS = 2.0**500
@@ -74,7 +75,7 @@ class PrivateRecords:
     @property
     def radius(self) -> float:
         """The radius of the ball about the mean into which rows are moved now."""
-        return float_at_most(self._clip)
+        return round_down(self._clip)
 
     @property
     def left(self) -> Fraction:
@@ -203,7 +204,7 @@ class PrivateRecords:
             inside = self._domain.enter(block)
             for place, (charge, release) in enumerate(opened):
                 squares = charge.part is Purpose.SQUARES
-                values = square_norms(inside, float_at_most(charge.reach))[:, np.newaxis] if squares else inside
+                values = square_norms(inside, round_down(charge.reach))[:, np.newaxis] if squares else inside
                 totals[place] = totals[place] + total_units(values, None, release.unit).astype(object)
         return [release.draw(total[np.newaxis])[0] for (_, release), total in zip(opened, totals, strict=True)]
 

@@ -18,9 +18,9 @@ from fractions import Fraction
 from typing import Protocol
 
 from accountant.applications.budget.shares import MARGIN, count_share, normal_count_share
-from profiles import InvalidArgument, to_exact
+from profiles import InvalidArgument
 from profiles.mechanisms.exact import OpenedRelease, open_release
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, to_number
 from profiles.randomness.bits import BitSource
 from profiles.randomness.rounded import EUCLIDEAN, LAPLACE, NORMAL
 
@@ -80,16 +80,16 @@ class PricedNoise(Protocol):
         """Return the share of counts with the least first-order error of a centre."""
 
 
-def round_down(cost: Fraction) -> Fraction:
+def round_cost(cost: Fraction) -> Fraction:
     """Return a cost as a decimal with 24 places that is not above it."""
     return Fraction(int(cost * _PLACES), _PLACES)
 
 
-def to_cost(cost: Fraction, left: Fraction, budget: str) -> Fraction:
+def require_cost(cost: Fraction, left: Fraction, budget: str) -> Fraction:
     """Return what is charged for a release that is to cost ``cost``. Raises :class:`InvalidArgument` where ``left`` does not have it, or it
     is too small to be charged; ``budget`` is whose it is.
     """
-    charged = round_down(cost)
+    charged = round_cost(cost)
     if cost > 0 and charged <= 0:
         raise InvalidArgument(_TOO_SMALL)
     if not 0 < charged <= left:
@@ -109,7 +109,7 @@ class PureNoise:
 
     @property
     def budget(self) -> Fraction:
-        return round_down(self.epsilon * (1 - MARGIN))
+        return round_cost(self.epsilon * (1 - MARGIN))
 
     def scale(self, charge: Payment) -> Fraction:
         return charge.reach / charge.cost
@@ -145,13 +145,13 @@ class NormalNoise:
 
     @property
     def budget(self) -> Fraction:
-        return round_down(self.mu**2 * (1 - MARGIN))
+        return round_cost(self.mu**2 * (1 - MARGIN))
 
     def scale(self, charge: Payment) -> Fraction:
         """Return a decimal at or above σ."""
-        from accountant.applications.budget.normal import root_above  # noqa: PLC0415 - loads curves, which pure noise does not need
+        from accountant.applications.budget.normal import scale_above  # noqa: PLC0415 - loads curves, which pure noise does not need
 
-        return root_above(charge.reach**2 / charge.cost)
+        return scale_above(charge.reach**2 / charge.cost)
 
     def open(self, charge: Payment, bits: BitSource) -> OpenedRelease:
         return open_release(self.scale(charge), "a standard deviation", NORMAL, bits, 1)
@@ -188,7 +188,7 @@ class Spending:
 
     def charge(self, part: Purpose, cost: Fraction, reach: Fraction) -> Payment:
         """Record a release before its noise is drawn. Raises :class:`InvalidArgument` where the budget does not have its cost."""
-        made = Payment(part, to_cost(cost, self.left, "the fit"), reach)
+        made = Payment(part, require_cost(cost, self.left, "the fit"), reach)
         self.charges.append(made)
         return made
 
@@ -198,19 +198,12 @@ class Spending:
 
 def to_share(share: object) -> Fraction:
     """Return a share as an exact number in (0, 1]. Raises :class:`InvalidArgument`."""
-    found = to_exact(share, "a share of the budget")
-    if not 0 < found <= 1:
-        raise InvalidArgument(f"a share of what is left of the budget lies in (0, 1], but {float(found):g} was found; correct it")
-    return found
+    return to_number(share, "a share of what is left of the budget", "(0, 1]")
 
 
 def open_law(epsilon: ExactLike, delta: ExactLike | None) -> PricedNoise:
     """Return the law of noise for ε, or for (ε, δ). Raises :class:`InvalidArgument`, and :class:`profiles.Infeasible` for such a δ."""
-    asked = to_exact(epsilon, "epsilon")
-    if not 0 < asked <= MOST_EPSILON:
-        raise InvalidArgument(
-            f"epsilon must be positive and at most {MOST_EPSILON}, but {str(epsilon)[:40]} was found; give another number"
-        )
+    asked = to_number(epsilon, "epsilon", f"(0, {MOST_EPSILON}]", "give another number")
     if delta is None:
         return _require_budget(PureNoise(asked))
     from accountant.applications.budget.normal import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need

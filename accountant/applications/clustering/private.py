@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from accountant.amplification import MOST_EPSILON, to_target
+from accountant.amplification import MOST_EPSILON
 from accountant.applications.charging import release_once
 from accountant.applications.clustering.records import CostTally, Data, MetricRecords
 from accountant.applications.clustering.selection import count_nearest, select_candidates
@@ -23,7 +23,7 @@ from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compos
 from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, OWN_ENTRY, PUBLIC_CONSTANTS, WELL_FORMED
-from profiles.numbers import ExactLike, to_integer
+from profiles.numbers import ExactLike, to_integer, to_target
 from profiles.randomness import BitSource, draw_discrete_laplace, draw_geometric
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class PrivateMetricClustering:
 
     def _divide(self, *, full: bool) -> BudgetSplit:
         return divide_budget(
-            to_target(self.epsilon),
+            to_target(self.epsilon, f"(0, {MOST_EPSILON}]"),
             split=to_exact(self.split, "split"),
             size_share=Fraction(0) if self.size_share is None else to_exact(self.size_share, "size_share"),
             everything=self.public_rounds == self.space.size,
@@ -165,7 +165,7 @@ class PrivateMetricClustering:
     def _choose_method(self) -> Choice:
         if self.method == "selection":
             return Choice("selection", "as asked")
-        left = self.space.size * expect_left(float(to_target(self.epsilon)))
+        left = self.space.size * expect_left(float(to_target(self.epsilon, f"(0, {MOST_EPSILON}]")))
         if self.method == "everything":
             return Choice("everything", f"as asked; noise leaves weights of about {left:.4g} records where nobody is")
         bound = float(self.n_bound or 0)

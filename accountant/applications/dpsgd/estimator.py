@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from accountant.weights.gaussian.premise import to_steps
+from profiles.numbers import to_number
+
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.multiclass import check_classification_targets
@@ -20,7 +23,7 @@ except ModuleNotFoundError as error:
 from accountant.applications.charging import release_once
 from accountant.applications.dpsgd.certifying import PUBLIC_CLASSES, certify_training
 from accountant.applications.dpsgd.losses import RecordColumns, residuals
-from accountant.applications.dpsgd.noise import to_rate, to_steps, to_target
+from accountant.applications.dpsgd.noise import to_noise_target, to_rate
 from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan, plan_for_target, to_clip, to_noise
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.applications.dpsgd.training import MOST_ENTRIES, Schedule, Trainer, open_noise
@@ -28,11 +31,10 @@ from accountant.applications.sklearn_guards import describe_parameters, make_gen
 from accountant.deltas import DeltaWarning, warn_of_delta
 from accountant.guarantees import Run, ships
 from accountant.progress import show_progress
-from profiles import InvalidArgument, InvalidData, to_exact
+from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Floats
-from profiles.mechanisms.datasets import float_at_most
 from profiles.mechanisms.interface import to_arithmetic
-from profiles.numbers import ExactLike, shorten
+from profiles.numbers import ExactLike, round_down
 from profiles.randomness.bernoulli import PoissonSampler
 
 if TYPE_CHECKING:
@@ -254,7 +256,7 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.noise is not None:
             to_noise(self.noise)
         else:
-            to_target(self.epsilon, self.delta, self.steps, self.rate)
+            to_noise_target(self.epsilon, self.delta, self.steps, self.rate)
 
     def _plan(self) -> DPSGDPlan:
         rule = to_rule(self.sampling)
@@ -267,11 +269,7 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _schedule(self) -> Schedule:
         numbers = []
         for name, value in (("learning_rate", self.learning_rate), ("penalty", self.penalty), ("size", self.size)):
-            exact = to_exact(value, name)
-            least = 0 if name == "penalty" else 1 / to_exact(10**15)
-            if not least <= exact <= 10**15:
-                raise InvalidArgument(f"{name} must be positive and at most 1e15, but {shorten(exact)} was found; correct it")
-            numbers.append(float_at_most(exact))
+            numbers.append(round_down(to_number(value, name, "[0, 1e15]" if name == "penalty" else "[1e-15, 1e15]")))
         return Schedule(*numbers)
 
     def _by_bound(self) -> bool:

@@ -12,13 +12,14 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, log, sqrt
 
-from accountant.compositions.events import Composition
+from accountant.compositions.events import MOST_EPSILON, Composition
 from accountant.compositions.queries import CurvePoint, is_checked, point_at_epsilon, to_epsilon
 from accountant.weights.gaussian.many_steps import PairPath, StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.weight import MAX_STEPS, to_target_delta
-from profiles import Infeasible, InvalidArgument, InvalidTarget, Undecided, decimal_text
-from profiles.numbers import shorten, to_exact, to_integer
+from accountant.weights.gaussian.premise import to_steps
+from accountant.weights.gaussian.weight import to_target_delta
+from profiles import Infeasible, InvalidArgument, Undecided, decimal_text
+from profiles.numbers import decimal_above, to_number, to_target
 
 #: How close log noise comes to the least one, and how far apart both sides of a closed form are.
 _NEAR, _GAP = 0.002, Fraction(1, 100)
@@ -58,27 +59,14 @@ def compose_steps(noise: Fraction, rate: Fraction, steps: int, name: str = "DP-S
     return compose_pair(1 / noise, rate, steps, name)
 
 
-def to_steps(value: object) -> int:
-    """Return a number of steps. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
-    return to_integer(value, "the number of steps", 1, MAX_STEPS, hint="choose one in this range")
-
-
 def to_rate(value: object) -> Fraction:
     """Return a largest probability. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
-    exact = to_exact(value, "the rate")
-    if not 0 < exact <= 1:
-        raise InvalidArgument(
-            f"the rate, the largest probability of a record, must lie in (0, 1], but {shorten(exact)} was found; correct it"
-        )
-    return exact
+    return to_number(value, "the rate, the largest probability of a record,", "(0, 1]")
 
 
-def to_target(epsilon: object, delta: object, steps: object, rate: object) -> StepsTarget:
+def to_noise_target(epsilon: object, delta: object, steps: object, rate: object) -> StepsTarget:
     """Return a target of exact numbers. Raises :class:`InvalidTarget`, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
-    exact = to_epsilon(epsilon)
-    if exact <= 0:
-        raise InvalidTarget(f"a target epsilon above 0 was expected, but {shorten(exact)} was found; give for example 1")
-    return StepsTarget(exact, to_target_delta(delta), to_steps(steps), to_rate(rate))
+    return StepsTarget(to_epsilon(to_target(epsilon, f"(0, {MOST_EPSILON}]")), to_target_delta(delta), to_steps(steps), to_rate(rate))
 
 
 @lru_cache(maxsize=64)
@@ -87,7 +75,7 @@ def find_noise(target: StepsTarget) -> FoundNoise:
 
     Raises :class:`Infeasible` where none up to 10⁶ is enough, :class:`Undecided` where none could be certified.
 
-    >>> found = find_noise(to_target(1, "1e-5", 100, 1))
+    >>> found = find_noise(to_noise_target(1, "1e-5", 100, 1))
     >>> 37.3 < float(found.noise) < 37.5, len(found.claims)
     (True, 2)
     """
@@ -143,7 +131,7 @@ def _claim(bounds: tuple[StepBound, ...], target: StepsTarget) -> Claims:
 
 def _round_up(place: float) -> Fraction:
     """Return a decimal of few digits at or above e^place."""
-    return Fraction(decimal_text(min(max(Fraction(exp(min(max(place, -50.0), 50.0))), _LEAST), _LARGEST), _DIGITS, round_up=True))
+    return decimal_above(min(max(Fraction(exp(min(max(place, -50.0), 50.0))), _LEAST), _LARGEST), _DIGITS)
 
 
 def find_rate(noise_of_sum: object, epsilon: object, delta: object, steps: object) -> FoundNoise:
@@ -160,11 +148,8 @@ def find_rate(noise_of_sum: object, epsilon: object, delta: object, steps: objec
     ...     "w = 1 already exceeds" in str(refusal)
     True
     """
-    aim = to_target(epsilon, delta, steps, 1)
-    sigma = to_exact(noise_of_sum, "the noise of the sum")
-    if sigma <= 0:
-        raise InvalidArgument(f"the noise of the sum must be positive, but {shorten(sigma)} was found; give a positive number")
-    zeta = 1 / sigma
+    aim = to_noise_target(epsilon, delta, steps, 1)
+    zeta = 1 / to_number(noise_of_sum, "the noise of the sum", "(0, inf)", "give a positive number")
     if aim.steps == 1:
         raise InvalidArgument("the rate of a single step was asked for; take gaussian_weight, which is exact for one step")
     found = find_weight(OneStep(aim.epsilon, aim.delta), (zeta, zeta), aim.steps, _DIGITS, "DP-SGD")

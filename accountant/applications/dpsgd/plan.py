@@ -15,17 +15,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.dpsgd.noise import Claims, compose_steps, find_noise, to_rate, to_steps, to_target
+from accountant.applications.dpsgd.noise import Claims, compose_steps, find_noise, to_noise_target, to_rate
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.guarantees import Guarantee, Losses
 from accountant.guarantees.curves import declare_events, point_of_curve
-from profiles import InvalidArgument, InvalidData, to_exact
+from accountant.weights.gaussian.premise import to_steps
+from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.ball import widen
-from profiles.mechanisms.datasets import float_at_most
 from profiles.mechanisms.interface import noise_scale
-from profiles.numbers import ExactLike, shorten
+from profiles.numbers import ExactLike, round_down, to_number
 
 _GAP = "1e-2"
 #: The noise multipliers that are run: with less, one record may be more than 20 times the noise, with more, nothing is left of a gradient.
@@ -93,12 +93,12 @@ class DPSGDPlan:
         found = np.asarray(norms, dtype=np.float64)
         if found.ndim != 1 or not (found >= 0).all():
             raise InvalidData("norms of gradients must be an array of one dimension of numbers of at least 0; correct it")
-        return self.rule.probabilities(self.shares(found), float_at_most(self.rate))
+        return self.rule.probabilities(self.shares(found), round_down(self.rate))
 
     @ignore_flags
     def shares(self, norms: Floats) -> Floats:
         """Return t = min(1, norm/C) of each record."""
-        return np.minimum(norms / float_at_most(self.clip), 1.0)
+        return np.minimum(norms / round_down(self.clip), 1.0)
 
     def weights(self, norms: object) -> Floats:
         """Return 1/q of each record, infinite for one that is never selected.
@@ -122,8 +122,8 @@ class DPSGDPlan:
         if found.shape != q.shape or not (found >= 0).all():
             raise InvalidData("norms and their bounds must be arrays of the same length, of numbers of at least 0; correct them")
         with np.errstate(all="ignore"):
-            clipped = np.minimum(1.0, float_at_most(self.clip) / found) / q
-            limited = np.minimum(clipped, float_at_most(self.clip / self.rate) / found)
+            clipped = np.minimum(1.0, round_down(self.clip) / found) / q
+            limited = np.minimum(clipped, round_down(self.clip / self.rate) / found)
         return np.where((q > 0) & (found > 0), limited, 0.0)
 
 
@@ -172,7 +172,7 @@ def plan_for_target(
     (True, True)
     """
     share, norm = to_rule(rule), to_clip(clip)
-    found = find_noise(to_target(epsilon, delta, steps, rate))
+    found = find_noise(to_noise_target(epsilon, delta, steps, rate))
     return plan_with(found.noise, found.target.steps, share, found.target.rate, norm, found.target.epsilon, found.claims, hypotheses)
 
 
@@ -193,15 +193,9 @@ def plan_with(
 
 def to_noise(value: object) -> Fraction:
     """Return a noise multiplier from 1/20 to 10⁶. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
-    exact = to_exact(value, "the noise multiplier")
-    if not _LEAST_NOISE <= exact <= _MOST_NOISE:
-        raise InvalidArgument(f"the noise multiplier must lie from 0.05 to 1000000, but {shorten(exact)} was found; give for example 1")
-    return exact
+    return to_number(value, "the noise multiplier", "[0.05, 1000000]", "give for example 1")
 
 
 def to_clip(value: object) -> Fraction:
     """Return a clipping norm from 1e-12 to 1e12. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
-    exact = to_exact(value, "the clipping norm")
-    if not Fraction(1, 10**12) <= exact <= 10**12:
-        raise InvalidArgument(f"the clipping norm must lie from 1e-12 to 1e12, but {shorten(exact)} was found; give for example 1")
-    return exact
+    return to_number(value, "the clipping norm", "[1e-12, 1e12]", "give for example 1")

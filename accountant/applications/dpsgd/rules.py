@@ -11,9 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from profiles import InvalidArgument, exact_text, to_exact
+from profiles import InvalidArgument, exact_text
 from profiles.arrays import Floats, ignore_flags
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, to_number
 from profiles.suggestions import suggest
 
 #: Records with less than this share of the clipping norm are left out: 2⁻⁶⁰ of a gradient is lost, and 1/q stays finite.
@@ -84,9 +84,7 @@ def capped(factor: ExactLike) -> GradientRule:
     >>> capped(4).share(np.array([0.1, 0.5])).tolist()
     [0.4, 1.0]
     """
-    exact = to_exact(factor, "the factor")
-    if exact < 1:
-        raise InvalidArgument(f"the factor of the rule must be at least 1, but {exact_text(exact)[:40]} was found; 1 is the rule 'norm'")
+    exact = to_number(factor, "the factor of the rule", "[1, inf)", "1 is the rule 'norm'")
     return GradientRule(f"capped({exact_text(exact)[:20]})", linear=exact)
 
 

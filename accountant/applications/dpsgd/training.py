@@ -21,10 +21,10 @@ from accountant.applications.dpsgd.losses import RecordColumns, lengths, residua
 from accountant.applications.dpsgd.plan import DPSGDPlan
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.ball import project_records
-from profiles.mechanisms.datasets import float_at_most
 from profiles.mechanisms.exact import OpenedRelease, open_release
 from profiles.mechanisms.interface import Arithmetic
 from profiles.mechanisms.quantised import total_units
+from profiles.numbers import round_down
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.rounded import NORMAL
 
@@ -132,7 +132,7 @@ class Trainer:
     def bound_probabilities(self, records: RecordColumns) -> Floats:
         """Return q of each record from ‖r‖‖x‖ ≤ √2‖x‖ (two classes: ‖x‖), which no coefficients change."""
         with np.errstate(all="ignore"):
-            return self.plan.rule.probabilities(self.plan.shares(records.norms * steepness(self.classes)), float_at_most(self.plan.rate))
+            return self.plan.rule.probabilities(self.plan.shares(records.norms * steepness(self.classes)), round_down(self.plan.rate))
 
     @ignore_flags
     def step(
@@ -145,7 +145,7 @@ class Trainer:
             chosen = np.flatnonzero(sampler.select(q))
             part, found = records.take(chosen), found[:, chosen]
         else:
-            q = np.full(len(records), float_at_most(self.plan.rate)) if bounded is None else bounded
+            q = np.full(len(records), round_down(self.plan.rate)) if bounded is None else bounded
             chosen = np.flatnonzero(sampler.select(q))
             part = records.take(chosen)
             found = residuals(part, current)
@@ -156,15 +156,15 @@ class Trainer:
         with np.errstate(all="ignore"):
             norms = lengths(found) * records.norms
         norms[np.isnan(norms)] = 0.0
-        return self.plan.rule.probabilities(self.plan.shares(norms), float_at_most(self.plan.rate))
+        return self.plan.rule.probabilities(self.plan.shares(norms), round_down(self.plan.rate))
 
     def weigh(self, part: RecordColumns, found: Floats, q: Floats) -> Iterator[Floats]:
         """Yield the weighted clipped gradients of the sample in blocks of rows, shape (m, K p), each row at most C/q₀ (1 + 2⁻³⁰) long."""
         limit = self.plan.clip / self.plan.rate
         with np.errstate(all="ignore"):
             size = lengths(found)
-            clipped = np.minimum(size * part.norms, float_at_most(self.plan.clip)) / q
-            factor = np.minimum(clipped, float_at_most(limit)) / size
+            clipped = np.minimum(size * part.norms, round_down(self.plan.clip)) / q
+            factor = np.minimum(clipped, round_down(limit)) / size
         factor[~np.isfinite(factor)] = 0.0
         width = len(found) * len(part.units)
         step = max(1, _ENTRIES // width)

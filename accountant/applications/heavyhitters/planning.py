@@ -15,7 +15,7 @@ from accountant.onesided import OneSidedCalibration, calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
 from profiles.balls import ball, upper_fraction, working_precision
 from profiles.hypotheses import FEW_FREQUENT
-from profiles.numbers import bisect, to_integer
+from profiles.numbers import bisect, to_integer, to_number
 
 _BITS, _MOST_BITS = 192, 1536
 _TINY, _TIGHT = Fraction(1, 10**30), Fraction(1, 2**40)
@@ -214,8 +214,7 @@ def theorem_level(k: int, epsilon: object, beta: object, *, steps: int, domain_s
 def _check(k: int, chance: Fraction, steps: int, domain_size: int) -> None:
     for value, what in ((k, "k"), (steps, "the number of time steps"), (domain_size, "the size of the domain")):
         to_integer(value, what, 1, _LARGEST)
-    if not 0 < chance < 1:
-        raise InvalidNumber(f"beta must lie between 0 and 1, but {str(chance)[:40]} was found; give a probability")
+    to_number(chance, "beta", "(0, 1)", "give a probability", InvalidNumber)
 
 
 def _threshold(law: _DecisionLaw, level: int, share: float) -> int:

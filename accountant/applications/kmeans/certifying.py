@@ -54,9 +54,9 @@ from profiles.hypotheses import (
 )
 from profiles.mechanisms import GaussianLloyd, WeightedLloyd
 from profiles.mechanisms.catalogue import describe_proof
-from profiles.mechanisms.datasets import float_at_most
 from profiles.mechanisms.interface import is_exact, whole_number
 from profiles.mechanisms.quantised import MOST_RATIO
+from profiles.numbers import round_down, to_number
 from profiles.private import list_values
 from profiles.terms import substitute, symbol
 from profiles.variables import WEIGHT
@@ -192,12 +192,7 @@ def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:
 
 def to_largest(largest: object) -> Fraction:
     """Return a declared bound of the weights of records. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    exact = to_exact(largest, "largest_weight")
-    if exact < 1:
-        raise InvalidArgument(
-            f"largest_weight must be at least 1, but {exact_text(exact)[:40]} was found; give a public bound of all weights"
-        )
-    return exact
+    return to_number(largest, "largest_weight", "[1, inf)", "give a public bound of all weights")
 
 
 def bound_weights(weights: Floats, largest: Fraction, *, lower: bool) -> Floats:
@@ -213,7 +208,7 @@ def bound_weights(weights: Floats, largest: Fraction, *, lower: bool) -> Floats:
             "records, each by itself, or multiply all weights by a public constant",
             private=list_values([(row, float(weights[row]))]),
         )
-    most = float_at_most(largest)
+    most = round_down(largest)
     above = weights > most
     if lower:
         return np.where(above, most, weights)

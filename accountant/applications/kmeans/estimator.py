@@ -24,11 +24,11 @@ from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import Mechanism
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
-from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
+from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, require_norms
 from profiles.mechanisms.interface import is_exact, require_norm
 from profiles.mechanisms.lloyd_runs import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.quantised import MOST_RATIO
-from profiles.numbers import ExactLike, to_integer
+from profiles.numbers import ExactLike, round_down, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class DPLloyd(PrivateCentres):
                 raise InvalidArgument(f"init must be 'packing' or an array, but {self.init[:40]!r} was found; give one of the two")
             # not with the numbers that the noise is made of: these centres are public, and would tell the generator's state
             seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
-            centres = pack_centres(int(self.n_clusters), dimension, self.norm, float_at_most(radius), np.random.default_rng(seed))
+            centres = pack_centres(int(self.n_clusters), dimension, self.norm, round_down(radius), np.random.default_rng(seed))
             evidence[PUBLIC_CENTRES] = "they are drawn in the declared ball, without the data"
         else:
             centres = np.asarray(self.init)

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from accountant.applications.budget.normal import largest_mu, root_above
+from accountant.applications.budget.normal import largest_mu, scale_above
 from accountant.applications.budget.shares import normal_count_share
 from accountant.applications.kmeans.certifying import certify_curve, certify_weights
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, CertifiedRun, Constants, SampledRun
@@ -30,6 +30,7 @@ from accountant.weights.gaussian.weight import to_target_delta
 from profiles import Infeasible, InvalidArgument, Profile, decimal_text, to_exact
 from profiles.arrays import Floats
 from profiles.mechanisms import GaussianLloyd, Mechanism
+from profiles.numbers import round_down, round_up, to_number
 
 #: The part of 1/σ* that is left: for the proof of the largest μ, for rounding ζ up to the first row of a table.
 MARGIN = Fraction(1, 10**5)
@@ -61,7 +62,7 @@ def choose_deviations(epsilon: Fraction, delta: Fraction, *, radius: Fraction, i
     """
     budget = (largest_mu(epsilon, delta) * (1 - MARGIN)) ** 2 / iterations
     share = normal_count_share(dimension)
-    return NoiseDeviations(root_above(1 / (share * budget)), root_above(radius**2 / ((1 - share) * budget)))
+    return NoiseDeviations(scale_above(1 / (share * budget)), scale_above(radius**2 / ((1 - share) * budget)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,8 +113,8 @@ def tabulate_weights(mechanism: GaussianLloyd, epsilon: Fraction, delta: Fractio
         weight = _weigh(step, Fraction(zeta))
         zetas.append(zeta)
         weights.append(weight)
-        probabilities.append(_below(1 / Fraction(weight)))
-    return WeightSteps(np.array(zetas), np.array(weights), np.array(probabilities), _above(offset), _above(slope), _below(radius))
+        probabilities.append(round_down(1 / Fraction(weight)))
+    return WeightSteps(np.array(zetas), np.array(weights), np.array(probabilities), round_up(offset), round_up(slope), round_down(radius))
 
 
 def _weigh(step: OneStep, zeta: Fraction) -> float:
@@ -127,17 +128,7 @@ def _weigh(step: OneStep, zeta: Fraction) -> float:
         ) from None
     most = min(Fraction(_MOST_SHIFT) / zeta, 1 / step.delta)
     best = most if found.upper is None else min(found.lower, most)
-    return max(1.0, _below(best * (1 - Fraction(1, 10**8))))
-
-
-def _above(value: Fraction) -> float:
-    found = float(value)
-    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
-
-
-def _below(value: Fraction) -> float:
-    found = float(value)
-    return found if Fraction(found) <= value else math.nextafter(found, 0.0)
+    return max(1.0, round_down(best * (1 - Fraction(1, 10**8))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +193,7 @@ class GaussianNoise:
         asked = constants.read_epsilon() if target is None else to_epsilon(target)
         if asked is None:
             raise InvalidArgument("a sample needs a target_epsilon where noise_scales are given, but there is none; give one")
-        if asked <= 0:
-            raise InvalidArgument("target_epsilon must be positive, but another number was found; give a positive number")
+        to_number(asked, "target_epsilon", "(0, inf)", "give a positive number")
         delta = to_target_delta(constants.delta)
         steps = tabulate_weights(mechanism, asked, delta)
         return SampledRun(steps.select, lambda run: certify_weights(mechanism, run, asked, delta, steps.pairs))

@@ -21,7 +21,7 @@ from profiles import InvalidArgument, Profile, to_exact
 from profiles.arrays import Floats
 from profiles.mechanisms import Arithmetic, Mechanism, WeightedLloyd
 from profiles.mechanisms.interface import to_arithmetic
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, to_number
 from profiles.randomness.rounded import k_norm_law
 
 PRIVACY_CONSTRAINED = "privacy-constrained"
@@ -51,10 +51,7 @@ class Constants:
             raise InvalidArgument("either epsilon or noise_scales is needed, and not both; give one of the two")
         if self.epsilon is None:
             return None
-        found = to_exact(self.epsilon, "epsilon")
-        if found <= 0:
-            raise InvalidArgument(f"epsilon must be positive, but {str(self.epsilon)[:40]} was found; give a positive number")
-        return found
+        return to_number(self.epsilon, "epsilon", "(0, inf)", "give a positive number")
 
     def read_scales(self, names: tuple[str, str]) -> tuple[Fraction, Fraction]:
         """Return the given pair of scales, which messages call ``names``, as exact numbers. Raises :class:`InvalidArgument`."""

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.applications.budget.certificates import check_claims, check_worst_case
-from accountant.applications.budget.spending import Payment, Purpose, round_down
+from accountant.applications.budget.spending import Payment, Purpose, round_cost
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, describe_sample, make_constants, make_sample_rule
 from accountant.rules import SamplingRule
 from accountant.samples.plan import find_proof
@@ -75,7 +75,7 @@ def check_sample(
     """
     found = read_fields(value, "the sample", _KEYS)
     radius, budget = _read_float(found["radius"], "the radius of the sample"), read_exact(found["budget"], "the budget of the sample")
-    require(budget > 0 and round_down(budget) == budget, "sample.budget", "it is not positive with at most 24 decimal places")
+    require(budget > 0 and round_cost(budget) == budget, "sample.budget", "it is not positive with at most 24 decimal places")
     counts, sums = (read_exact(found[name], f"the {name} of the sample") for name in ("counts", "sums"))
     require(counts > 0 and sums > 0, "sample", "a cost per unit of weight is positive")
     _read_float(found["expected_size"], "the expected size of the sample")

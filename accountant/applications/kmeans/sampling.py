@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from accountant.applications.budget.concluding import prove_released
 from accountant.applications.budget.protocols import Assign, Cells, Statistics
 from accountant.applications.budget.records import PrivateRecords, check_labels
-from accountant.applications.budget.spending import Payment, Purpose, round_down, to_cost, to_share
+from accountant.applications.budget.spending import Payment, Purpose, require_cost, round_cost, to_share
 from accountant.guarantees import Guarantee, Run, conclude_run, realise_pairs, update_hypotheses
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule, make_rule
@@ -39,7 +39,7 @@ from profiles.mechanisms.ball import SLACK, record_norms, widen
 from profiles.mechanisms.exact import OpenedRelease
 from profiles.mechanisms.lloyd_runs import total_labelled
 from profiles.mechanisms.quantised import quantise, require_within
-from profiles.numbers import ExactLike, to_exact
+from profiles.numbers import ExactLike, to_number
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource
 
@@ -73,10 +73,7 @@ class SampleChoice:
                 "a sample needs its expected size, but for privacy-constrained ones, whose size the budget decides; give sample_size, or "
                 "leave it out"
             )
-        exact = None if size is None else to_exact(size, "sample_size")
-        if exact is not None and not 1 <= exact <= 10**15:
-            raise InvalidArgument("sample_size must be at least 1 and at most 1e15, but another number was found; correct it")
-        return cls(rule, exact)
+        return cls(rule, None if size is None else to_number(size, "sample_size", "[1, 1e15]"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,7 @@ def plan_sample(choice: SampleChoice, statistics: Statistics, *, radius: float, 
     chances = _chances(choice.rule, constants)
     whole = budget * _FULL if choice.rule == "privacy-constrained" else _largest_cost(chances, float(share), float(budget))
     for _ in range(_ATTEMPTS):
-        counts, sums = round_down(share * whole), round_down((1 - share) * whole)
+        counts, sums = round_cost(share * whole), round_cost((1 - share) * whole)
         profile = describe_sample(counts, sums)
         rule = make_sample_rule(choice.rule, profile, constants, budget)
         derived = derive_epsilon(Declaration(profile, hypotheses=(EXACT_REALS,)), rule=rule)
@@ -193,7 +190,7 @@ class SampledRecords:
 
     def __init__(self, records: PrivateRecords, choice: SampleChoice, bits: BitSource, sampler: PoissonSampler) -> None:
         self._records, self._choice, self._bits, self._sampler = records, choice, bits, sampler
-        self._budget = round_down(records.unspent)
+        self._budget = round_cost(records.unspent)
         self._share = records.count_share
         self._plan: SamplePlan | None = None
         self._sample: tuple[Floats, Floats] | None = None
@@ -275,7 +272,7 @@ class SampledRecords:
 
     def _charge(self, part: Purpose, cost: Fraction, reach: Fraction) -> Payment:
         counts, sums = self._left()
-        made = Payment(part, to_cost(cost, counts if part is Purpose.CELL_COUNTS else sums, "the sample"), reach)
+        made = Payment(part, require_cost(cost, counts if part is Purpose.CELL_COUNTS else sums, "the sample"), reach)
         self._charges.append(made)
         return made
 

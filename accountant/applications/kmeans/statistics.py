@@ -30,7 +30,7 @@ from accountant.applications.budget.spending import Payment, PricedNoise, Purpos
 from profiles import InvalidArgument
 from profiles.arrays import Floats
 from profiles.mechanisms.ball import project_records
-from profiles.mechanisms.datasets import float_at_most
+from profiles.numbers import round_down
 
 #: What ``public`` may name: quantities that are taken from the data as they are, because they are public already.
 NAMES = ("n", "mean", "rms", "radius")
@@ -126,7 +126,7 @@ def release_statistics(records: PrivateRecords, rows: SelectableRows, clusters: 
     """
     domain = records.domain
     whole = records.budget
-    radius, reach = float_at_most(domain.radius), float(domain.reach)
+    radius, reach = round_down(domain.radius), float(domain.reach)
     count = float(max(1, records.measure_rows())) if "n" in public else max(1.0, records.count(SHARE_COUNT * whole))
     share, squares = share_of_mean(records.law, records.dimension, count) * whole, share_of_spread(records.law, count) * whole
     if alone and "mean" not in public and is_hopeless(count, clusters, records.sum_noise):

@@ -18,7 +18,7 @@ from accountant.applications.setcover.program import (
 from accountant.applications.submodular.coverage import MOST
 from accountant.onesided import calibrate_one_sided, largest_epsilon0
 from profiles import InvalidArgument, to_exact
-from profiles.numbers import to_integer
+from profiles.numbers import to_integer, to_number
 
 CALIBRATIONS = ("optimal", "per-round", "corollary")
 #: The constants of Theorem 4: thresholds t_s = FACTOR·log(6 m 2^s/β); a round takes at most PICKS·OPT sets, and leaves at most
@@ -178,18 +178,15 @@ def to_calibration(value: object) -> str:
 
 def to_beta(value: object) -> Fraction:
     """Return a probability of failure in [2^−64, 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    exact = to_exact(value, "beta")
-    if not Fraction(1, 2**64) <= exact < 1:
-        raise InvalidArgument("beta must lie between 2**-64 and 1, but another number was found; give a probability such as '0.05'")
+    exact = to_number(value, "beta", "(0, 1)", "give a probability such as '0.05'")
+    if exact < Fraction(1, 2**64):
+        raise InvalidArgument("beta must be at least 2**-64, but a smaller number was found; give a probability such as '0.05'")
     return exact
 
 
 def to_factor(value: object) -> Fraction:
     """Return the factor of the thresholds, in [0.01, 1000]. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    exact = to_exact(value, "the factor")
-    if not Fraction(1, 100) <= exact <= 1000:
-        raise InvalidArgument("the factor must lie between 0.01 and 1000, but another number was found; 8.25 is what the theorem needs")
-    return exact
+    return to_number(value, "the factor", "[0.01, 1000]", "8.25 is what the theorem needs")
 
 
 def _calibrate(epsilon: Fraction, calibration: str) -> tuple[float, Fraction]:

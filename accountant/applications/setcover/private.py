@@ -16,9 +16,9 @@ from accountant.applications.setcover.program import CoverProgram, Group, Thresh
 from accountant.applications.submodular.choosing import choose_with_kept_noise
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
 from accountant.guarantees import Guarantee
-from profiles import InvalidArgument, InvalidTarget, to_exact
+from profiles import InvalidArgument, InvalidTarget
 from profiles.arrays import Booleans, Integers
-from profiles.numbers import shorten, to_integer
+from profiles.numbers import to_integer, to_number
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 
 if TYPE_CHECKING:
@@ -74,10 +74,7 @@ class PrivateSetCover:
 
     @property
     def target(self) -> Fraction:
-        value = to_exact(self.epsilon, "epsilon")
-        if not 0 < value <= 100:
-            raise InvalidTarget(f"epsilon must lie in (0, 100] nats, but {shorten(value)} was found; give a number above 0 and at most 100")
-        return value
+        return to_number(self.epsilon, "epsilon", "(0, 100]", "give a number of nats in that range", InvalidTarget)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -16,13 +16,13 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.applications.budget.records import Domain, PrivateRecords
-from accountant.applications.budget.spending import Payment, PureNoise, Spending, round_down
+from accountant.applications.budget.spending import Payment, PureNoise, Spending, round_cost
 from accountant.applications.statistics.clipping import ClippedSource
 from accountant.columns.values import Column
 from accountant.samples.drawing import take_part
 from profiles import InvalidData
 from profiles.arrays import Booleans, Floats, ignore_flags
-from profiles.mechanisms.datasets import float_at_most
+from profiles.numbers import round_down
 from profiles.randomness.bits import BitSource
 from profiles.variables import Statistic
 
@@ -68,7 +68,7 @@ class Costs:
         whole = account.law.budget
         if moment is None:
             return cls(whole, Fraction(0))
-        return cls(round_down(SHARE_COUNT * whole), round_down((1 - SHARE_COUNT) * whole))
+        return cls(round_cost(SHARE_COUNT * whole), round_cost((1 - SHARE_COUNT) * whole))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +134,11 @@ def raise_values(column: Column, moment: Moment) -> Floats:
     [0.0, 4.0, 9.0]
     """
     values = column if isinstance(column, np.ndarray) else column.values
-    inside = np.clip(values, 0.0, float_at_most(moment.statistic.hi))
+    inside = np.clip(values, 0.0, round_down(moment.statistic.hi))
     found = np.ones_like(inside)
     for _ in range(moment.exponent):
         found = found * inside
-    return np.minimum(found, float_at_most(moment.reach))
+    return np.minimum(found, round_down(moment.reach))
 
 
 def release_statistics(

@@ -10,6 +10,7 @@ from accountant.applications.statistics.releasing import Costs, Moment
 from accountant.rules.coreset import norm_statistic
 from profiles import InvalidArgument, InvalidSampling, Profile, to_exact
 from profiles.mechanisms.datasets import check_radius
+from profiles.numbers import to_number
 from profiles.variables import Statistic
 
 CONSTRAINED, UNIFORM, CORESET = "privacy-constrained", "uniform", "coreset"
@@ -80,9 +81,7 @@ def _read_constants(profile: Profile, name: str, given: dict[str, object]) -> tu
             raise InvalidArgument(f"{key!r} was given, but with private statistics the rule {name!r} takes {_list(known)}: {key!r} {what}")
     if "m" not in given:
         raise InvalidArgument(f"the rule {name!r} needs its expected sample size; give the constant m")
-    size = to_exact(given["m"], "the constant m")
-    if not 1 <= size <= _MOST_SIZE:
-        raise InvalidArgument("the expected sample size m must be at least 1 and at most 1e15; correct it")
+    size = to_number(given["m"], "the expected sample size m", "[1, 1e15]")
     if name == UNIFORM:
         return size, None, None
     mixing = to_exact(given.get("lam", _HALF), "the constant lam")

@@ -13,10 +13,10 @@ from flint import arb
 from accountant.amplification import round_outward
 from accountant.applications.quality import UtilityBound
 from accountant.onesided import calibrate_one_sided
-from profiles import InvalidArgument, to_exact
+from profiles import InvalidArgument
 from profiles.balls import ball, working_precision
 from profiles.hypotheses import MONOTONE_BOUNDED, SUBMODULAR
-from profiles.numbers import ExactLike, round_down_finite, round_up_finite, to_integer
+from profiles.numbers import ExactLike, round_down_finite, round_up_finite, to_integer, to_number
 
 #: ``fresh``: an exponential mechanism in every round; ``kept``: each candidate draws noise once and keeps it.
 Noise = Literal["fresh", "kept"]
@@ -43,7 +43,7 @@ def bound_one_sided(candidates: int, k: int, epsilon0: ExactLike, beta: ExactLik
     (0.6513, 62.6, 52.7)
     """
     candidates, k = read_size(candidates, k)
-    spent, risk = to_positive(epsilon0, "epsilon0"), to_probability(beta, "beta")
+    spent, risk = to_positive(epsilon0, "epsilon0"), to_open(beta, "beta")
     with working_precision(_BITS):
         share, error = _lose(candidates, k, spent, risk, noise)
         return UtilityBound(end_below(share), end_above(error), risk, _SUPPOSED)
@@ -84,7 +84,7 @@ def bound_plan(
     Source: docs/submodular.md, Theorem 6; Ghazi et al. 2024, Theorem 1.2. Raises like :func:`bound_utility`.
     """
     candidates, k = read_size(candidates, k)
-    risk, loss = to_probability(beta, "beta"), to_positive(eta, "eta")
+    risk, loss = to_open(beta, "beta"), to_positive(eta, "eta")
     with working_precision(_BITS):
         ratio = 1 - ball(Fraction(-1)).exp() - ball(loss)
         if not bool(ratio > 0):
@@ -134,18 +134,12 @@ def read_size(candidates: int, k: int) -> tuple[int, int]:
 
 def to_positive(value: ExactLike, what: str) -> Fraction:
     """Return a positive exact number. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    exact = to_exact(value, what)
-    if exact <= 0:
-        raise InvalidArgument(f"{what} must be positive, but {str(value)[:40]} was found; give a positive number")
-    return exact
+    return to_number(value, what, "(0, inf)", "give a positive number")
 
 
-def to_probability(value: ExactLike, what: str) -> Fraction:
+def to_open(value: ExactLike, what: str) -> Fraction:
     """Return an exact number in (0, 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    exact = to_positive(value, what)
-    if exact >= 1:
-        raise InvalidArgument(f"{what} must be below 1, but {str(value)[:40]} was found; give a probability")
-    return exact
+    return to_number(to_positive(value, what), what, "(0, 1)", "give a number between")
 
 
 def end_above(value: arb) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from accountant.applications.submodular.bounds import end_above, end_below, to_positive, to_probability
+from accountant.applications.submodular.bounds import end_above, end_below, to_open, to_positive
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from accountant.guarantees import Guarantee
 from accountant.onesided import prove_losses
@@ -28,7 +28,7 @@ def approximate_dp(epsilon0: ExactLike, delta: ExactLike, *, coverage: bool = Fa
     >>> approximate_dp("0.1", "1e-6", coverage=True), approximate_dp("0.1", "1e-6")
     (1.4529899290649055, 1.7603074538849712)
     """
-    spent, risk = to_positive(epsilon0, "epsilon0"), to_probability(delta, "delta")
+    spent, risk = to_positive(epsilon0, "epsilon0"), to_open(delta, "delta")
     with working_precision(_BITS):
         growth = ball(spent).expm1()
         if coverage:
@@ -59,7 +59,7 @@ def epsilon0_for(epsilon: ExactLike, delta: ExactLike, *, coverage: bool = False
 
     For coverage ε₀ = min(ε, ln(1 + ε/ln(1/δ))). Raises like :func:`approximate_dp`.
     """
-    target, risk = to_positive(epsilon, "epsilon"), to_probability(delta, "delta")
+    target, risk = to_positive(epsilon, "epsilon"), to_open(delta, "delta")
     if coverage:
         with working_precision(_BITS):
             return end_below((ball(target) / ball(1 / risk).log()).log1p().min(ball(target)))

@@ -13,8 +13,7 @@ from accountant.testing.neighbors import NeighboringPair, Weighted
 from accountant.testing.strategies.records import borders
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
-from profiles.mechanisms.datasets import float_at_most
-from profiles.numbers import to_exact, to_integer
+from profiles.numbers import round_down, to_exact, to_integer
 
 #: Weights at which implementations break: 1 and its neighbor, powers of two, the last odd integer, and numbers that overflow when squared.
 _WEIGHTS = (1.0, math.nextafter(1.0, 2.0), 2.0, 1.5, 1 / 0.3, 10.0, 1e6, 2.0**53 - 1, 2.0**53, 1e200, 1e308)
@@ -25,7 +24,7 @@ def weights(*, most: float = 100.0) -> st.SearchStrategy[float]:
     largest = to_exact(most, "the largest weight")
     if largest < 1:
         raise InvalidArgument(f"weights are at least 1, but weights up to {str(most)[:40]} were asked for; give a larger most")
-    return st.floats(1.0, float_at_most(largest))
+    return st.floats(1.0, round_down(largest))
 
 
 def adversarial_weights() -> st.SearchStrategy[float]:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from profiles.errors import InvalidArgument
-from profiles.mechanisms.datasets import float_at_most
+from profiles.numbers import round_down
 from profiles.profile import Profile
 from profiles.variables import Statistic
 
@@ -51,7 +51,7 @@ def to_profile(given: object) -> Profile:
 
 def float_range(statistic: Statistic) -> tuple[float, float]:
     """Return the least and the largest binary64 number of a range. Raises :class:`InvalidArgument`."""
-    lo, hi = -float_at_most(-statistic.lo), float_at_most(statistic.hi)
+    lo, hi = -round_down(-statistic.lo), round_down(statistic.hi)
     if lo > hi:
         raise InvalidArgument(
             f"records of binary64 numbers were asked for, but the range of {statistic.name!r} has none; use exact numbers, or a wider range"

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from accountant.columns.values import Column
 from accountant.weights.fast.results import ConvexityPremise, probabilities
 from accountant.weights.fast.solver import prepare_solver
-from profiles import InvalidTarget, Profile, decimal_text, exact_text, to_exact
+from profiles import InvalidTarget, Profile, decimal_text, exact_text
+from profiles.numbers import to_number
 
 Batches = Callable[[], Iterable[Mapping[str, ArrayLike | Column]]]
 
@@ -57,9 +58,7 @@ def epsilon_for_size(
 
     Raises :class:`InvalidTarget` for M ≤ 0, M > n, and M that no target reaches.
     """
-    goal = to_exact(size, "the target size")
-    if goal <= 0:
-        raise InvalidTarget(f"the target size must be positive, but {exact_text(goal)} was found; give a positive number")
+    goal = to_number(size, "the target size", "(0, inf)", "give a positive number", InvalidTarget)
     low = premise.least_target if premise.least_target > 0 else Fraction(1, 10**12)
 
     def measure(epsilon: Fraction) -> tuple[float, int]:

@@ -19,9 +19,9 @@ from accountant.weights.fast.results import ConvexityPremise, WeightsResult
 from accountant.weights.fast.rounding import TargetConstants, U, make_target
 from accountant.weights.fast.small import AffinePair, make_pair, solve_small
 from accountant.weights.fast.table import make_table
-from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact_text, to_exact
+from profiles import InvalidArgument, InvalidData, Profile
 from profiles.arrays import Booleans, Floats, Positions
-from profiles.numbers import MAX_FLOAT, nearest
+from profiles.numbers import MAX_FLOAT, nearest, to_target
 from profiles.structure import affine_in_one, split_weight
 from profiles.terms import Term, free_symbols
 
@@ -175,11 +175,7 @@ def prepare_solver(profile: Profile, target_epsilon: object, *, premise: Convexi
 
     Raises :class:`InvalidTarget` (ε* ≤ 0), :class:`InvalidArgument` (a parameter without a number; a premise about something else).
     """
-    target = to_exact(target_epsilon, "the target epsilon")
-    if target <= 0:
-        raise InvalidTarget(f"the target ε* must be positive, but {exact_text(target)} was found; give a positive number")
-    if target > 10**15:
-        raise InvalidTarget("the target ε* is above 1e15, which means no privacy at all; give a smaller number")
+    target = to_target(target_epsilon, "(0, 1e15]")
     free = [parameter.name for parameter in profile.free_parameters]
     if free:
         raise InvalidArgument(f"weights need numbers for all parameters, but {', '.join(free)} is unspecified; give it a number")

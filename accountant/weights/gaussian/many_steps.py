@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, isqrt, log
+from math import exp, log
 from typing import Any
 
 from accountant.compositions.engine import share_work, write_events
@@ -19,7 +19,7 @@ from accountant.compositions.grids import Side, count_points, find_shape, plan
 from accountant.weights.gaussian.estimate import estimate_delta
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
-from profiles.numbers import decimal_text, exact_text
+from profiles.numbers import decimal_text, exact_text, root_above, root_below
 from proofs_check.kernel.core.terms import Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
@@ -249,9 +249,7 @@ def _require_feasible_unsampled(step: OneStep, zeta: tuple[Fraction, Fraction], 
 
 def enclose_root(steps: int) -> tuple[Fraction, Fraction]:
     """Return numbers at or below and at or above √T, equal where it is whole: T steps without sampling are one of √T ζ."""
-    unit = 10**_DIGITS
-    root = isqrt(steps * unit * unit)
-    return Fraction(root, unit), Fraction(root if root * root == steps * unit * unit else root + 1, unit)
+    return root_below(steps, 10**_DIGITS), root_above(steps, 10**_DIGITS)
 
 
 def _round_down(weight: Fraction, digits: int) -> Fraction:

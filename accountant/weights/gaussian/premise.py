@@ -15,15 +15,14 @@ from accountant.compositions.events import MOST_EPSILON
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.table import WeightTable, make_table
 from accountant.weights.gaussian.weight import MAX_STEPS, require_gaussian, require_homogeneous, to_target_delta
-from profiles.errors import Infeasible, InvalidProfile, InvalidTarget, Undecided
-from profiles.numbers import decimal_text, exact_text, shorten, to_integer
+from profiles.errors import Infeasible, InvalidProfile, Undecided
+from profiles.numbers import decimal_text, exact_text, to_integer, to_target
 from profiles.profile import Profile
 from profiles.terms import Term, number, substitute
 from profiles.variables import WEIGHT
 from proofs_check.branch_and_bound import minimum_enclosure
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import homogeneous
-from proofs_check.conditions.context import to_target
 from proofs_check.suprema.ceilings import certify_at_most, enclose_term, proves_at_most
 
 Point = Mapping[str, Fraction]
@@ -118,12 +117,7 @@ def to_gaussian_target(epsilon: object, delta: object, steps: object = 1) -> Gau
 
     Numbers that are none are refused as everywhere.
     """
-    exact = to_target(epsilon)
-    if exact > MOST_EPSILON:
-        raise InvalidTarget(
-            f"a target epsilon of at most {exact_text(MOST_EPSILON)} was expected, but {shorten(exact)} was found; lower it"
-        )
-    return GaussianTarget(exact, to_target_delta(delta), to_steps(steps))
+    return GaussianTarget(to_target(epsilon, f"[1e-300, {MOST_EPSILON}]"), to_target_delta(delta), to_steps(steps))
 
 
 def to_steps(value: object) -> int:

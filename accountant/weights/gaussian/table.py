@@ -27,7 +27,7 @@ from accountant.weights.gaussian.many_steps import (
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.balls import ball, working_precision
 from profiles.errors import Infeasible
-from profiles.numbers import bisect, decimal_text
+from profiles.numbers import bisect, decimal_below, decimal_text
 from proofs_check.certificates import check_text
 
 NAME = "one row of a table of weights"
@@ -205,7 +205,9 @@ class _Walk:
         """Return a row with this μ and about the largest q, log q being about ``place``; None where none was certified."""
         if self.steps == 1:
             return self._solve_one_step(mu, place)
-        line = PairPath(self.step, self.steps, lambda at: (mu, _round_down(Fraction(exp(min(at, 0.0))))), NAME, _NEAR_STEPS, self.lag)
+        line = PairPath(
+            self.step, self.steps, lambda at: (mu, decimal_below(Fraction(exp(min(at, 0.0))), _Q_DIGITS)), NAME, _NEAR_STEPS, self.lag
+        )
         found = line.find(place - 3.0, 0.0, guess=place)
         self.lag = line.lag
         return None if found is None else TableRow(mu, found.q, found.bounds)
@@ -213,7 +215,7 @@ class _Walk:
     def _solve_one_step(self, mu: Fraction, place: float) -> TableRow | None:
         low, high, before, best = place - 3.0, 0.0, None, None
         for _ in range(_MOST):
-            q = _round_down(Fraction(exp(min(place, 0.0))))
+            q = decimal_below(Fraction(exp(min(place, 0.0))), _Q_DIGITS)
             excess = self._excess(mu, q)
             if before is not None and abs(place - before[0]) > 1e-12:
                 self.slope = min(max((excess - before[1]) / (place - before[0]), _SLOPES[0]), _SLOPES[1])
@@ -243,7 +245,3 @@ def _shorten(mu: Fraction) -> Fraction:
     shift = _MU_BITS - (mu.numerator.bit_length() - mu.denominator.bit_length())
     scale = Fraction(2) ** shift
     return (mu * scale).__floor__() / scale
-
-
-def _round_down(q: Fraction) -> Fraction:
-    return Fraction(decimal_text(q, _Q_DIGITS, round_up=False))

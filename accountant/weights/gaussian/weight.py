@@ -21,12 +21,11 @@ from accountant.weights.precise import INFINITY, specialise
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.errors import InvalidArgument, InvalidProfile, InvalidTarget, OtherNotion, Undecided
 from profiles.notions import ProfileNotion
-from profiles.numbers import decimal_text, exact_text, shorten, to_exact, to_integer
+from profiles.numbers import decimal_text, exact_text, to_exact, to_integer, to_number, to_target
 from profiles.profile import Profile
 from profiles.variables import WEIGHT
 from proofs_check.certificates import check_text
 from proofs_check.conditions import homogeneous
-from proofs_check.conditions.context import to_target
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
 from proofs_check.verify_notion import NotionVerification, verify_notion
@@ -107,11 +106,7 @@ def gaussian_weight(
     count = to_integer(digits, "digits", 1, MAX_DIGITS, hint="choose one in this range")
     times = to_integer(steps, "the number of steps", 1, MAX_STEPS, hint="choose one in this range")
     require_gaussian(profile)
-    epsilon, delta = to_target(target_epsilon), to_target_delta(target_delta)
-    if epsilon > MOST_EPSILON:
-        raise InvalidTarget(
-            f"a target epsilon of at most {exact_text(MOST_EPSILON)} was expected, but {shorten(epsilon)} was found; lower it"
-        )
+    epsilon, delta = to_target(target_epsilon, f"[1e-300, {MOST_EPSILON}]"), to_target_delta(target_delta)
     require_homogeneous(profile)
     low, high = measure_record(profile, record, count)
     if not high:
@@ -130,11 +125,7 @@ def to_target_delta(value: object) -> Fraction:
         raise InvalidTarget(
             "a target delta above 0 was expected, but 0 was found: no Gaussian mechanism is purely epsilon-private; give for example 1e-6"
         )
-    if not 0 < delta < 1:
-        raise InvalidTarget(f"the target delta must lie between 0 and 1, but {shorten(delta)} was found; give a probability such as 1e-6")
-    if delta < _LEAST_DELTA:
-        raise InvalidTarget(f"the target delta must be at least 1e-100, but {shorten(delta)} was found; give a larger one")
-    return delta
+    return to_number(delta, "the target delta", "[1e-100, 1)", "give a probability such as 1e-6", InvalidTarget)
 
 
 def require_gaussian(profile: Profile) -> None:

@@ -13,6 +13,7 @@ from profiles.arrays import Positions
 from profiles.hypotheses import IEEE_ROUNDING, Hypothesis
 from profiles.mechanisms.repeated.interface import read_candidate, to_candidates, to_function, to_scores
 from profiles.mechanisms.repeated.rounds import Ends, Repeated
+from profiles.numbers import round_down
 from profiles.randomness import BitSource, ExponentialChoice, enclose_exp, measure_gaps
 
 Score = Callable[[Any], Any]
@@ -97,15 +98,10 @@ def draw_gumbel(scores: np.ndarray[Any, Any], rate: Fraction, rng: np.random.Gen
     binary64 it is another law: Gumbel noise made of 53 bits lies in (−4, 37), so that a candidate which is further behind is never chosen,
     and then no finite ε holds. λ is rounded down. Source: Gumbel 1954; Mironov 2012 for what floating point gives away.
     """
-    exponents = measure_gaps(scores) * -_rate_below(rate)
+    exponents = measure_gaps(scores) * -round_down(rate)
     block = max(1, min(size, 2**20 // len(exponents)))
     found = np.empty(size, dtype=np.intp)
     for start in range(0, size, block):
         stop = min(size, start + block)
         found[start:stop] = (rng.gumbel(size=(stop - start, len(exponents))) + exponents).argmax(axis=1)
     return found
-
-
-def _rate_below(rate: Fraction) -> float:
-    nearest = float(rate)
-    return nearest if Fraction(nearest) <= rate else float(np.nextafter(nearest, 0.0))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from profiles.errors import InvalidArgument, InvalidData
-from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
+from profiles.numbers import ExactLike, to_exact, to_integer, to_number
 
 #: Rates λ = ε₀/Δ outside of [1/MOST_RATE, MOST_RATE] are refused, as exact choices refuse them.
 MOST_RATE = Fraction(2) ** 900
@@ -21,12 +21,10 @@ def to_rounds(value: object) -> int:
     return to_integer(value, "the number of rounds", 1, MOST_ROUNDS, hint="give a public number")
 
 
-def to_rate(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Fraction, Fraction]:
+def divide_epsilon(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Fraction, Fraction]:
     """Return ε₀, Δ and λ = ε₀/Δ as exact numbers. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    epsilon, delta = to_exact(epsilon0, "epsilon0"), to_exact(sensitivity, "the sensitivity")
-    for value, what in ((epsilon, "epsilon0"), (delta, "the sensitivity")):
-        if value <= 0:
-            raise InvalidArgument(f"{what} must be positive, but {exact_text(value)} was found; give a positive number")
+    epsilon = to_number(epsilon0, "epsilon0", "(0, inf)", "give a positive number")
+    delta = to_number(sensitivity, "the sensitivity", "(0, inf)", "give a positive number")
     rate = epsilon / delta
     if not 1 / MOST_RATE <= rate <= MOST_RATE:
         raise InvalidArgument("epsilon0/sensitivity must lie between 2**-900 and 2**900 to be run, but another value was found; rescale")

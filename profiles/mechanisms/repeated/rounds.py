@@ -17,7 +17,7 @@ from profiles.errors import InvalidArgument
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, EXACT_REALS, PURE_SELECT, Hypothesis
 from profiles.hypotheses import PUBLIC_CONSTANTS as _PUBLIC
 from profiles.mechanisms.interface import Arithmetic, check_call, is_exact, to_arithmetic
-from profiles.mechanisms.repeated.interface import read_exact, to_pair, to_rate, to_rounds, to_select
+from profiles.mechanisms.repeated.interface import divide_epsilon, read_exact, to_pair, to_rounds, to_select
 from profiles.numbers import ExactLike, exact_text
 from profiles.randomness import BitSource, open_bits
 
@@ -76,7 +76,7 @@ class Repeated(ABC):
         """Return what select is told of an answer."""
 
     def __post_init__(self) -> None:
-        epsilon, delta, rate = to_rate(self.epsilon0, self.sensitivity)
+        epsilon, delta, rate = divide_epsilon(self.epsilon0, self.sensitivity)
         found = {
             "select": to_select(self.select), "rounds": to_rounds(self.rounds), "epsilon0": epsilon, "sensitivity": delta,
             "rate": rate, "arithmetic": to_arithmetic(self.arithmetic),
@@ -92,7 +92,7 @@ class Repeated(ABC):
 
     def spend(self, sensitivity: ExactLike) -> Fraction:
         """Return what a record costs whose own sum in the second assumption is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
-        _, _, own = to_rate(1, sensitivity)
+        _, _, own = divide_epsilon(1, sensitivity)
         return self.rate / own
 
     def ask(self, previous: tuple[Any, ...]) -> tuple[Any, Any] | None:

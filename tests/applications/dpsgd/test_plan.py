@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountant.applications.dpsgd.noise import compose_steps, find_noise, find_rate, to_target
+from accountant.applications.dpsgd.noise import compose_steps, find_noise, find_rate, to_noise_target
 from accountant.applications.dpsgd.plan import dp_sgd_plan, plan_for_target
 from accountant.applications.dpsgd.rules import LEAST_SHARE, RULES, GradientRule, capped, to_rule
 from accountant.compositions.queries import point_at_epsilon
@@ -38,7 +38,7 @@ def make_plan(**changes: object):
     ],
 )
 def test_the_noise_that_is_found_is_enough_and_hardly_more(target):
-    found = find_noise(to_target(*target))
+    found = find_noise(to_noise_target(*target))
     epsilon, delta, steps, rate = (Fraction(value) for value in target)
     at = point_at_epsilon(compose_steps(found.noise, rate, int(steps)), epsilon, GAP)
     less = point_at_epsilon(compose_steps(found.noise * Fraction(98, 100), rate, int(steps)), epsilon, GAP)

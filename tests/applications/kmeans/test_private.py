@@ -20,7 +20,7 @@ from accountant import DPKMeans, compose, read_guarantee, replay, write_guarante
 from accountant.applications.budget.protocols import Cells
 from accountant.applications.budget.records import Domain, PrivateRecords, check_labels, square_norms
 from accountant.applications.budget.rows import ArrayRows
-from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, PureNoise, Purpose, Spending, open_law, round_down
+from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, PureNoise, Purpose, Spending, open_law, round_cost
 from accountant.applications.kmeans import UtilityWarning
 from accountant.applications.kmeans.composed_guarantee import certify_path, describe_path
 from accountant.applications.kmeans.lloyd import nearest_to
@@ -205,11 +205,11 @@ def test_a_guarantee_is_replayed_from_a_file_with_its_budget() -> None:
 def test_no_shares_of_what_is_left_exceed_the_budget(shares: list[Fraction], epsilon: Fraction) -> None:
     spending = Spending(PureNoise(epsilon))
     for share in shares:
-        if spending.left > 0 and round_down(share * spending.left) > 0:
+        if spending.left > 0 and round_cost(share * spending.left) > 0:
             spending.charge(Purpose.CELL_COUNTS, share * spending.left, Fraction(1))
     assert spending.left >= 0
     assert spending.spent <= epsilon * (1 - Fraction(2, 10**9))
-    assert all(round_down(charge.cost) == charge.cost for charge in spending)
+    assert all(round_cost(charge.cost) == charge.cost for charge in spending)
 
 
 def test_what_the_budget_does_not_have_is_refused() -> None:

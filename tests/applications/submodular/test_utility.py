@@ -92,11 +92,11 @@ def test_the_bound_holds_where_it_is_not_vacuous():
         (lambda: bound_one_sided(3, 4, 1, "0.1"), "lower k"),
         (lambda: bound_one_sided(3, 0, 1, "0.1"), "k must be"),
         (lambda: bound_one_sided(3, 1, 0, "0.1"), "epsilon0 must be positive"),
-        (lambda: bound_one_sided(3, 1, 1, 1), "beta must be below 1"),
+        (lambda: bound_one_sided(3, 1, 1, 1), r"beta must lie in \(0, 1\)"),
         (lambda: bound_utility(3, 1, 1, beta="0.1", eta="0.64"), "below 1 - 1/e"),
         (lambda: bound_utility(3, 1, 1, beta="0.1", eta="0.1", calibration="none"), "calibration"),
         (lambda: approximate_dp(1, 0), "delta must be positive"),
-        (lambda: approximate_dp(1, 1), "delta must be below 1"),
+        (lambda: approximate_dp(1, 1), r"delta must lie in \(0, 1\)"),
     ],
 )
 def test_what_is_refused(call, match):

@@ -107,12 +107,12 @@ def test_a_record_at_the_edge_keeps_the_weight_one():
 
 REFUSED = [
     ({"target_delta": 0}, InvalidTarget, "no Gaussian mechanism is purely epsilon-private"),
-    ({"target_delta": 1}, InvalidTarget, "between 0 and 1"),
-    ({"target_delta": "-1e-5"}, InvalidTarget, "between 0 and 1"),
-    ({"target_delta": "1e-101"}, InvalidTarget, "at least 1e-100"),
+    ({"target_delta": 1}, InvalidTarget, "must lie in [1e-100, 1)"),
+    ({"target_delta": "-1e-5"}, InvalidTarget, "must lie in [1e-100, 1)"),
+    ({"target_delta": "1e-101"}, InvalidTarget, "must lie in [1e-100, 1)"),
     ({"target_delta": "nan"}, PDPError, "the target delta"),
     ({"target_epsilon": 0}, InvalidTarget, "the target epsilon must be positive"),
-    ({"target_epsilon": 20_000}, InvalidTarget, "at most 10000"),
+    ({"target_epsilon": 20_000}, InvalidTarget, "must lie in [1e-300, 10000]"),
     ({"steps": 0}, InvalidArgument, "the number of steps"),
     ({"steps": 10**9}, InvalidArgument, "the number of steps"),
     ({"digits": 41}, InvalidArgument, "digits"),

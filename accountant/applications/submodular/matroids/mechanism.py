@@ -23,10 +23,10 @@ from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.applications.submodular.matroids.utility import bound_utility
 from accountant.guarantees import ARITHMETIC, Guarantee, Unit
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample
-from profiles import InvalidArgument, InvalidData, exact_text, to_exact
+from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.arrays import Booleans, Integers
 from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
-from profiles.numbers import ExactLike, to_integer
+from profiles.numbers import ExactLike, to_integer, to_number
 from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import BitSource
 
@@ -147,11 +147,7 @@ class PrivateMatroidGreedy:
             object.__setattr__(self, "draws", to_integer(self.draws, "the number of draws", 1))
         elif not function.closed_form:
             raise InvalidArgument("a function without a closed form needs a number of draws, but None was found; give one")
-        share = to_exact(self.selection_share, "the share of the selection")
-        if not 0 < share < 1:
-            raise InvalidArgument(
-                f"the share of the selection must lie in (0, 1), but {exact_text(share)} was found; give one half or less"
-            )
+        share = to_number(self.selection_share, "the share of the selection", "(0, 1)", "give one half or less")
         object.__setattr__(self, "objective", function)
         object.__setattr__(self, "selection_share", share)
         object.__setattr__(self, "plan", calibrate_one_sided(self.epsilon, choice=self.calibration))

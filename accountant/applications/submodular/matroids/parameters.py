@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from flint import arb, fmpz
 
+from accountant.applications.submodular.bounds import to_open
 from accountant.applications.submodular.matroids.matroid import Matroid
 from accountant.applications.submodular.matroids.objective import Objective
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, to_exact
 from profiles.balls import ball, upper_fraction, working_precision
-from profiles.numbers import ExactLike, exact_text, to_integer
+from profiles.numbers import ExactLike, to_integer
 
 BITS = 192
 _MOST_DRAWS = 4096
@@ -59,7 +60,7 @@ def choose_for(
     >>> [choose_for(UniformMatroid(100, 5), epsilon, 1000).rounds for epsilon in ("0.02", "0.1", "5")]
     [1, 2, 8]
     """
-    failure = read_open(beta, "beta")
+    failure = to_open(beta, "beta")
     to_integer(most_rounds, "the most rounds", 1, 1000)
     if to_exact(optimum, "the guess of the optimum") < 0:
         raise InvalidArgument(f"the guess of the optimum must be a number of users, but {str(optimum)[:40]} was found; give a public one")
@@ -102,7 +103,7 @@ def choose_parameters(eta: ExactLike, beta: ExactLike) -> Parameters:
     >>> chosen.rounds, chosen.roundings, chosen.alpha
     (4, 67, Fraction(1, 20))
     """
-    slack, failure = read_open(eta, "eta"), read_open(beta, "beta")
+    slack, failure = to_open(eta, "eta"), to_open(beta, "beta")
     with working_precision(BITS):
         roundings = math.ceil(end_above((ball(6 / failure)).log() / ball(slack / 4).log1p()))
     return Parameters(math.ceil(1 / slack), roundings, slack / 6)
@@ -127,11 +128,3 @@ def end_above(value: arb) -> Fraction:
     if found is None:
         raise InvalidArgument("the bound is too large for its constants; give fewer rounds or a larger epsilon")
     return found
-
-
-def read_open(value: ExactLike, what: str) -> Fraction:
-    """Return an exact number in (0, 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    exact = to_exact(value, what)
-    if not 0 < exact < 1:
-        raise InvalidArgument(f"{what} must lie in (0, 1), but {exact_text(exact)} was found; give a number between")
-    return exact

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from accountant.applications.quality import UtilityBound
+from accountant.applications.submodular.bounds import to_open
 from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids.facility import FacilityLocation
-from accountant.applications.submodular.matroids.parameters import BITS, enclose_log, enclose_spread, end_above, read_open
+from accountant.applications.submodular.matroids.parameters import BITS, enclose_log, enclose_spread, end_above
 from profiles import InvalidArgument, to_exact
 from profiles.balls import ball, lower_fraction, working_precision
 from profiles.hypotheses import Hypothesis
-from profiles.numbers import ExactLike, exact_text, round_down_finite, round_up_finite, to_integer
+from profiles.numbers import ExactLike, round_down_finite, round_up_finite, to_integer, to_number
 
 if TYPE_CHECKING:
     from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy
@@ -35,9 +36,7 @@ def bound_utility(mechanism: PrivateMatroidGreedy, *, beta: ExactLike, users: in
     the reason.
     Source: docs/submodular.md, Theorem 14. Raises :class:`InvalidArgument`.
     """
-    failure, slack = read_open(beta, "beta"), to_exact(alpha, "alpha")
-    if not 0 < slack <= 1:
-        raise InvalidArgument(f"alpha must lie in (0, 1], but {exact_text(slack)} was found; give a small positive number")
+    failure, slack = to_open(beta, "beta"), to_number(alpha, "alpha", "(0, 1]", "give a small positive number")
     size, rank, rounds = mechanism.matroid.size, mechanism.matroid.rank, mechanism.rounds
     steps, h, part = rank * rounds, mechanism.roundings, failure / 6
     if not rank:
