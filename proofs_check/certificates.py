@@ -19,10 +19,12 @@ from proofs_check.kernel import Report, check
 from proofs_check.kernel.core.terms import Meter
 from proofs_check.kernel.formats import OWN
 from proofs_check.kernel.proofs import Session
+from proofs_check.kernel.untrusted.upgrade import check_found, find_choices, leaves_open, write_choices
 from proofs_check.results import Tree
 
 FORMAT = OWN
-VERSION = 1
+#: A claim says in its ``choices`` how each side condition is shown. Version 1 left that to be found.
+VERSION, FIRST = 2, 1
 
 
 def number_json(value: Fraction) -> str:
@@ -53,7 +55,7 @@ def _parameter_json(parameter: Parameter) -> Any:
 
 
 def make_certificate(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> dict[str, Any]:
-    """Return a certificate of ``claims`` (the first of which must be ``well-defined``) as a JSON object."""
+    """Return a certificate of ``claims`` (the first of which must be ``well-defined``) as a JSON object: what they choose is open."""
     return assemble(profile_json(profile), claims, target=target, q=q)
 
 
@@ -61,12 +63,21 @@ def assemble(
     profile: Mapping[str, Any], claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None
 ) -> dict[str, Any]:
     """Return a certificate as :func:`make_certificate` does, about a profile that is already as the format writes it."""
-    made: dict[str, Any] = {"format": FORMAT, "version": VERSION, "profile": profile}
+    made: dict[str, Any] = {"format": FORMAT, "version": FIRST, "profile": profile}
     if target is not None:
         made["target_epsilon"] = number_json(target)
     if q is not None:
         made["sampling"] = {"q": to_text(q)}
     made["claims"] = list(claims)
+    return made
+
+
+def complete(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a certificate with all that its claims choose; one that the kernel would not accept, with none of it."""
+    claims = [{key: value for key, value in claim.items() if key != "choices"} for claim in certificate["claims"]]
+    text = json.dumps({**certificate, "version": FIRST, "claims": claims})
+    choices, report = _find_choices(text)
+    made: dict[str, Any] = json.loads(write_choices(text, list(choices)) if report.accepted else text)
     return made
 
 
@@ -86,7 +97,12 @@ def check_text(text: str) -> Report:
 
 @lru_cache(maxsize=4096)
 def _check_alone(text: str) -> Report:
-    return check(text)
+    return check_found(text, _find_choices(text), Session()) if leaves_open(text) else check(text)
+
+
+@lru_cache(maxsize=4096)
+def _find_choices(text: str) -> tuple[list[str], Report]:
+    return find_choices(text, Session())
 
 
 class Fault(Exception):

@@ -14,6 +14,7 @@ from profiles.profile import Profile
 from profiles.suggestions import suggest
 from profiles.views import show_html, show_text
 from proofs_check.admission import admit
+from proofs_check.certificates import complete
 from proofs_check.conditions import (
     assumption_8,
     assumption_9,
@@ -106,7 +107,7 @@ class Verification(Verdicts):
 
     def certificate(self) -> dict[str, Any]:
         """Return the certificate of every verdict that the kernel accepts."""
-        return admit(self.profile).certificate(self.claims(), target=self.target)
+        return complete(admit(self.profile).certificate(self.claims(), target=self.target))
 
     def to_json(self) -> dict[str, Any]:
         return {

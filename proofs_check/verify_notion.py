@@ -12,6 +12,7 @@ from profiles.notions import ProfileNotion
 from profiles.profile import Profile
 from profiles.suggestions import suggest
 from proofs_check.admission import admit
+from proofs_check.certificates import complete
 from proofs_check.conditions import homogeneous
 from proofs_check.prover.effort import within_saying_why
 from proofs_check.results import Decision, Verdict, Verdicts
@@ -59,7 +60,7 @@ class NotionVerification(Verdicts):
 
     def certificate(self) -> dict[str, Any]:
         """Return the certificate of every verdict that the kernel accepts."""
-        return admit(self.profile).certificate(self.claims())
+        return complete(admit(self.profile).certificate(self.claims()))
 
     def to_json(self) -> dict[str, Any]:
         return {

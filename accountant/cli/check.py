@@ -153,6 +153,7 @@ def _to_json(found: CheckedDocument) -> dict[str, Any]:
         "format": found.document.name,
         "checked": found.document.told if report.accepted else None,
         "accepted": report.accepted,
+        "upgraded": report.upgraded,
         "about": found.outcome.about,
         "claims": [
             {
@@ -174,7 +175,11 @@ def _to_json(found: CheckedDocument) -> dict[str, Any]:
 
 def _describe(found: CheckedDocument) -> Iterator[str]:
     """Yield what an accepted file is, what was checked, what it is about and what was not checked; then the same of what is inside."""
+    from proofs_check.kernel.untrusted.upgrade import UPGRADED
+
     yield f"{found.document.meaning}: {found.document.told}"
+    if found.outcome.report.upgraded:
+        yield UPGRADED
     yield from found.outcome.lines
     yield from _list_claims(found)
     for name, part in found.inside:

@@ -79,7 +79,7 @@ def _list_proofs(text: str) -> Iterator[tuple[str, str]]:
 CERTIFICATE: Document[str] = Document(
     certificates.FORMAT,
     "the kernel proved each claim below again, of the function that stands in the file",
-    (certificates.VERSION,),
+    (certificates.FIRST, certificates.VERSION),
     read=str,
     write=str,
     check=_check_certificate,

@@ -21,6 +21,7 @@ from profiles import Declaration, InvalidArgument, OtherNotion, Profile, load
 from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis
 from profiles.notions import ProfileNotion
 from profiles.randomness.bits import BitSource
+from proofs_check.certificates import complete
 from proofs_check.kernel import check
 
 
@@ -193,4 +194,4 @@ def find_proof(derived: DerivedEpsilon, selector: Selector) -> Mapping[str, Any]
         return conditions.certificate() if conditions is not None and usable else None
     if evidence.certificate is None or not evidence.checked_by_kernel or selector.claim is None:
         return evidence.certificate if evidence.checked_by_kernel else None
-    return {**evidence.certificate, "claims": [*evidence.certificate["claims"], selector.claim]}
+    return complete({**evidence.certificate, "claims": [*evidence.certificate["claims"], selector.claim]})

@@ -48,7 +48,9 @@ Why the verdict is the same on every interpreter: [below](#one-verdict-on-every-
 ## The kernel as one file
 
 `pdp check --export checker.pyz` writes the kernel as one file of {size:,} bytes, which any Python from 3.11 on runs:
-`python -I -O checker.pyz FILE`. It holds the modules below as they are.
+`python -I -O checker.pyz FILE`. It holds the modules below as they are, and one that nobody has to
+believe and that is not counted here, `untrusted/upgrade`: for a certificate of version 1 it finds the `choices` with which the kernel then
+checks it ([certificates.md](certificates.md#1-file)).
 The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
 
 `{digest}`.
@@ -77,7 +79,8 @@ them.
 _SIDE = """
 ## Side conditions
 
-They are goals themselves, shown by trees that the certificate brings or, without any, by `manifest`, `zero` or `boxes`.
+They are goals themselves, shown by `manifest`, `zero`, `boxes` or a tree that the certificate brings, whichever it says;
+the kernel tries nothing.
 """
 
 _CLAIMS = """
@@ -155,7 +158,7 @@ ARITHMETIC = {
 def trust_text() -> str:
     """Return the page."""
     folder = Path(inspect.getfile(kernel)).parent
-    places = sorted((path.relative_to(folder) for path in folder.rglob("*.py")), key=_reading_order)
+    places = sorted((path.relative_to(folder) for path in folder.rglob("*.py") if path.parent.name != "untrusted"), key=_reading_order)
     sources = [folder / place for place in places]
     counts = {path: count_lines(path.read_text(encoding="utf-8")) for path in sources}
     lines, texts = (sum(column) for column in zip(*counts.values(), strict=True))

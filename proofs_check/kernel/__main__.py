@@ -7,8 +7,8 @@ if not __package__:  # started as a script: nothing but this folder needs to be 
     sys.path.append("/".join(_folders[:-2]) or "/")
     __package__ = _folders[-2]
 
-from .checker import check
 from .formats import say_other
+from .untrusted.upgrade import UPGRADED, check
 
 
 def main(arguments: list[str]) -> int:
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{name!a} {other}\n")
         return 2
     rejected = f"rejected at {report.step}: {report.reason}\n".encode("ascii", "backslashreplace").decode()
-    sys.stdout.write("accepted\n" if report.accepted else rejected)
+    sys.stdout.write("accepted\n" + f"{UPGRADED}\n" * report.upgraded if report.accepted else rejected)
     for claim in report.claims:
         sys.stdout.write(f"{claim.line()}\n")
     return 0 if report.accepted else 1

@@ -1,6 +1,6 @@
 """The entry point: ``check`` reads a certificate and accepts it, or rejects it with the step that failed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -51,6 +51,7 @@ class Report:
     step: str | None = None
     reason: str | None = None
     protection: Protection | None = None
+    upgraded: bool = False  # from version 1 by a step that is not trusted, and then checked
 
 
 def _read(session: Session, document: str) -> Mapping[str, object]:
@@ -58,7 +59,7 @@ def _read(session: Session, document: str) -> Mapping[str, object]:
         value = read_json(document)
         about = "composition" if isinstance(value, dict) and "composition" in value else "profile"
         whole = read_fields(value, {"format", "version", about, "claims"}, _BESIDE | (_OF_PROFILES if about == "profile" else frozenset()))
-        require(whole["format"] == "pdp-certificate" and read_integer(whole["version"], 1, 1), "not a pdp-certificate of version 1")
+        require(whole["format"] == "pdp-certificate" and read_integer(whole["version"], 1, 2), "not a pdp-certificate of version 1 or 2")
     return whole
 
 
@@ -76,7 +77,7 @@ def _read_protection(session: Session, whole: Mapping[str, object]) -> Protectio
         return Protection(str(unit), str(neighbors))
 
 
-def _check(session: Session, whole: Mapping[str, object]) -> tuple[CheckedClaim, ...]:
+def _check(session: Session, whole: Mapping[str, object], choices: Sequence[str]) -> tuple[CheckedClaim, ...]:
     composed, accepted = "composition" in whole, list[CheckedClaim]()
     check_one: Callable[[object], tuple[Theorem, str | None, str | None]]
     if composed:
@@ -87,7 +88,8 @@ def _check(session: Session, whole: Mapping[str, object]) -> tuple[CheckedClaim,
     for i, claim in enumerate(read_list(whole["claims"])):
         with session.at(f"claims[{i}]"):
             require(i < _MOST_COMPOSED or not composed, "there are more claims than one certificate may have")
-            theorem, bound, said = check_one(claim)
+            require(whole["version"] == 2 or "choices" not in read_fields(claim), "a claim of version 1 has no choices")
+            theorem, bound, said = check_one({**read_fields(claim), **({"choices": choices[i]} if i < len(choices) else {})})
             if not isinstance(theorem.statement, Claim | Bound):
                 raise Rejected("a claim is not a theorem")
             session.theorems.append(theorem)
@@ -98,21 +100,21 @@ def _check(session: Session, whole: Mapping[str, object]) -> tuple[CheckedClaim,
     return tuple(accepted)
 
 
-def _judge(session: Session, document: str) -> Report:
+def _judge(session: Session, document: str, choices: Sequence[str]) -> Report:
     try:
         whole = _read(session, document)
         protection = _read_protection(session, whole)
-        return Report(accepted=True, claims=_check(session, whole), protection=protection)
+        return Report(accepted=True, claims=_check(session, whole, choices), protection=protection)
     except Exception as problem:
         reason = str(problem) if isinstance(problem, Rejected) else f"{type(problem).__name__} while checking"
         return Report(accepted=False, step="".join(session.path) or "certificate", reason=reason)
 
 
-def check(document: str, session: Session | None = None) -> Report:
-    """Check the text of a certificate. Whatever goes wrong on the way, of whatever kind, is a rejection. A new session notes its goals."""
+def check(document: str, session: Session | None = None, choices: Sequence[str] = ()) -> Report:
+    """Check the text of a certificate, one of version 1 with ``choices`` that were found for its claims. Whatever goes wrong rejects it."""
     session = session or Session()
     forget(session.meter)
     try:
-        return _judge(session, document)
+        return _judge(session, document, choices)
     finally:
         forget()

@@ -30,6 +30,7 @@ FORMATS = {
     "checker": "the kernel as one file",
     "Coq file": "goals with their proofs for Coq",
 }
+_VERSIONS = (1, 2)  # of certificates
 _GENERATOR, _HEAD = 'name="generator" content="pdp-accountant', 20_000
 #: How the first telling line begins, without spaces, of a file whose format stands in no JSON object.
 _BEGINNINGS = {
@@ -74,4 +75,5 @@ def say_other(text: str) -> str | None:
         return f"is no file of a known format; a {OWN} was expected: check which file it is"
     if name != OWN:
         return f"is a {name}, which says more than the kernel alone can judge; run pdp check on it"
-    return None if version == 1 or type(version) is not int else f"is a {OWN} of another version than 1; use the release that wrote it"
+    known = version in _VERSIONS or type(version) is not int
+    return None if known else f"is a {OWN} of another version than {' or '.join(map(str, _VERSIONS))}; use the release that wrote it"

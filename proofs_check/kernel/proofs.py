@@ -9,13 +9,15 @@ from inspect import signature
 from typing import Any, Literal, NewType, TypeVar, get_args, get_origin, get_type_hints
 
 from .core.rules import Flag, Name, define, side_condition
-from .core.terms import Meter, Rejected, Term, pay, postorder, require, text
+from .core.terms import Meter, Rejected, Term, pay, postorder, require
 from .core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle
 from .procedures.rules import RULES
 from .reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
 
 _MOST_STEPS, _MOST_NESTED, _MOST = 60, 20, 10**6
-_DEFAULTS = tuple(Proof(tree) for tree in ({"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000}))
+TREES = {"m": Proof({"rule": "manifest"}), "z": Proof({"rule": "zero"}), "b": Proof({"rule": "boxes", "budget": 2000})}
+# a tree that a certificate has for the term of a side condition; the first of several ways (0, 1, ..., 9, :, ;, ...); and what is missing
+OWN, FIRST_WAY, UNSAID = "o", "0", "the certificate does not say how to go on here"
 T = TypeVar("T")
 Point = NewType("Point", Mapping[str, Term])  # a term without variables for each of some variables
 OfCount = NewType("OfCount", Term)  # a term over n
@@ -35,12 +37,13 @@ def fields_of(function: Callable[..., object]) -> tuple[dict[str, tuple[str, Any
 
 @dataclass(slots=True)
 class Session:
-    """The proofs of one certificate: the work meter, numeric parameters, its own proofs of side conditions, and what was proved."""
+    """The proofs of one certificate: the work meter, numeric parameters, what a claim chooses, and what was proved."""
 
     meter: Meter = field(default_factory=Meter)
     constants: dict[str, Term] = field(default_factory=dict)
     obligations: Mapping[Term, Proof] = field(default_factory=dict)
     used: set[Term] = field(default_factory=set)  # of the obligations
+    choices: Iterator[str] = field(default_factory=lambda: iter(""))  # of the claim, in the order in which they are needed
     path: list[str] = field(default_factory=list)  # where we are
     nested: int = 0  # in how many proofs of side conditions
     theorems: list[Theorem] = field(default_factory=list)  # that the accepted claims are
@@ -71,7 +74,7 @@ class Session:
         mark = len(self.path)
         try:
             if premise.proof is NONE:
-                return self._discharge(premise.statement)
+                return self.discharge(premise.statement)
             with self.at(premise.step):
                 return self.follow(premise.statement, premise.proof)
         except Rejected as problem:
@@ -81,32 +84,26 @@ class Session:
             raise Rejected(premise.reason) from problem
 
     def choose(self, ways: Sequence[Callable[[], T]], step: str = "") -> T:
-        """Go the first way that is without rejection."""
+        """Go the way that the certificate chooses, where there are several."""
         with self.at(step):
-            mark = len(self.path)
-            for way in ways[:-1]:
-                try:
-                    return way()
-                except Rejected:
-                    del self.path[mark:]
-            require(ways, "there is no way to go on")
-            return ways[-1]()
+            require(0 <= (place := ord(next(self.choices, " ")) - ord(FIRST_WAY) if len(ways) > 1 else 0) < len(ways), UNSAID)
+            return ways[place]()
 
-    def _discharge(self, goal: Any) -> Theorem:
-        # by the certificate's own tree if it has one, else by manifest, zero or boxes
-        self.used |= {goal.term} & self.obligations.keys()
-        trees = [self.obligations[goal.term]] if goal.term in self.obligations else _DEFAULTS
-        mark, nested = len(self.path), self.nested
-        require(nested < _MOST_NESTED, "side conditions are nested too deeply")
+    def discharge(self, goal: Any, name: str | None = None) -> Theorem:
+        """Return a theorem of a side condition, by the tree of this name, or the one that the certificate chooses."""
+        name = next(self.choices, "") if name is None else name
+        require((tree := self.obligations.get(goal.term) if name == OWN else TREES.get(name)) is not None, UNSAID)
+        require(self.nested < _MOST_NESTED, "side conditions are nested too deeply")
+        self.used |= {goal.term} if name == OWN else set()
         self.nested += 1
-        try:
-            return self.choose([partial(self.follow, goal, tree) for tree in trees])
-        except Rejected as problem:
-            failure = "".join([*self.path[mark:], ": ", str(problem)])
-            del self.path[mark:]
-            raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{failure}") from problem
-        finally:
-            self.nested = nested
+        theorem = self.follow(goal, tree)
+        self.nested -= 1
+        return theorem
+
+    def begin(self, obligations: Mapping[Term, Proof], choices: object) -> None:
+        """Start a claim, with its own trees for side conditions and what it chooses."""
+        require(isinstance(choices, str), "what a claim chooses is a text")
+        self.obligations, self.used, self.choices = obligations, set(), iter(str(choices))
 
     def follow(self, statement: Any, proof: object) -> Theorem:
         """Return a theorem of a statement by the rule that its proof names; a statement of a theory finds it by itself."""

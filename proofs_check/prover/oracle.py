@@ -15,9 +15,9 @@ from proofs_check.certificates import profile_json
 from proofs_check.kernel.core.terms import Meter, Rejected, forget
 from proofs_check.kernel.core.theorems import Goal as KernelGoal
 from proofs_check.kernel.core.theorems import Range
-from proofs_check.kernel.proofs import Session
 from proofs_check.kernel.reading import read_term, variables
 from proofs_check.kernel.theories.profiles.statements import read_statement, restate
+from proofs_check.kernel.untrusted.upgrade import Searcher
 from proofs_check.prover.effort import remaining, remembered, spend
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -35,7 +35,7 @@ def accepts(goal: Goal, tree: Tree, *, most: int = WORK) -> bool:
 
 def equals(profile: Profile, restatement: Tree) -> bool:
     """Tell whether the kernel agrees that ε of a profile is, for all records and weights, what a restatement says."""
-    session = Session()
+    session = Searcher()
     allowed = session.meter.left
     try:
         forget(session.meter)
@@ -56,7 +56,7 @@ def _ask(goal: Goal, tree: Tree, most: int) -> bool:
     try:
         box = {variable.name: Range(variable.lo, variable.hi, variable.open_below) for variable in goal.box}
         forget(meter)
-        session = Session(meter)
+        session = Searcher(meter)
         term = session.read(to_text(goal.term), box)
         session.follow(KernelGoal(term, box, goal.strict), tree)
     except (Rejected, InvalidExpression, RecursionError, ArithmeticError):

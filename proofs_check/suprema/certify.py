@@ -15,7 +15,7 @@ from profiles.balls import ball, interval
 from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols
 from proofs_check.branch_and_bound import Box, Point, SearchedTerm, prove_at_most
-from proofs_check.certificates import check_text, make_certificate
+from proofs_check.certificates import check_text, complete, make_certificate
 from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.feasibility import domains
 
@@ -341,7 +341,7 @@ def certify(profile: Profile, q: Term, claim: BoundClaim, trees: ProofTrees, wel
         certificate = make_certificate(profile, claims, q=q)
         report = check_text(json.dumps(certificate))
         if report.accepted:
-            return Checked(certificate, accepted=True, reason="")
+            return Checked(complete(certificate), accepted=True, reason="")
         reason = f"{report.step}: {report.reason}"
         step = _failed_part(str(report.step), [claim["claim"] for claim in claims])
         if step is None or choice[step] + 1 >= options[step]:

@@ -15,7 +15,7 @@ _MALFORMED = (
     "1j", "1,5", "9" * 5000, f"1/{'9' * 5000}", "1e-10001", "-", ".", "/2", "1/", "1e5/1e99999",
 )  # fmt: skip
 _TERMS = ("1+1", "pi", "exp(1)", "+-1", "--1", "1/2/3", " 1", "1 ")  # no numbers, but closed terms, as a point or a cut may be
-_OUTSIDE = {"budget": (0, -1, 50_001, 10**18), "precision": (52, 0, 1025, -64), "version": (0, 2, -1), "strict": (-1, 1000)}
+_OUTSIDE = {"budget": (0, -1, 50_001, 10**18), "precision": (52, 0, 1025, -64), "version": (0, 3, -1), "strict": (-1, 1000)}
 
 
 def number_places(whole: Json) -> Iterator[tuple[Place, str]]:

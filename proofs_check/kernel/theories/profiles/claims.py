@@ -336,16 +336,17 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[Theorem,
     find_ways(name, verdict)
     require(s.notion == "pure" or name in _OF_ALL_NOTIONS, "this claim is about a pure epsilon, which is not what the profile declares")
     own = _OWN_FIELDS.get(name, {})
-    fields = read_fields(claim, {"claim", "verdict", "proof", *own})
+    fields = read_fields(claim, {"claim", "verdict", "proof", *own}, frozenset({"choices"}))
     with session.at(".proof"):
         proof, stated = dict(read_fields(fields["proof"])), {new: fields[key] for key, new in own.items()}
         # the certificate's own proofs of side conditions, by the text of their terms; s, s_, s__ and n are variables of claims
         names = {**variables({"s": 0, "s_": 0, "s__": 0, "n": 0, **s.box}), **session.constants}
         trees = [(read_term(source, names), Proof(tree)) for source, tree in read_fields(proof.pop("obligations", {})).items()]
-        session.obligations, session.used = dict(trees), set()
+        session.begin(dict(trees), fields.get("choices", ""))
         require(not proof.keys() & stated.keys(), "unknown fields")
         about = Claim(s.epsilon, s.records, s.target, s.q, s.notion, s.constants, name=name, verdict=verdict)
         theorem = session.follow(about, proof | stated)
         require(theorem.statement == about, "the theorem is another claim")
         require(len(session.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
+        require(next(session.choices, None) is None, "there are more choices than the claim has")
     return theorem, str(fields["bound"]) if own else str(proof["floor"]) if "floor" in proof else None, None
