@@ -248,7 +248,7 @@ BODIES = {
     "Carried",
 }
 RESULTS = {
-    *("Account", "Answer", "BudgetedSample", "Certified", "CertifiedPath", "Charged", "ClockedWatch", "CoverProgram", "DPKMeans"),
+    *("Account", "Answer", "BudgetedSample", "CertifiedRun", "CertifiedPath", "Charged", "ClockedWatch", "CoverProgram", "DPKMeans"),
     *("DPLloyd", "DPSGDClassifier", "DPSGDPlan", "HeavyHitterMonitor", "KeptPass", "OneSidedGreedy", "PrivateGreedy"),
     *("PrivateMatroidGreedy", "PrivateMetricClustering", "PrivatePartialCover", "PrivateSetCover", "Release", "Sample"),
     *("SampleSummary", "SamplingPlan", "SubsampledRepeated", "Watch", "WeighedWithin", "WithinSummary"),
