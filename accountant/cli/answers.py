@@ -33,7 +33,7 @@ CandidatesOption = Annotated[
         help="the public list of candidates: a file with one a line (or a JSON list), or M for 0 to M-1",
     ),
 ]
-UserOption = Annotated[str, typer.Option("--user", metavar="COLUMN", help="the column that tells users apart")]
+UserOption = Annotated[str, typer.Option("--user", metavar="COLUMN", help="the column that identifies users")]
 ItemOption = Annotated[str, typer.Option("--item", metavar="COLUMN", help="the column of the candidates")]
 AnswerOption = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="write the answer to a CSV, Parquet or JSON file, atomically")

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 LedgerOption = Annotated[
     str | None,
-    typer.Option("--ledger", metavar="L", help="charge the release to this ledger first (a file, or a server), and run it on who has room"),
+    typer.Option(
+        "--ledger",
+        metavar="L",
+        help="charge this ledger first (a file, or a server), and run on the units with enough budget left",
+    ),
 ]
 NameOption = Annotated[str | None, typer.Option("--name", metavar="N", help="with --ledger: the name of the release")]
 KeyOption = Annotated[

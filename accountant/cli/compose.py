@@ -14,8 +14,8 @@ from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
 
 HELP = (
-    "Add up the epsilons of several releases about the same records, from their guarantee files or certificates, with all premises. A file "
-    "that is named twice counts twice."
+    "Add up the epsilons of several releases about the same records, from their guarantee files or certificates, with all assumptions. "
+    "A file that is named twice counts twice."
 )
 EXAMPLE = """\b
 Examples:

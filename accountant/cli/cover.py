@@ -36,7 +36,7 @@ class Options(AnswerOptions):
         str, typer.Option("--sets", metavar="M or FILE", help="the public list of sets: a file with one a line (or a JSON list), or M")
     ]
     epsilon: EpsilonOption
-    element: Annotated[str, typer.Option("--element", metavar="COLUMN", help="the column that tells elements apart")] = "element"
+    element: Annotated[str, typer.Option("--element", metavar="COLUMN", help="the column that identifies elements")] = "element"
     set: Annotated[str, typer.Option("--set", metavar="COLUMN", help="the column of the sets")] = "set"
     algorithm: Annotated[str, typer.Option("--algorithm", metavar="NAME", help="noisy-greedy, one-sample or fresh-samples")] = (
         "noisy-greedy"

@@ -64,7 +64,7 @@ class Options(AnswerOptions):
     beta: Annotated[
         str | None, typer.Option("--beta", metavar="B", help="plan a threshold whose error bound fails with probability B at most")
     ] = None
-    user: Annotated[str, typer.Option("--user", metavar="COLUMN", help="the column that tells users apart")] = "user"
+    user: Annotated[str, typer.Option("--user", metavar="COLUMN", help="the column that identifies users")] = "user"
     time: Annotated[str, typer.Option("--time", metavar="COLUMN", help="the column of the time steps, integers")] = "time"
     item: Annotated[str, typer.Option("--item", metavar="COLUMN", help="the column of the items")] = "item"
     integer_users: Annotated[bool, typer.Option("--integer-users", help="users are integers: faster, and 007 is 7")] = False

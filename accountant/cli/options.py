@@ -26,9 +26,9 @@ TargetOption = Annotated[
     str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
-AllOption = Annotated[bool, typer.Option("--all", help="list also the hypotheses that are discharged, each with the reason")]
+AllOption = Annotated[bool, typer.Option("--all", help="list also the assumptions that are settled, each with what settled it")]
 ShowValuesOption = Annotated[  # read where refusals are printed
-    bool, typer.Option("--show-values", help="in a refusal, show what was found in the data: for the eyes of who may see it")
+    bool, typer.Option("--show-values", help="show in error messages what was found in the data, for authorized eyes only")
 ]
 RuleOption = Annotated[
     str | None,

@@ -79,7 +79,7 @@ def test_explaining_is_fast(lloyd):
 def test_the_example_in_the_documentation_is_what_is_printed(pdp, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     root = Path(__file__).parents[2]
-    shown = (root / "docs" / "explanations.md").read_text()
+    shown = (root / "docs" / "certificates.md").read_text()
     asked = ("verify", root / "examples" / "lloyd.toml", "-e", "20", "-c", "assumption-11", "--explain")
     text, latex = pdp(*asked).out, pdp(*asked, "--latex").out
     assert text[text.index("well-defined (proved)") :].strip() in shown
