@@ -245,7 +245,7 @@ REFUSED = [
     (("select", "pixels.csv", *SELECT, "--out", "new.csv", "--guarantee", "new.csv"), "two outputs"),
     (("cover", "pixels.csv", "--sets", "64", "-e", "1", "--algorithm", "best"), "algorithm must be"),
     (("cover", "pixels.csv", "--sets", "64", "-e", "1", "--max-elements", "5"), "needs no guess"),
-    (("cover", "pixels.csv", "--sets", "64", "-e", "1000"), "but 1000 was found; give a number above 0 and at most 100"),
+    (("cover", "pixels.csv", "--sets", "64", "-e", "1000"), "epsilon must lie in (0, 100], but 1000 was found"),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--points", "grid.csv", "--no-triangle"), "for a matrix"),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length"), "exactly one of --points"),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length,width", "--graph", "roads.csv"), "one column of places"),

@@ -157,17 +157,17 @@ def test_a_declaration_that_is_discharged_says_by_what_and_one_that_is_open_does
     instance = CoverageInstance.from_sets([[0]] * 4, candidates=3)
     ours = PrivateGreedy(2, 1).run(instance, 1, bits=2).guarantee
     said = dict(marks(ours))["declared losses"]
-    assert said == "a hypothesis says it, which is discharged: docs/submodular.md, Theorem 8, for the algorithm of this project"
+    assert said == "an assumption says it, which is settled: docs/submodular.md, Theorem 8, for the algorithm of this project"
     assert said in " ".join(word for word in render(ours, everything=False).split() if word not in ("|", "+-"))
     assert said in ours._repr_html_()
-    assert "discharged" not in RULES["declared losses"].mark
+    assert "settled" not in RULES["declared losses"].mark
 
     named = "greedy selection of 2 candidates"  # the same words of somebody else's mechanism, beside
     theirs = declare_directions(named, 1, 1, source="docs/submodular.md, Theorem 8", unit=Unit.USER)
     both = marks(compose(ours, theirs))
     assert [mark for rule, mark in both if rule == "declared losses"] == [RULES["declared losses"].mark] * 2
     catalogue = marks(derive_mechanism(KNormSum(beta_sum=1, p=1)))
-    assert all("which is discharged" in mark for rule, mark in catalogue if rule == "declared profile")
+    assert all("which is settled" in mark for rule, mark in catalogue if rule == "declared profile")
 
 
 def test_the_axioms_of_a_certificate_are_marked(pdp, tmp_path):
