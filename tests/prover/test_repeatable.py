@@ -10,6 +10,7 @@ import pytest
 SCRIPT = """
 import json, sys, threading
 from profiles import declare
+from profiles.numbers import to_target
 from proofs_check.conditions.context import Context
 from proofs_check.verify import decide_in_time, verify
 

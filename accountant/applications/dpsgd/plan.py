@@ -28,8 +28,6 @@ from profiles.mechanisms.interface import noise_scale
 from profiles.numbers import ExactLike, round_down, to_number
 
 _GAP = "1e-2"
-#: The noise multipliers that are run: with less, one record may be more than 20 times the noise, with more, nothing is left of a gradient.
-_LEAST_NOISE, _MOST_NOISE = Fraction(1, 20), Fraction(10**6)
 
 
 @dataclass(frozen=True, slots=True)

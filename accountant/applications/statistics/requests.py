@@ -16,7 +16,7 @@ from profiles.variables import Statistic
 CONSTRAINED, UNIFORM, CORESET = "privacy-constrained", "uniform", "coreset"
 #: By the name of a rule its exponent; None is told by a constant, 0 has no total.
 _EXPONENTS: Mapping[str, int | None] = {UNIFORM: 0, "coreset-l1": 1, "coreset-l2": 2, CORESET: None}
-_MOST_EXPONENT, _MOST_SIZE = 16, 10**15
+_MOST_EXPONENT = 16
 _HALF = Fraction(1, 2)
 
 

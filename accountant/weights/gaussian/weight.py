@@ -35,7 +35,6 @@ MAX_DIGITS = 40
 MAX_STEPS = 10**6
 #: Digits of a weight for several steps, which is within about a per cent of the optimum.
 MOST_STEP_DIGITS = 6
-_LEAST_DELTA = Fraction(1, 10**100)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,8 +133,8 @@ def test_weights_of_a_table_reach_their_target_at_the_worst_record():
     ("given", "error", "words"),
     [
         ({"delta": 0}, InvalidTarget, "above 0"),
-        ({"delta": 1}, InvalidTarget, "between 0 and 1"),
-        ({"delta": "2"}, InvalidTarget, "between 0 and 1"),
+        ({"delta": 1}, InvalidTarget, r"must lie in \[1e-100, 1\)"),
+        ({"delta": "2"}, InvalidTarget, r"must lie in \[1e-100, 1\)"),
         ({"q": None}, InvalidArgument, "a sampling rule is needed"),
         ({"q": "z/4"}, InvalidSampling, "q = 0"),
         ({"q": "2"}, InvalidSampling, "> 1"),
