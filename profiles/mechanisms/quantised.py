@@ -69,7 +69,7 @@ class SumUnit:
         """Return the unit of the sums to which noise on ``grid`` is added: its fine grid.
 
         >>> SumUnit.of(Grid.of(Fraction(3)))
-        Unit(exponent=-39, most=3377699720527872.0)
+        SumUnit(exponent=-39, most=3377699720527872.0)
         """
         return cls(grid.fine, round_up(MOST_RATIO * grid.scale / grid.h_f))
 

@@ -67,7 +67,7 @@ def describe_path(charges: Sequence[Payment], law: PricedNoise, name: str, *, sa
 
     >>> from accountant.applications.budget.spending import PureNoise
     >>> one = Fraction(1)
-    >>> describe_path([Payment(Purpose.RECORDS, one, one), Charge(Part.SQUARES, one, one)], PureNoise(Fraction(3)), "two releases").text
+    >>> describe_path([Payment(Purpose.RECORDS, one, one), Payment(Purpose.SQUARES, one, one)], PureNoise(Fraction(3)), "two releases").text
     'w*(c1 + c2*z**2)'
     >>> describe_path([Payment(Purpose.RECORDS, one, one)], PureNoise(Fraction(3)), "a count, then a sample", sampled=True).text
     'w*(c1 + s)'
