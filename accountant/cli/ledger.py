@@ -106,6 +106,9 @@ class _Init(_OnData):
     budget: BudgetOption
     anchor: NewAnchorOption
     attribute: AttributeOption = None
+    cap: Annotated[
+        str | None, typer.Option("--cap", metavar="E", help="what budgets may ever be raised to; then this is what is promised")
+    ] = None
     notion: Annotated[str, typer.Option("--notion", metavar="pure|zcdp", help="what is added up")] = "pure"
     mode: Annotated[str, typer.Option("--mode", metavar="individual|public", help="who is left out")] = "individual"
     records: Annotated[int | None, typer.Option("--records", metavar="K", help="how many records a unit has at most")] = None
@@ -159,6 +162,9 @@ class _Report(_Opened):
     composition: Annotated[
         Path | None, typer.Option("--composition", metavar="FILE", help="write the budget as an event, for pdp account")
     ] = None
+    delta: Annotated[
+        str | None, typer.Option("--delta", metavar="D", help="fixed beforehand, for the ex-post report of a raised ledger in zcdp")
+    ] = None
     everything: AllOption = False
 
 
@@ -201,6 +207,7 @@ def _init(options: _Init) -> int:
         notion=options.notion,
         mode=options.mode,
         attributes=_read_ranges(options.attribute),
+        cap=options.cap,
         records=options.records,
         unit=options.protects,
         secret=options.secret,
@@ -326,10 +333,17 @@ def _to_text(value: Any) -> str:
 def _raise(options: _Raise) -> int:
     with _open(options) as ledger:
         entry = ledger.raise_budget(options.budget, options.data, attributes=_read_ranges(options.attribute))
+        raised = ledger.is_raised
+    what = (
+        "from now on the ledger has no guarantee, because no cap was fixed at its opening: --guarantee, --composition and pdp compose "
+        "refuse it, and pdp ledger report tells what holds ex post"
+        if raised
+        else "the guarantee stays that of the cap, whatever budgets are in force"
+    )
     return print_result(
-        {"sequence": entry.sequence, "hash": entry.hash.hex()},
-        f"budgets raised: entry {entry.sequence}, {entry.hash.hex()}; the guarantee is that of the last budgets",
-        "it supposes from now on that nobody decides on raises by what was released or spent (raises-fixed)",
+        {"sequence": entry.sequence, "hash": entry.hash.hex(), "has_guarantee": not raised},
+        f"budgets raised: entry {entry.sequence}, {entry.hash.hex()}; {what}",
+        "it supposes from now on that raises are decided from outputs and public things alone (raises-from-outputs)",
         as_json=options.json,
     )
 
@@ -353,9 +367,14 @@ def _report(options: _Report) -> int:
             account = ledger.account(tuple(options.unit.split(",")) if len(ledger.settings.key) > 1 else options.unit)
             said = f"{EYES_ONLY}    spent {account['spent']} of {account['budget']} nats, {account['left']} left"
             return print_result({"private": account}, said, as_json=options.json)
-        told, guarantee = report_public(ledger), ledger.guarantee()
+        raised = ledger.is_raised
+        if not raised and options.delta is not None:
+            raise InvalidArgument("--delta is for the ex-post report of a raised ledger, but this one has a guarantee; leave it out")
+        if raised and (options.guarantee is not None or options.composition is not None):
+            ledger.guarantee()  # refuses, and says why
+        told, guarantee = report_public(ledger, options.delta), None if raised else ledger.guarantee()
         composition = "" if options.composition is None else write_composition(ledger)
-    if options.guarantee is not None:
+    if options.guarantee is not None and guarantee is not None:
         write_whole(options.guarantee, write_guarantee(guarantee))
     if options.composition is not None:
         write_whole(options.composition, composition)
@@ -363,7 +382,10 @@ def _report(options: _Report) -> int:
         print_json(told)
         return 0
     _print_report(told)
-    print_as_it_is(render(guarantee, everything=options.everything).rstrip())
+    if guarantee is None:
+        _print_ex_post(told["ex_post"])
+    else:
+        print_as_it_is(render(guarantee, everything=options.everything).rstrip())
     print_written(guarantee=options.guarantee)
     if options.composition is not None:
         print_line(f"composition written to {options.composition}; bound it with: pdp account {options.composition} --delta D")
@@ -379,12 +401,22 @@ def _print_report(told: dict[str, Any]) -> None:
     print_line(f"protection            {read_protection(**told['protection']).describe()}")
     print_line(f"budget                {budget['expression']}, from {budget['least']} to {budget['most']} nats")
     left = f"; {told['left']} left" if "left" in told else " for each record" if told["records"] is None else ""
+    if told["cap"] is not None:
+        print_line(f"cap                   {told['cap']} nats: what is promised, whatever budgets are in force")
     print_line(f"charged at worst      {told['at_worst']} nats{left}")
     rows = [
         (str(item["sequence"]), item["kind"], item.get("name", item.get("budget", "")), item.get("at_worst", ""), item["time"])
         for item in told["entries"]
     ]
     print_table("the log", ("entry", "kind", "name", "at worst", "time"), rows)
+
+
+def _print_ex_post(told: dict[str, Any]) -> None:
+    print_line("no guarantee: budgets were raised without a cap")
+    print_line(told["statement"])
+    print_line(f"it rests on {count_assumptions(len(told['premises']))}:")
+    for item in told["premises"]:
+        print_line(f"  {item['id']}: {item['sentence']}")
 
 
 def _verify(options: _Verify) -> int:
@@ -440,7 +472,7 @@ def _migrate(options: _Migrate) -> int:
 
     with Ledger.open(options.file) as old, migrate(old, options.new, anchor=options.anchor, secret=options.secret) as made:
         head, names = made.journal.entries[0].hash.hex(), (made.name, old.name)
-        left = len(made.guarantee().hypotheses)
+        left = len(made.carry().hypotheses)
     return print_result(
         {"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left},
         f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more",
