@@ -47,13 +47,16 @@ class _Charge(ChargingOptions):
 class _Release(ChargingOptions):
     file: FileArgument
     name: Annotated[str, typer.Argument(metavar="NAME", help="the name of the release")]
-    mechanism: Annotated[
-        str,
-        typer.Option(
-            "--mechanism", metavar="REF", help="package.module:object, a mechanism that can be run", autocompletion=complete_mechanism
-        ),
-    ]
     out: Annotated[Path, typer.Option("--out", metavar="O", help="where to write the output (JSON)")]
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            "--mechanism",
+            metavar="REF",
+            help="package.module:object, a mechanism that can be run; without one, what is stored under NAME is written",
+            autocompletion=complete_mechanism,
+        ),
+    ] = None
 
 
 def _charge(options: _Charge) -> int:
@@ -115,13 +118,14 @@ def _release(options: _Release) -> int:
 
     check_writable(options.out)
     check_not_input(options.out, options.data, "data")
-    declaration = load_quietly(options.mechanism)
-    if declaration.mechanism is None:
-        raise InvalidArgument(f"a mechanism that can be run was expected, but {options.mechanism[:60]!r} is a profile; charge it instead")
+    mechanism = None if options.mechanism is None else _load_mechanism(options.mechanism)
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.out)
-        with quiet_output():
-            output = ledger.run(options.name, declaration.mechanism, options.data, **options.sampling())
+        if mechanism is None:
+            output = _find_stored(ledger, options)
+        else:
+            with quiet_output():
+                output = ledger.run(options.name, mechanism, options.data, **options.sampling())
         entry = ledger.journal.find("output", options.name.strip())
     write_whole(options.out, _to_text(to_printable(output)))
     told: dict[str, object] = {"name": options.name.strip(), "out": str(options.out)}
@@ -133,6 +137,25 @@ def _release(options: _Release) -> int:
         f"output written to {options.out}; asked for again, it is the same one, and costs nothing",
         as_json=options.json,
     )
+
+
+def _load_mechanism(reference: str) -> Any:
+    declaration = load_quietly(reference)
+    if declaration.mechanism is None:
+        raise InvalidArgument(f"a mechanism that can be run was expected, but {reference[:60]!r} is a profile; charge it instead")
+    return declaration.mechanism
+
+
+def _find_stored(ledger: Ledger, options: _Release) -> Any:
+    """Return what is stored under a name, without data. Raises :class:`InvalidArgument` where nothing is, or a sample was asked for."""
+    name = options.name.strip()
+    if ledger.journal.find("output", name) is None:
+        raise InvalidArgument(
+            f"nothing is stored under {name[:60]!r}, and no mechanism was named that could be run; name one with --mechanism"
+        )
+    if any(options.sampling().values()) or options.data is not None:
+        raise InvalidArgument("data or a sample were asked for without a mechanism; name one with --mechanism, or leave them out")
+    return ledger.output(name)
 
 
 def _to_text(value: Any) -> str:
