@@ -34,6 +34,7 @@ from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.outputs import load_output
 from accountant.ledger.places import to_place
 from accountant.ledger.release import LedgerRelease, prepare_release
+from accountant.ledger.requests import Request, read_mark
 from accountant.ledger.rows import RowBatch, open_rows
 from accountant.ledger.settings import (
     BudgetRule,
@@ -322,8 +323,13 @@ class Ledger:
             raise InvalidArgument("a charge needs the data, but none were given, and the ledger was not opened with a file; give them")
         return found
 
-    def charge_rows(self, name: str, charge: Charge, rows: Iterable[RowBatch], seen: Seen | None = None) -> Receipt:
-        """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one. See :meth:`charge`."""
+    def charge_rows(
+        self, name: str, charge: Charge, rows: Iterable[RowBatch], seen: Seen | None = None, request: Request | None = None
+    ) -> Receipt:
+        """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one. See :meth:`charge`.
+
+        ``request``: what it was asked with, to which alone its output is served again.
+        """
         checked = check_name(name)
         charge.require(self.settings.protection)
         budget = self.budget
@@ -351,7 +357,14 @@ class Ledger:
             if seen is not None:
                 seen.require_same("nothing was charged: charge it again")
             active.append(found.active)
-            return charge.describe() | {"cost": cost, "spent": spent, "time": self.tell_time()}
+            mark = None if request is None else request.seal(entry, self.journal.hasher)
+            if mark is not None:
+                self.journal.store.write_output(entry, mark)
+            return (
+                charge.describe()
+                | ({} if request is None else request.to_body())
+                | {"cost": cost, "spent": spent, "time": self.tell_time()}
+            )
 
         entry = self.journal.append(CHARGE, checked, work)
         return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen)
@@ -388,8 +401,9 @@ class Ledger:
         charged its number, and what is run in the block must have it.
         ``data``: a file or table with the key columns and otherwise numbers, or an array with ``ids`` beside it. The charge is durable when
         the block begins, and stays whatever happens in it. A release that was published before is not charged again: ``r.published`` is
-        true, and ``r.output`` has the stored output. With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the
-        active records is drawn, with random bits of ``bits``; ``r.weights`` are its weights, None where all have 1.
+        true, and ``r.output`` has the stored output; with another mechanism, other options or other data the name is refused.
+        With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the active records is drawn, with random bits of ``bits``;
+        ``r.weights`` are its weights, None where all have 1.
         Raises as :meth:`charge` does.
         """
         return prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling)
@@ -406,8 +420,9 @@ class Ledger:
         bits: object = None,
         **sampling: Any,
     ) -> Any:
-        """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the name
-        was published before. ``rng``: what the mechanism draws with, None for the system's secure source. See :meth:`release`.
+        """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the same
+        was published before under this name: the same mechanism, options and data. ``rng``: what the mechanism draws with, None for the
+        system's secure source. See :meth:`release`.
         """
         generator = open_generator(rng)
         with prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, noise=generator[1]) as release:
@@ -558,6 +573,8 @@ class Ledger:
             journal.synchronise()
             for entry in journal.select(OUTPUT):
                 self.output(entry.name)
+            for entry in journal.charges:
+                read_mark(journal.store, entry, journal.hasher)
             if journal.store.count_strays():
                 raise LedgerRejected("the ledger has rows that no entry of its log wrote; restore it from a backup")
             repaired = journal.accounts.repair(journal.entries, write=repair)
