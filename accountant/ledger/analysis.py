@@ -7,11 +7,8 @@ is handed out. Then it is a release of Theorem L1 (or L2), and all that the ledg
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +24,11 @@ from accountant.ledger.log import CHARGE, OUTPUT
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.outputs import load_output
 from accountant.ledger.release import LedgerRelease
+from accountant.ledger.requests import digest_arguments
 from accountant.ledger.rows import LedgerRows, Matrix, RowBatch
 from accountant.ledger.settings import ReleaseMode, to_key
 from accountant.ledger.units import to_ids
-from profiles import Declaration, InvalidArgument, InvalidData, InvalidNumber, Profile, exact_text, to_exact
+from profiles import Declaration, InvalidArgument, InvalidData, Profile
 from profiles.arrays import Booleans, Floats
 from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE
@@ -125,10 +123,11 @@ class Analysis:
         code of this project, which uses those rows and no others.
 
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
-        that was charged and not published: a death in between loses the budget, never privacy.
+        that was charged and not published: a death in between loses the budget, never privacy. :class:`NoGuarantee` where the ledger has
+        none that the result could have.
         """
-        journal, said = self.ledger.journal, _digest(arguments)
-        journal.catch_up()
+        journal, said = self.ledger.journal, digest_arguments(arguments)
+        self.ledger.guarantee()  # what the run is handed out with: without one nothing is charged
         if journal.find(OUTPUT, self.name) is not None:
             return self._serve(said), self._tell(served=True)
         self.ledger.require_unused(self.name)
@@ -203,35 +202,3 @@ def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object) -
             f"a unit of this ledger is told by {len(ledger.settings.key)} columns, but {len(columns)} were named; name as many"
         )
     return Analysis(ledger, name, ids, None if data is None else Path(data), columns, look(data))
-
-
-def _digest(arguments: object) -> str:
-    """Return a hash of public arguments: equal numbers are equal however they were written."""
-    return hashlib.sha256(json.dumps(_spell(arguments), sort_keys=True).encode()).hexdigest()
-
-
-def _spell(value: object) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, (int, float, str, Fraction, np.integer, np.floating)):
-        try:
-            return exact_text(to_exact(value))
-        except InvalidNumber:
-            return str(value)
-    if isinstance(value, np.ndarray):
-        kept = np.ascontiguousarray(value)
-        words = kept.tobytes() if kept.dtype.kind in "biuf" else json.dumps(_spell(kept.tolist())).encode()
-        return [str(kept.dtype), list(kept.shape), hashlib.sha256(words).hexdigest()]
-    if isinstance(value, Mapping):
-        return {str(name): _spell(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_spell(item) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted(json.dumps(_spell(item)) for item in value)
-    if isinstance(value, range):
-        return ["range", value.start, value.stop, value.step]
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    if is_dataclass(value) and not isinstance(value, type):
-        return [kind, {item.name: _spell(getattr(value, item.name)) for item in fields(value) if item.init}]
-    name = getattr(value, "__qualname__", None)
-    return [kind, f"{getattr(value, '__module__', '')}.{name}" if isinstance(name, str) else ""]

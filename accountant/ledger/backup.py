@@ -18,9 +18,10 @@ from accountant.ledger.book import Book
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger, open_journal
-from accountant.ledger.log import END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
+from accountant.ledger.log import CHARGE, END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
 from accountant.ledger.packing import pack
 from accountant.ledger.places import to_place
+from accountant.ledger.requests import is_mark
 from accountant.ledger.settings import LedgerSettings, make_token, open_settings
 from accountant.ledger.store import Store
 from accountant.ledger.tables.versions import Folder
@@ -61,8 +62,9 @@ def _write_lines(journal: Journal) -> Iterator[str]:
             yield json.dumps({"first": segment.first, "hashes": _text(segment.hashes), "fingerprint": _text(segment.fingerprint)})
         for change in journal.store.iter_changes(entry.sequence):
             yield json.dumps({"change": change.kind, "chunk": change.chunk, "packed": _text(change.packed)})
-        if entry.kind == OUTPUT:
-            yield json.dumps({"output": _text(journal.store.read_output(entry.sequence) or b"")})
+        value = journal.store.read_output(entry.sequence) if entry.kind in (CHARGE, OUTPUT) else None
+        if value is not None:
+            yield json.dumps({"output": _text(value)})
         told = {"entry": entry.sequence, "kind": entry.kind, "name": entry.name, "body": body_text(entry.body)}
         yield json.dumps(told | {"hash": entry.hash.hex(), "digest": entry.digest.hex(), "seal": entry.seal.hex()})
 
@@ -93,7 +95,7 @@ def restore(
                 check_entry(entries[-1] if entries else None, entry, hasher, settings.previous)
             except LedgerRejected:
                 break
-            if _digest(batch) != entry.digest or not _has_output(entry, batch):
+            if _digest(batch) != entry.digest or not _has_output(entry, batch, hasher):
                 break
             if store is None:
                 store = Store(where.create())
@@ -200,8 +202,10 @@ def _digest(batch: _Batch) -> bytes | None:
     return digest.finish()
 
 
-def _has_output(entry: Entry, batch: _Batch) -> bool:
-    """Tell whether a batch has the output that its entry names, and no other."""
+def _has_output(entry: Entry, batch: _Batch, hasher: Hasher) -> bool:
+    """Tell whether a batch has the output that its entry names, and no other; beside a charge there may be what it was asked with."""
+    if entry.kind == CHARGE and batch.output is not None:
+        return is_mark(batch.output, entry, hasher)
     if entry.kind != OUTPUT:
         return batch.output is None
     return batch.output is not None and hashlib.sha256(batch.output).hexdigest() == entry.body.get("sha256")
@@ -247,7 +251,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
     old = ledger.journal
     head, hidden = old.entries[-1], old.hasher.secret
     spent = old.charges[-1].body["spent"] if old.charges else ledger.settings.spent
-    parts, whole = ledger.list_carried(), ledger.conclude()
+    parts, whole = ledger.list_carried(), ledger.carry()
     carried = Carried(
         whole.protection,  # what the filter closed is open again: the new ledger's own filter closes it, if it does
         tuple(dict.fromkeys((*(item for part in parts for item in part.hypotheses), *whole.hypotheses))),
@@ -256,6 +260,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
     settings = LedgerSettings(
         make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
         ledger.settings.check, ledger.settings.protection, head.hash.hex(), spent, carried,
+        cap=ledger.settings.cap, first=ledger.settings.grid,
     )  # fmt: skip
     made = Ledger.begin(path, anchor, secret, hidden, settings)
 

@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from accountant.curves import Composition, make_event
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.weighing import complete_specs
 from accountant.guarantees import Guarantee
@@ -23,17 +22,19 @@ from accountant.guarantees.rules import GIVEN_ROW
 from accountant.guarantees.stored import read_carried, read_hypotheses
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.accounts import Asked
-from accountant.ledger.amounts import amount_text, floor_text, to_nats
+from accountant.ledger.amounts import amount_text, floor_text
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
 from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
-from accountant.ledger.notions import LedgerNotion, to_ledger_notion
+from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.outputs import load_output
 from accountant.ledger.places import to_place
 from accountant.ledger.release import LedgerRelease, prepare_release
+from accountant.ledger.requests import Request, read_mark
 from accountant.ledger.rows import RowBatch, open_rows
 from accountant.ledger.settings import (
     BudgetRule,
@@ -46,6 +47,7 @@ from accountant.ledger.settings import (
     read_budget,
     tell_time,
     to_budget_rule,
+    to_cap,
     to_key,
     to_mode,
     to_protection,
@@ -59,7 +61,7 @@ from accountant.ledger.units import Hasher, spell_text
 from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Integers
-from profiles.errors import LedgerRejected, OverBudget, ReleaseUsed
+from profiles.errors import LedgerRejected, NoGuarantee, OverBudget, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, HYPOTHESES_UNKNOWN, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
 from profiles.protection import Neighbors
 from profiles.randomness.system import open_generator
@@ -112,6 +114,7 @@ class Ledger:
         notion: object = "pure",
         mode: object = "individual",
         attributes: Mapping[str, object] | None = None,
+        cap: object = None,
         records: int | None = None,
         unit: object = None,
         ids: Any = None,
@@ -122,7 +125,9 @@ class Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
         with ``ids`` beside it. ``unit``: what that is, "user", or "user-period" where the key has several columns and nothing is said.
 
-        ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``anchor``: a file
+        ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``cap``: what budgets
+        may be raised to, which is public and never raised: then it is what the ledger promises, from the beginning; without one a ledger
+        whose budgets are raised has no guarantee any more (docs/ledger.md, Theorems C and O). ``anchor``: a file
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
         where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
         ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
@@ -142,7 +147,9 @@ class Ledger:
             make_check(hidden),
             to_protection(unit, Neighbors.ADD_REMOVE, columns),
             table=table is not None,
+            cap=to_cap(cap),
         )
+        rule = settings.limit(rule)
         rows = open_rows(data, settings.key, rule.specs, ids)
         ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine)
 
@@ -271,7 +278,12 @@ class Ledger:
     def budget(self) -> BudgetRule:
         """The rule of budgets that is in force."""
         raised = self.journal.select(BUDGET)
-        return read_budget(raised[-1].body["budget"]) if raised else self.settings.budget
+        return self.settings.limit(read_budget(raised[-1].body["budget"]) if raised else self.settings.budget)
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether budgets were raised without a cap, here or in a ledger before: then there is no guarantee, but an ex-post report."""
+        return self.settings.was_raised or (self.settings.cap is None and bool(self.journal.select(BUDGET)))
 
     def tell_time(self) -> str:
         """Return the time for the next entry, not before that of the last one."""
@@ -311,8 +323,13 @@ class Ledger:
             raise InvalidArgument("a charge needs the data, but none were given, and the ledger was not opened with a file; give them")
         return found
 
-    def charge_rows(self, name: str, charge: Charge, rows: Iterable[RowBatch], seen: Seen | None = None) -> Receipt:
-        """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one. See :meth:`charge`."""
+    def charge_rows(
+        self, name: str, charge: Charge, rows: Iterable[RowBatch], seen: Seen | None = None, request: Request | None = None
+    ) -> Receipt:
+        """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one. See :meth:`charge`.
+
+        ``request``: what it was asked with, to which alone its output is served again.
+        """
         checked = check_name(name)
         charge.require(self.settings.protection)
         budget = self.budget
@@ -340,7 +357,14 @@ class Ledger:
             if seen is not None:
                 seen.require_same("nothing was charged: charge it again")
             active.append(found.active)
-            return charge.describe() | {"cost": cost, "spent": spent, "time": self.tell_time()}
+            mark = None if request is None else request.seal(entry, self.journal.hasher)
+            if mark is not None:
+                self.journal.store.write_output(entry, mark)
+            return (
+                charge.describe()
+                | ({} if request is None else request.to_body())
+                | {"cost": cost, "spent": spent, "time": self.tell_time()}
+            )
 
         entry = self.journal.append(CHARGE, checked, work)
         return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen)
@@ -377,8 +401,9 @@ class Ledger:
         charged its number, and what is run in the block must have it.
         ``data``: a file or table with the key columns and otherwise numbers, or an array with ``ids`` beside it. The charge is durable when
         the block begins, and stays whatever happens in it. A release that was published before is not charged again: ``r.published`` is
-        true, and ``r.output`` has the stored output. With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the
-        active records is drawn, with random bits of ``bits``; ``r.weights`` are its weights, None where all have 1.
+        true, and ``r.output`` has the stored output; with another mechanism, other options or other data the name is refused.
+        With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the active records is drawn, with random bits of ``bits``;
+        ``r.weights`` are its weights, None where all have 1.
         Raises as :meth:`charge` does.
         """
         return prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling)
@@ -395,8 +420,9 @@ class Ledger:
         bits: object = None,
         **sampling: Any,
     ) -> Any:
-        """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the name
-        was published before. ``rng``: what the mechanism draws with, None for the system's secure source. See :meth:`release`.
+        """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the same
+        was published before under this name: the same mechanism, options and data. ``rng``: what the mechanism draws with, None for the
+        system's secure source. See :meth:`release`.
         """
         generator = open_generator(rng)
         with prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, noise=generator[1]) as release:
@@ -422,11 +448,12 @@ class Ledger:
 
     def raise_budget(self, budget: object, data: Any = None, *, attributes: Mapping[str, object] | None = None, ids: Any = None) -> Entry:
         """Raise the budgets of the units of ``data`` to another rule, where that is more; nothing is ever
-        lowered. The last B is the guarantee.
+        lowered. With a cap, which is never exceeded, the guarantee stays that of the cap; without one there is none after this, but
+        :meth:`report_ex_post` (docs/ledger.md, Theorems C and O).
 
         Raises :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        rule = to_budget_rule(budget, attributes)
+        rule = self.settings.limit(to_budget_rule(budget, attributes))
         self._require_raise(rule)
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
 
@@ -448,31 +475,59 @@ class Ledger:
             )
 
     def guarantee(self) -> Guarantee:
-        """Return what everything that was charged so far promises together, and ever will under the budgets in force.
+        """Return what everything that was charged so far promises together, and ever will: the cap, whatever budgets are in force, and
+        where there is none the largest budget, as long as none was raised.
 
         It rests on all that any entry rests on, and the ledger that this one goes on from; on ``own-budget`` where any budget ever came
-        from columns, and on ``raises-fixed`` where any was raised.
+        from columns, and on ``raises-from-outputs`` where any was raised. Raises :class:`NoGuarantee` where budgets were raised without a
+        cap: :meth:`report_ex_post` says what holds then.
         """
         self.journal.catch_up()
         return self.conclude()
 
     def conclude(self) -> Guarantee:
         """Return the same of the entries that were read so far: for what holds the lock already."""
+        if self.is_raised:
+            raise NoGuarantee(
+                "a guarantee of the ledger was asked for, but its budgets were raised without a cap, so that what it promises depends on "
+                "what was released; report what holds ex post (pdp ledger report --delta D), which no rule takes for a guarantee"
+            )
+        return self._filter(self.budget.most if self.settings.cap is None else self.settings.cap)
+
+    def _filter(self, most: int) -> Guarantee:
+        """Return what a ledger with these releases promises whose budgets never exceed ``most``, an amount."""
         charges, raises = self.journal.charges, self.journal.select(BUDGET)
         rules = (self.settings.budget, *(read_budget(entry.body["budget"]) for entry in raises))
-        most = to_nats(self.budget.most)
-        pure = self.settings.notion is LedgerNotion.PURE
         subject = f"all releases of a ledger whose units are told by {', '.join(self.settings.key)}"
         return filter_releases(
             subject,
-            most if pure else Composition(shorten_subject(subject), (make_event("zcdp", {"rho": most}),)),
+            self.settings.notion.promise(most, shorten_subject(subject)),
             self.list_carried(),
             protection=self.settings.protection,
             key=", ".join(self.settings.key),
             one_number=not any(rule.attributes for rule in rules),
             raised=bool(raises),
+            capped=self.settings.cap is not None,
             releases=[entry.name for entry in charges],
         )
+
+    def carry(self) -> Carried:
+        """Return what all that was released rests on, and what was discharged of it: also where there is no guarantee. For what goes on
+        from this ledger.
+        """
+        return Carried.of(self._filter(self.budget.most))
+
+    def report_ex_post(self, delta: object = None) -> ExPost:
+        """Return what holds of a ledger whose budgets were raised without a cap: a sentence, and no guarantee (docs/ledger.md, Theorem O).
+
+        ``delta``: fixed before the first output, for a ledger in zcdp; None there names the level alone. Raises :class:`InvalidArgument`
+        for a ledger that has a guarantee, and as finding an ε does.
+        """
+        self.journal.catch_up()
+        if not self.is_raised:
+            raise InvalidArgument("an ex-post report was asked for, but the budgets were not raised without a cap; ask for the guarantee")
+        settings = self.settings
+        return make_ex_post(settings.notion, self.budget.most, settings.grid, self.carry(), delta)
 
     def list_carried(self) -> list[Carried]:
         """Return what is known of all that was released: of the ledger that this one goes on from, and of each charge."""
@@ -518,6 +573,8 @@ class Ledger:
             journal.synchronise()
             for entry in journal.select(OUTPUT):
                 self.output(entry.name)
+            for entry in journal.charges:
+                read_mark(journal.store, entry, journal.hasher)
             if journal.store.count_strays():
                 raise LedgerRejected("the ledger has rows that no entry of its log wrote; restore it from a backup")
             repaired = journal.accounts.repair(journal.entries, write=repair)

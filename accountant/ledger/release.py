@@ -15,6 +15,7 @@ from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.log import CHARGE, OUTPUT, Digest
 from accountant.ledger.outputs import load_output, read_output, write_output
+from accountant.ledger.requests import Request
 from accountant.ledger.rows import load_matrix
 from accountant.ledger.settings import to_key
 from profiles import InvalidArgument
@@ -121,7 +122,9 @@ def prepare_release(
     sampling: Mapping[str, Any],
     noise: Hypothesis | None = None,
 ) -> LedgerRelease:
-    """Charge a release of a mechanism and return it, or the one that was published. See :meth:`~accountant.ledger.Ledger.release`.
+    """Charge a release of a mechanism and return it, or the one that was published, to whoever asks the same.
+
+    See :meth:`~accountant.ledger.Ledger.release`.
 
     ``noise``: what is supposed of the random numbers of a run that the caller makes at once; None where a user runs it.
     """
@@ -131,9 +134,9 @@ def prepare_release(
             f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but another key was given; leave it out"
         )
     ledger.journal.catch_up()
-    if ledger.journal.find(OUTPUT, checked) is not None:
-        return LedgerRelease(ledger, checked)
-    ledger.require_unused(checked)
+    published = ledger.journal.find(OUTPUT, checked) is not None
+    if not published:
+        ledger.require_unused(checked)
     promised = isinstance(mechanism, Guarantee)
     runnable = callable(getattr(mechanism, "statistic", None)) and callable(getattr(mechanism, "run", None))
     if not runnable and (not promised or noise is not None):
@@ -143,9 +146,13 @@ def prepare_release(
     charge = prepare_charge(mechanism, ledger.settings.notion, **sampling)
     sampler = PoissonSampler(bits)
     matrix = load_matrix(ledger.find_data(data), ledger.settings.key, ledger.budget.specs, ids)
+    request, entry = Request.of(mechanism, matrix, ledger.journal.hasher), ledger.journal.find(CHARGE, checked)
+    if published and entry is not None:
+        request.require_same(ledger.journal, entry, charge)
+        return LedgerRelease(ledger, checked)
     charge = _settle(charge, mechanism, checked, sampler, noise)
     statistics = {} if promised else mechanism.statistic(matrix.values)
-    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics))
+    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), request=request)
     rows, weights = receipt.active, None
     if receipt.selections:
         q = np.concatenate([item.probabilities for item in receipt.selections])

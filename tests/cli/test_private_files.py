@@ -24,7 +24,8 @@ WRITERS = {
     "accountant/cli/compose.py": {"write_whole": "public"},
     "accountant/cli/epsilon.py": {"write_whole": "public"},
     "accountant/cli/kmeans.py": {"replace_files": "public"},  # centres that were released
-    "accountant/cli/ledger.py": {"write_whole": "public"},  # a stored release, a guarantee, a composition
+    "accountant/cli/ledger_verbs/charging.py": {"write_whole": "public"},  # a stored release
+    "accountant/cli/ledger_verbs/reporting.py": {"write_whole": "public"},  # a guarantee, a composition
     "accountant/cli/report.py": {"write_whole": "public"},
     "accountant/cli/second_opinion.py": {"replace_file": "public"},
     "accountant/cli/verify.py": {"write_whole": "public"},

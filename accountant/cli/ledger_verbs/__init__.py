@@ -1,0 +1,1 @@
+"""The verbs of ``pdp ledger``, in modules by what they are about."""

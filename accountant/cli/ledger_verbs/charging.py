@@ -1,0 +1,182 @@
+"""``pdp ledger charge`` and ``release``: what spends."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.completion import complete_mechanism
+from accountant.cli.ledger_verbs.options import (
+    ChargingOptions,
+    FileArgument,
+    open_ledger,
+)
+from accountant.cli.options import (
+    ProfileArgument,
+    StatisticOption,
+    Verb,
+)
+from accountant.cli.output import print_result
+from accountant.cli.streams import load_quietly, quiet_output
+from accountant.files import check_not_input, check_writable, write_whole
+from profiles.errors import InvalidArgument
+from profiles.private import EYES_ONLY
+
+if TYPE_CHECKING:
+    from accountant.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Charge(ChargingOptions):
+    file: FileArgument
+    profile: ProfileArgument
+    name: Annotated[str, typer.Option("--name", metavar="N", help="the name of the release")]
+    statistic: StatisticOption = None
+    active: Annotated[
+        Path | None,
+        typer.Option("--active", metavar="OUT", help="where to write the rows that take part (0600); by default FILE.N.active.csv"),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Release(ChargingOptions):
+    file: FileArgument
+    name: Annotated[str, typer.Argument(metavar="NAME", help="the name of the release")]
+    out: Annotated[Path, typer.Option("--out", metavar="O", help="where to write the output (JSON)")]
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            "--mechanism",
+            metavar="REF",
+            help="package.module:object, a mechanism that can be run; without one, what is stored under NAME is written",
+            autocompletion=complete_mechanism,
+        ),
+    ] = None
+
+
+def _charge(options: _Charge) -> int:
+    from accountant.data import parse_statistic
+    from accountant.ledger.writing import check_active, check_outputs, write_active
+
+    declaration = load_quietly(options.profile)
+    with open_ledger(options) as ledger:
+        data = ledger.find_data(options.data)
+        active = _find_active(options, ledger, data)
+        if active is not None:
+            check_active(active, data)
+            check_outputs(ledger, active)
+        receipt = ledger.charge(
+            options.name,
+            declaration,
+            data,
+            statistics=[parse_statistic(text) for text in options.statistic or []],
+            **options.sampling(),
+        )
+        if active is not None:
+            write_active(active, data, receipt)
+    told: dict[str, object] = {"name": receipt.name, "sequence": receipt.sequence, "hash": receipt.hash}
+    taken = f"rows that take part, {EYES_ONLY}: {active} (mode 0600); run it on these alone, and tell nobody how many they are"
+    return print_result(
+        told if active == options.active else told | {"active": str(active)},
+        f"charged {receipt.name!r}: entry {receipt.sequence}, {receipt.hash}",
+        *([] if active is None else [taken]),
+        as_json=options.json,
+    )
+
+
+def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
+    """Return where the rows that take part are written: where it is said, and for an individual ledger in a file else beside it.
+
+    Raises :class:`InvalidArgument` where that one is there, or for a ledger on a server.
+    """
+    from accountant.ledger.settings import ReleaseMode
+
+    if options.active is not None or ledger.settings.mode is not ReleaseMode.INDIVIDUAL:
+        return options.active
+    if not ledger.journal.store.database.files:
+        raise InvalidArgument(
+            "a ledger in individual mode leaves out units that have no room for a release, but --active was not given, which takes the "
+            "rows that it may be run on; name a file"
+        )
+    ledger.require_unused(options.name)
+    kind = ".parquet" if str(data).lower().endswith(".parquet") else ".csv"
+    said = re.sub(r"[^A-Za-z0-9._]+", "-", options.name).strip("-.") or "release"
+    beside = Path(f"{options.file}.{said}.active{kind}")
+    if os.path.lexists(beside):
+        raise InvalidArgument(f"the rows that take part were to be written to {beside}, which is there already; name a file with --active")
+    return beside
+
+
+def _release(options: _Release) -> int:
+    from accountant.ledger.outputs import to_printable
+    from accountant.ledger.writing import check_outputs
+
+    check_writable(options.out)
+    check_not_input(options.out, options.data, "data")
+    mechanism = None if options.mechanism is None else _load_mechanism(options.mechanism)
+    with open_ledger(options) as ledger:
+        check_outputs(ledger, options.out)
+        if mechanism is None:
+            output = _find_stored(ledger, options)
+        else:
+            with quiet_output():
+                output = ledger.run(options.name, mechanism, options.data, **options.sampling())
+        entry = ledger.journal.find("output", options.name.strip())
+    write_whole(options.out, _to_text(to_printable(output)))
+    told: dict[str, object] = {"name": options.name.strip(), "out": str(options.out)}
+    if entry is not None:
+        told |= {"sequence": entry.sequence, "hash": entry.hash.hex()}
+    return print_result(
+        told,
+        f"released {told['name']!r}: entry {told['sequence']}, {told['hash']}",
+        f"output written to {options.out}; asked for again, it is the same one, and costs nothing",
+        as_json=options.json,
+    )
+
+
+def _load_mechanism(reference: str) -> Any:
+    declaration = load_quietly(reference)
+    if declaration.mechanism is None:
+        raise InvalidArgument(f"a mechanism that can be run was expected, but {reference[:60]!r} is a profile; charge it instead")
+    return declaration.mechanism
+
+
+def _find_stored(ledger: Ledger, options: _Release) -> Any:
+    """Return what is stored under a name, without data. Raises :class:`InvalidArgument` where nothing is, or a sample was asked for."""
+    name = options.name.strip()
+    if ledger.journal.find("output", name) is None:
+        raise InvalidArgument(
+            f"nothing is stored under {name[:60]!r}, and no mechanism was named that could be run; name one with --mechanism"
+        )
+    if any(options.sampling().values()) or options.data is not None:
+        raise InvalidArgument("data or a sample were asked for without a mechanism; name one with --mechanism, or leave them out")
+    return ledger.output(name)
+
+
+def _to_text(value: Any) -> str:
+    import json
+
+    return json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+VERBS = {
+    "charge": Verb(
+        "Charge a release that you then run yourself. In individual mode it may be run on the rows that are written to OUT, and no other.",
+        _Charge,
+        _charge,
+        """pdp ledger charge people.ledger examples/income.toml \\
+    --statistic z=income --name "income 2026" --active take-part.csv""",
+    ),
+    "release": Verb(
+        "Charge a mechanism, run it, store its output and write it. Under a name that was released, the stored one is written, for free.",
+        _Release,
+        _release,
+        """pdp ledger release people.ledger "count 2026" \\
+    --mechanism profiles.mechanisms.weighted_count:default --out count.json""",
+    ),
+}

@@ -1,0 +1,188 @@
+"""``pdp ledger init``, ``raise``, ``restore`` and ``migrate``: what makes ledgers, and what their budgets are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from accountant.cli.ledger_verbs.options import (
+    AttributeOption,
+    BudgetOption,
+    DataOptions,
+    FileArgument,
+    NewAnchorOption,
+    NewArgument,
+    Options,
+    open_ledger,
+    read_ranges,
+)
+from accountant.cli.options import (
+    Verb,
+)
+from accountant.cli.output import print_result
+from profiles.errors import LedgerRejected
+from profiles.hypotheses import count_assumptions
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Init(DataOptions):
+    file: FileArgument
+    data: Annotated[str, typer.Option("--data", metavar="D", help="CSV, Parquet or NPY file with the units")]
+    key: Annotated[str, typer.Option("--key", metavar="COLUMN", help="the column of ids, or several with commas")]
+    budget: BudgetOption
+    anchor: NewAnchorOption
+    attribute: AttributeOption = None
+    cap: Annotated[
+        str | None, typer.Option("--cap", metavar="E", help="what budgets may ever be raised to; then this is what is promised")
+    ] = None
+    notion: Annotated[str, typer.Option("--notion", metavar="pure|zcdp", help="what is added up")] = "pure"
+    mode: Annotated[str, typer.Option("--mode", metavar="individual|public", help="who is left out")] = "individual"
+    records: Annotated[int | None, typer.Option("--records", metavar="K", help="how many records a unit has at most")] = None
+    protects: Annotated[
+        str | None,
+        typer.Option("--protects", metavar="user|user-period", help="whose an account is; by default a user's, where the key is a column"),
+    ] = None
+    table: Annotated[
+        Path | None, typer.Option("--table", metavar="FOLDER", help="keep the accounts in a table of Parquet files, for many units")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Raise(DataOptions):
+    file: FileArgument
+    budget: BudgetOption
+    attribute: AttributeOption = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Restore(Options):
+    file: NewArgument
+    log: Annotated[Path, typer.Option("--log", metavar="L", help="the backup to read")]
+    anchor: Annotated[Path, typer.Option("--anchor", metavar="A", help="the file that got the hash of each entry")]
+    table: Annotated[Path | None, typer.Option("--table", metavar="FOLDER", help="where to make the table with the accounts")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Migrate(Options):
+    file: FileArgument
+    new: NewArgument
+    anchor: NewAnchorOption
+
+
+def _init(options: _Init) -> int:
+    from accountant.ledger import Ledger
+
+    with Ledger.create(
+        options.file,
+        options.data,
+        key=options.key,
+        budget=options.budget,
+        anchor=options.anchor,
+        notion=options.notion,
+        mode=options.mode,
+        attributes=read_ranges(options.attribute),
+        cap=options.cap,
+        records=options.records,
+        unit=options.protects,
+        secret=options.secret,
+        table=options.table,
+        engine=options.engine,
+    ) as ledger:
+        protection = ledger.settings.protection
+        told = {"sequence": 0, "hash": ledger.journal.entries[0].hash.hex(), "ledger": ledger.settings.ledger}
+        name = ledger.name
+    return print_result(
+        told | {"protection": protection.to_object()},
+        f"ledger {name} opened: entry 0, {told['hash']}",
+        f"protection            {protection.describe()}, by the key {options.key}",
+        f"anchor                {options.anchor}; keep it elsewhere, where nothing is taken from it",
+        f"secret                {options.secret or f'{options.file}.key'}; without it nobody finds an account again",
+        as_json=options.json,
+    )
+
+
+def _raise(options: _Raise) -> int:
+    with open_ledger(options) as ledger:
+        entry = ledger.raise_budget(options.budget, options.data, attributes=read_ranges(options.attribute))
+        raised = ledger.is_raised
+    what = (
+        "from now on the ledger has no guarantee, because no cap was fixed at its opening: --guarantee, --composition and pdp compose "
+        "refuse it, and pdp ledger report tells what holds ex post"
+        if raised
+        else "the guarantee stays that of the cap, whatever budgets are in force"
+    )
+    return print_result(
+        {"sequence": entry.sequence, "hash": entry.hash.hex(), "has_guarantee": not raised},
+        f"budgets raised: entry {entry.sequence}, {entry.hash.hex()}; {what}",
+        "it supposes from now on that raises are decided from outputs and public things alone (raises-from-outputs)",
+        as_json=options.json,
+    )
+
+
+def _restore(options: _Restore) -> int:
+    from accountant.ledger.backup import restore
+
+    ledger, lost = restore(options.file, options.log, anchor=options.anchor, secret=options.secret, table=options.table)
+    with ledger:
+        head = ledger.journal.entries[-1]
+    if lost:
+        raise LedgerRejected(
+            f"the ledger was restored up to entry {head.sequence}, but the backup lacks what its anchor has, {lost}: it is refused "
+            "until it is restored from a newer backup"
+        )
+    return print_result(
+        {"sequence": head.sequence, "hash": head.hash.hex(), "lost": None},
+        f"restored up to entry {head.sequence}, {head.hash.hex()}: all that the anchor has",
+        as_json=options.json,
+    )
+
+
+def _migrate(options: _Migrate) -> int:
+    from accountant.ledger import Ledger
+    from accountant.ledger.backup import migrate
+
+    with Ledger.open(options.file) as old, migrate(old, options.new, anchor=options.anchor, secret=options.secret) as made:
+        head, names = made.journal.entries[0].hash.hex(), (made.name, old.name)
+        left = len(made.carry().hypotheses)
+    return print_result(
+        {"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left},
+        f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more",
+        f"all that the old one rests on goes with it: {count_assumptions(left)}",
+        as_json=options.json,
+    )
+
+
+VERBS = {
+    "init": Verb(
+        "Open an account for each unit of a data set.",
+        _Init,
+        _init,
+        """pdp ledger init people.ledger --data examples/people.csv --key id \\
+    --budget 2 --anchor people.anchor""",
+    ),
+    "raise": Verb(
+        "Raise the budgets; nothing lowers them.",
+        _Raise,
+        _raise,
+        "pdp ledger raise people.ledger --budget 3",
+    ),
+    "restore": Verb(
+        "Make a ledger of a backup of its log.",
+        _Restore,
+        _restore,
+        """pdp ledger restore again.ledger --log people.log \\
+    --anchor people.anchor --secret people.ledger.key""",
+    ),
+    "migrate": Verb(
+        "Go on in a new ledger, with all that the old one rests on. The old one is charged no more.",
+        _Migrate,
+        _migrate,
+        "pdp ledger migrate people.ledger next.ledger --anchor next.anchor",
+    ),
+}

@@ -1,0 +1,125 @@
+"""``pdp ledger report``: what a ledger tells, to everybody or of one unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.answers import GuaranteeOption
+from accountant.cli.ledger_verbs.options import (
+    FileArgument,
+    OpenedOptions,
+    open_ledger,
+)
+from accountant.cli.options import (
+    AllOption,
+    Verb,
+)
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_result, print_written
+from accountant.files import check_writable, write_whole
+from profiles.errors import InvalidArgument
+from profiles.hypotheses import count_assumptions
+from profiles.private import EYES_ONLY
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Report(OpenedOptions):
+    file: FileArgument
+    public: Annotated[bool, typer.Option("--public", help="what may be published, as without --unit")] = False
+    unit: Annotated[str | None, typer.Option("--unit", metavar="K", help="one unit, for your eyes only")] = None
+    guarantee: GuaranteeOption = None
+    composition: Annotated[
+        Path | None, typer.Option("--composition", metavar="FILE", help="write the budget as an event, for pdp account")
+    ] = None
+    delta: Annotated[
+        str | None, typer.Option("--delta", metavar="D", help="fixed beforehand, for the ex-post report of a raised ledger in zcdp")
+    ] = None
+    everything: AllOption = False
+
+
+def _report(options: _Report) -> int:
+    from accountant.guarantees import render
+    from accountant.interop.files import write_guarantee
+    from accountant.ledger.report import report_public
+    from accountant.ledger.writing import check_outputs, write_composition
+
+    if options.unit is not None and (options.public or options.guarantee is not None or options.composition is not None):
+        raise InvalidArgument(
+            "--unit reports on one unit, which is private, and was given together with what may be published; leave one out"
+        )
+    for path in (options.guarantee, options.composition):
+        if path is not None:
+            check_writable(path)
+    with open_ledger(options) as ledger:
+        check_outputs(ledger, options.guarantee, options.composition)
+        if options.unit is not None:
+            account = ledger.account(tuple(options.unit.split(",")) if len(ledger.settings.key) > 1 else options.unit)
+            said = f"{EYES_ONLY}    spent {account['spent']} of {account['budget']} nats, {account['left']} left"
+            return print_result({"private": account}, said, as_json=options.json)
+        raised = ledger.is_raised
+        if not raised and options.delta is not None:
+            raise InvalidArgument("--delta is for the ex-post report of a raised ledger, but this one has a guarantee; leave it out")
+        if raised and (options.guarantee is not None or options.composition is not None):
+            ledger.guarantee()  # refuses, and says why
+        told, guarantee = report_public(ledger, options.delta), None if raised else ledger.guarantee()
+        composition = "" if options.composition is None else write_composition(ledger)
+    if options.guarantee is not None and guarantee is not None:
+        write_whole(options.guarantee, write_guarantee(guarantee))
+    if options.composition is not None:
+        write_whole(options.composition, composition)
+    if options.json:
+        print_json(told)
+        return 0
+    _print_report(told)
+    if guarantee is None:
+        _print_ex_post(told["ex_post"])
+    else:
+        print_as_it_is(render(guarantee, everything=options.everything).rstrip())
+    print_written(guarantee=options.guarantee)
+    if options.composition is not None:
+        print_line(f"composition written to {options.composition}; bound it with: pdp account {options.composition} --delta D")
+    return 0
+
+
+def _print_report(told: dict[str, Any]) -> None:
+    from accountant.cli.output import print_table
+    from profiles.protection import read_protection
+
+    budget = told["budget"]
+    print_line(f"ledger                {told['ledger']}, {told['notion']}, mode {told['mode']}, units by {', '.join(told['key'])}")
+    print_line(f"protection            {read_protection(**told['protection']).describe()}")
+    print_line(f"budget                {budget['expression']}, from {budget['least']} to {budget['most']} nats")
+    left = f"; {told['left']} left" if "left" in told else " for each record" if told["records"] is None else ""
+    if told["cap"] is not None:
+        print_line(f"cap                   {told['cap']} nats: what is promised, whatever budgets are in force")
+    print_line(f"charged at worst      {told['at_worst']} nats{left}")
+    rows = [
+        (str(item["sequence"]), item["kind"], item.get("name", item.get("budget", "")), item.get("at_worst", ""), item["time"])
+        for item in told["entries"]
+    ]
+    print_table("the log", ("entry", "kind", "name", "at worst", "time"), rows)
+
+
+def _print_ex_post(told: dict[str, Any]) -> None:
+    print_line("no guarantee: budgets were raised without a cap")
+    print_line(told["statement"])
+    print_line(f"it rests on {count_assumptions(len(told['premises']))}:")
+    for item in told["premises"]:
+        print_line(f"  {item['id']}: {item['sentence']}")
+
+
+VERBS = {
+    "report": Verb(
+        "Report what may be published, or one unit's account for you.",
+        _Report,
+        _report,
+        """pdp ledger report people.ledger --public
+  pdp ledger report people.ledger --unit ada""",
+    ),
+}
