@@ -262,6 +262,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
         ledger.settings.check, ledger.settings.protection, head.hash.hex(), spent, carried,
     )  # fmt: skip
     made = Ledger.begin(path, anchor, secret, hidden, settings)
+    made.partial = ledger.partial
 
     def work(entry: int, digest: Digest) -> Mapping[str, Any]:
         store, hasher = made.journal.store, made.journal.hasher
