@@ -118,6 +118,13 @@ class OverBudget(PDPError):
     verdict = "over budget"
 
 
+class NoGuarantee(PDPError):
+    """A ledger was asked for a guarantee, but its budgets were raised without a cap: what holds then is an ex-post report.
+
+    Says nothing about the releases, which may be charged further.
+    """
+
+
 class ReleaseUsed(PDPError):
     """The name of a release is taken: it was charged before. A charge is neither taken back nor made twice."""
 

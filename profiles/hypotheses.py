@@ -117,6 +117,17 @@ OWN_WEIGHTS = Hypothesis(
     "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
     "not 1/q of a sample either: those are made by the sampler.",
 )
+OWN_ROWS = Hypothesis(
+    "own-rows",
+    "the rows of a {unit} in each file were made from what is this {unit}'s own, from what was released before and from public things "
+    "alone: they would be the same to the last bit, and in the same order, if another {unit}'s rows had never been in any file",
+    Head.DATA,
+    "Files may change, and units may come, leave and answer to what was published. Broken by imputing or calibrating a row from others, by "
+    "totals of a household or neighborhood in a row, by removing duplicates between units, by ranks, by linkage that gives a row to the "
+    "nearest unit, by a cap on the rows of all, by rows added because somebody looked at the raw file, by an order of rows or ids issued "
+    "in sequence that tell how many came before. Two rows that copy a row of somebody else, who is charged log 2 of 2 log 2, let this "
+    "person's odds move by 32, not 4.",
+)
 OWN_BUDGET = Hypothesis(
     "own-budget",
     "the budget of a unit is computed from public constants and from what that unit alone has in its columns",
@@ -418,10 +429,12 @@ IN_TIME = Hypothesis(
 )
 ALL_CHARGED = Hypothesis(
     "all-charged",
-    "every release about these units is charged to this ledger before it is run, and its output is the only thing about them that leaves",
+    "every release about these units is charged to this ledger before it is run, its output is the only thing about them that leaves, and "
+    "no other ledger is opened about them in view of outputs",
     Head.RELEASE,
     "A release that is made beside the ledger, such as a query by hand, a copy of the data elsewhere or an older report, is not in its "
-    "accounts. Two ledgers about the same people are two budgets, which add up.",
+    "accounts. Two ledgers about the same people are two budgets, which add up; one that is opened because of what was released is a raise "
+    "of the first one's budget.",
 )
 FROM_OUTPUTS = Hypothesis(
     "chosen-from-outputs",
@@ -430,13 +443,29 @@ FROM_OUTPUTS = Hypothesis(
     "Whoever chooses the next release must not have seen the data, nor what is private in the ledger: spending, who has budget left, how "
     "many have. A release that is run only if the data suit it reveals something of the data by being run.",
 )
+FILE_FROM_OUTPUTS = Hypothesis(
+    "file-from-outputs",
+    "which file is read for a release, which of its columns, and when, is decided from outputs and public things alone",
+    Head.RELEASE,
+    "A file that is chosen by what is in another one tells of that by being read: where the file of the second date is chosen by whether "
+    "somebody is in that of the first, this person is charged nothing, and moves the odds by 16.",
+)
 RAISES_FIXED = Hypothesis(
     "raises-fixed",
     "how far budgets are raised, and when, is decided from public things alone: not from outputs, reports or spending of the ledger",
     Head.RELEASE,
     "What is promised is the largest budget, as if it had been there from the beginning. A raise that answers to an output makes it a "
     "number that depends on what was released: randomised response of log 2 that is repeated, after a raise, where the first answer was 1 "
-    "reports log 2 after the answer 0, and loses log 4. Decide beforehand on all raises, or on the largest budget of all.",
+    "reports log 2 after the answer 0, and loses log 4. Decide beforehand on a cap, the largest budget of all.",
+    "a ledger whose budgets were never raised, or were raised below a cap that was fixed when it was opened",
+)
+RAISES_FROM_OUTPUTS = Hypothesis(
+    "raises-from-outputs",
+    "how far budgets are raised, and when, is decided from outputs and public things alone: not from the data, nor from what the ledger "
+    "keeps of single units",
+    Head.RELEASE,
+    "A raise may answer to what was released where a cap was fixed before, or where only an ex-post report is made. One that answers to "
+    "accounts, such as to how many ran out, lets one person's data decide who else takes part.",
     "a ledger whose budgets were never raised",
 )
 RUN_ON_ACTIVE = Hypothesis(
@@ -560,6 +589,9 @@ OF_SAMPLES = (INDEPENDENT, ONE_ANALYSIS, NOT_REDRAWN)
 #: Of every sample whose records get the weight 1/q(x).
 OF_WEIGHTED_SAMPLES = (IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN, *OF_SAMPLES)
 
+#: Of what is read at each release of a ledger: its data may change.
+OF_FILES = (OWN_ROWS, FILE_FROM_OUTPUTS)
+
 #: What is true of a machine and of its surroundings or not, and no program can discharge: arithmetic of binary64, balls, random bits of
 #: the operating system, and that nobody watches the run. A bound under these alone is unconditional.
 PHYSICS = (IEEE_ROUNDING, ARITHMETIC, BALLS_ENCLOSE, SECURE_BITS, ONLY_OUTPUT)
@@ -589,6 +621,9 @@ _EARLIER: dict[str, Hypothesis] = {
     "The seed is secret, unpredictable and serves one release only": SEEDED_BITS,
     "the target epsilon would be the same for every neighbouring data set (it was computed from this one to reach the sample size; compute "
     "it from public or representative data, and give it as the target epsilon)": TARGET_FROM_DATA,
+    "every release about these units is charged to this ledger before it is run, and its output is the only thing about them that leaves": (
+        ALL_CHARGED  # named no ledger that is opened in view of outputs, which is a raise
+    ),
     "nothing but the permutation is seen of a run: neither the sample nor its size, nor the running time": ONLY_OUTPUT,
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from profiles.errors import InvalidArgument
-from profiles.hypotheses import INDEPENDENT, INDEPENDENT_UNITS, ONE_RECORD_EACH, ONE_USER, SENSITIVITY_ONE, Hypothesis
+from profiles.hypotheses import INDEPENDENT, INDEPENDENT_UNITS, ONE_RECORD_EACH, ONE_USER, OWN_ROWS, SENSITIVITY_ONE, Hypothesis
 from profiles.suggestions import suggest
 
 
@@ -86,6 +86,8 @@ class Protection:
 
     def state(self, hypothesis: Hypothesis) -> Hypothesis:
         """Return a hypothesis as it reads for this protection; most read the same for all."""
+        if hypothesis == OWN_ROWS:
+            return OWN_ROWS.about(unit=self.unit.word)
         return self.name_draws() if hypothesis == INDEPENDENT else hypothesis
 
     def to_object(self) -> dict[str, str]:

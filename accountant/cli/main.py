@@ -184,9 +184,9 @@ def _describe(error: Exception, text: str) -> str:
     wrong, possible = getattr(error, "option_name", None), getattr(error, "possibilities", None)
     if wrong is None or not hasattr(error, "possibilities"):
         return text
-    if str(wrong) == "--delta":
-        return f"no such option: --delta; this command is about {PURE}, which has no delta (pdp account and pdp epsilon have one)"
     takers = _find_takers(error, str(wrong))
+    if str(wrong) == "--delta" and not takers:
+        return f"no such option: --delta; this command is about {PURE}, which has no delta (pdp account and pdp epsilon have one)"
     if takers:
         *most, last = takers
         said = f"{', '.join(most)} and {last} do" if most else f"{last} does"

@@ -26,7 +26,17 @@ from accountant.guarantees.measures import CurveBound, Losses, describe_events, 
 from accountant.guarantees.stored import COMPOSITION, CURVE_CLAIMS, HYPOTHESES, NEIGHBORS, NUMBER, UNIT
 from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee
 from profiles import InvalidArgument, decimal_text
-from profiles.hypotheses import DECLARED_EVENTS, EXACT_REALS, FRESH_SAMPLES, NEIGHBORS_ASSUMED, OF_SAMPLES, Hypothesis, as_hypotheses
+from profiles.hypotheses import (
+    ALL_CHARGED,
+    DECLARED_EVENTS,
+    EXACT_REALS,
+    FRESH_SAMPLES,
+    NEIGHBORS_ASSUMED,
+    OF_FILES,
+    OF_SAMPLES,
+    Hypothesis,
+    as_hypotheses,
+)
 from profiles.protection import Neighbors, Unit, read_protection
 
 _PAGE = "docs/composition-bounds.md"
@@ -85,6 +95,9 @@ def declare_events(
         supposed += map(protection.state, OF_SAMPLES)
     if sum(event.count for event in sampled) > 1:
         supposed.append(FRESH_SAMPLES)
+    said = {item.id for item in given}
+    if ALL_CHARGED.id in said:  # the promise of a ledger; compositions of earlier releases do not say what it supposes of its files
+        supposed += (protection.state(item) for item in OF_FILES if item.id not in said)
     return conclude(
         "declared events",
         composition.name,

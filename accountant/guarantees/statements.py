@@ -17,6 +17,7 @@ from profiles.hypotheses import (
     DECLARED_PROFILE,
     DEFINED,
     DURABLE,
+    FILE_FROM_OUTPUTS,
     FILE_IS_RIGHT,
     FIXED_IN_ADVANCE,
     FRESH_SAMPLES,
@@ -34,10 +35,12 @@ from profiles.hypotheses import (
     ONLY_THROUGH_OUTPUT,
     OWN_BUDGET,
     OWN_ENTRY,
+    OWN_ROWS,
     OWN_WEIGHTS,
     PARTS_RUN,
     PROBABILITY,
     RAISES_FIXED,
+    RAISES_FROM_OUTPUTS,
     RECORD_STATISTICS,
     STATISTICS,
     TARGET_FIXED,
@@ -224,10 +227,10 @@ RULES: dict[str, Basis] = {
         neighbors=_ALL,
     ),
     "filter of a ledger": Basis(
-        besides="docs/ledger.md, Theorems L1 and L2: along every transcript, the losses of the charged releases of a unit add up to its "
-        "budget at most",
-        premises=(ALL_CHARGED, FROM_OUTPUTS, OWN_BUDGET, RAISES_FIXED, DURABLE),
-        page="docs/ledger.md, Theorems L1 and L2",
+        besides="docs/ledger.md, Theorems L1, L2, C and S: along every transcript, the losses of the charged releases of a unit add up to "
+        "its budget at most, and that to the cap",
+        premises=(ALL_CHARGED, FROM_OUTPUTS, OWN_ROWS, FILE_FROM_OUTPUTS, OWN_BUDGET, RAISES_FIXED, DURABLE),
+        page="docs/ledger.md, Theorems L1, L2, C and S",
     ),
     "group privacy": Basis(
         besides="docs/protection.md, Theorem 1: k neighbors in a row",
@@ -285,7 +288,10 @@ WORLD: dict[str, tuple[str, ...]] = {
     OWN_ENTRY.id: (),
     OWN_WEIGHTS.id: (),
     OWN_BUDGET.id: ("the budget is one number, the same for all units",),
-    RAISES_FIXED.id: ("no budget was raised",),
+    OWN_ROWS.id: (),
+    FILE_FROM_OUTPUTS.id: (),
+    RAISES_FIXED.id: ("no budget was raised", "what is promised is a cap that was fixed when the ledger was opened"),
+    RAISES_FROM_OUTPUTS.id: (),
     ONLY_RELEASE.id: (
         "every release that was charged is added up in the account of each unit",
         "every release is charged to the account of each unit, and its account never exceeds its budget",  # earlier files

@@ -126,10 +126,11 @@ class Analysis:
         code of this project, which uses those rows and no others.
 
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
-        that was charged and not published: a death in between loses the budget, never privacy.
+        that was charged and not published: a death in between loses the budget, never privacy. :class:`NoGuarantee` where the ledger has
+        none that the result could have.
         """
         journal, said = self.ledger.journal, digest_arguments(arguments)
-        journal.catch_up()
+        self.ledger.guarantee()  # what the run is handed out with: without one nothing is charged
         if journal.find(OUTPUT, self.name) is not None:
             return self._serve(said), self._tell(served=True)
         self.ledger.require_unused(self.name)

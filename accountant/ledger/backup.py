@@ -251,7 +251,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
     old = ledger.journal
     head, hidden = old.entries[-1], old.hasher.secret
     spent = old.charges[-1].body["spent"] if old.charges else ledger.settings.spent
-    parts, whole = ledger.list_carried(), ledger.conclude()
+    parts, whole = ledger.list_carried(), ledger.carry()
     carried = Carried(
         whole.protection,  # what the filter closed is open again: the new ledger's own filter closes it, if it does
         tuple(dict.fromkeys((*(item for part in parts for item in part.hypotheses), *whole.hypotheses))),
@@ -260,6 +260,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
     settings = LedgerSettings(
         make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
         ledger.settings.check, ledger.settings.protection, head.hash.hex(), spent, carried,
+        cap=ledger.settings.cap, first=ledger.settings.grid,
     )  # fmt: skip
     made = Ledger.begin(path, anchor, secret, hidden, settings)
     made.partial = ledger.partial

@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from accountant.curves import Composition, make_event
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.weighing import complete_specs
 from accountant.guarantees import Guarantee
@@ -23,14 +22,15 @@ from accountant.guarantees.rules import GIVEN_ROW
 from accountant.guarantees.stored import read_carried, read_hypotheses
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.accounts import Asked
-from accountant.ledger.amounts import amount_text, floor_text, to_nats
+from accountant.ledger.amounts import amount_text, floor_text
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
 from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
-from accountant.ledger.notions import LedgerNotion, to_ledger_notion
+from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.outputs import load_output
 from accountant.ledger.places import to_place
 from accountant.ledger.release import LedgerRelease, prepare_release
@@ -48,6 +48,7 @@ from accountant.ledger.settings import (
     read_budget,
     tell_time,
     to_budget_rule,
+    to_cap,
     to_key,
     to_mode,
     to_protection,
@@ -61,7 +62,7 @@ from accountant.ledger.units import Hasher, spell_text
 from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Integers
-from profiles.errors import LedgerRejected, ReleaseUsed
+from profiles.errors import LedgerRejected, NoGuarantee, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, HYPOTHESES_UNKNOWN, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
 from profiles.protection import Neighbors
 from profiles.randomness.system import open_generator
@@ -116,6 +117,7 @@ class Ledger:
         notion: object = "pure",
         mode: object = "public",
         attributes: Mapping[str, object] | None = None,
+        cap: object = None,
         records: int | None = None,
         unit: object = None,
         ids: Any = None,
@@ -129,7 +131,9 @@ class Ledger:
 
         ``mode``: in "public" everybody takes part in every release, or it is refused as a whole; in "individual" whoever has no room for
         one is left out of it, silently: where that may be, by public numbers, a release needs ``partial``.
-        ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``anchor``: a file
+        ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``cap``: what budgets
+        may be raised to, which is public and never raised: then it is what the ledger promises, from the beginning; without one a ledger
+        whose budgets are raised has no guarantee any more (docs/ledger.md, Theorems C and O). ``anchor``: a file
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
         where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
         ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
@@ -149,7 +153,9 @@ class Ledger:
             make_check(hidden),
             to_protection(unit, Neighbors.ADD_REMOVE, columns),
             table=table is not None,
+            cap=to_cap(cap),
         )
+        rule = settings.limit(rule)
         rows = open_rows(data, settings.key, rule.specs, ids)
         ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine)
 
@@ -281,7 +287,12 @@ class Ledger:
     def budget(self) -> BudgetRule:
         """The rule of budgets that is in force."""
         raised = self.journal.select(BUDGET)
-        return read_budget(raised[-1].body["budget"]) if raised else self.settings.budget
+        return self.settings.limit(read_budget(raised[-1].body["budget"]) if raised else self.settings.budget)
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether budgets were raised without a cap, here or in a ledger before: then there is no guarantee, but an ex-post report."""
+        return self.settings.was_raised or (self.settings.cap is None and bool(self.journal.select(BUDGET)))
 
     def tell_time(self) -> str:
         """Return the time for the next entry, not before that of the last one."""
@@ -483,11 +494,12 @@ class Ledger:
 
     def raise_budget(self, budget: object, data: Any = None, *, attributes: Mapping[str, object] | None = None, ids: Any = None) -> Entry:
         """Raise the budgets of the units of ``data`` to another rule, where that is more; nothing is ever
-        lowered. The last B is the guarantee.
+        lowered. With a cap, which is never exceeded, the guarantee stays that of the cap; without one there is none after this, but
+        :meth:`report_ex_post` (docs/ledger.md, Theorems C and O).
 
         Raises :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        rule = to_budget_rule(budget, attributes)
+        rule = self.settings.limit(to_budget_rule(budget, attributes))
         self._require_raise(rule)
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
 
@@ -509,31 +521,59 @@ class Ledger:
             )
 
     def guarantee(self) -> Guarantee:
-        """Return what everything that was charged so far promises together, and ever will under the budgets in force.
+        """Return what everything that was charged so far promises together, and ever will: the cap, whatever budgets are in force, and
+        where there is none the largest budget, as long as none was raised.
 
         It rests on all that any entry rests on, and the ledger that this one goes on from; on ``own-budget`` where any budget ever came
-        from columns, and on ``raises-fixed`` where any was raised.
+        from columns, and on ``raises-from-outputs`` where any was raised. Raises :class:`NoGuarantee` where budgets were raised without a
+        cap: :meth:`report_ex_post` says what holds then.
         """
         self.journal.catch_up()
         return self.conclude()
 
     def conclude(self) -> Guarantee:
         """Return the same of the entries that were read so far: for what holds the lock already."""
+        if self.is_raised:
+            raise NoGuarantee(
+                "a guarantee of the ledger was asked for, but its budgets were raised without a cap, so that what it promises depends on "
+                "what was released; report what holds ex post (pdp ledger report --delta D), which no rule takes for a guarantee"
+            )
+        return self._filter(self.budget.most if self.settings.cap is None else self.settings.cap)
+
+    def _filter(self, most: int) -> Guarantee:
+        """Return what a ledger with these releases promises whose budgets never exceed ``most``, an amount."""
         charges, raises = self.journal.charges, self.journal.select(BUDGET)
         rules = (self.settings.budget, *(read_budget(entry.body["budget"]) for entry in raises))
-        most = to_nats(self.budget.most)
-        pure = self.settings.notion is LedgerNotion.PURE
         subject = f"all releases of a ledger whose units are told by {', '.join(self.settings.key)}"
         return filter_releases(
             subject,
-            most if pure else Composition(shorten_subject(subject), (make_event("zcdp", {"rho": most}),)),
+            self.settings.notion.promise(most, shorten_subject(subject)),
             self.list_carried(),
             protection=self.settings.protection,
             key=", ".join(self.settings.key),
             one_number=not any(rule.attributes for rule in rules),
             raised=bool(raises),
+            capped=self.settings.cap is not None,
             releases=[entry.name for entry in charges],
         )
+
+    def carry(self) -> Carried:
+        """Return what all that was released rests on, and what was discharged of it: also where there is no guarantee. For what goes on
+        from this ledger.
+        """
+        return Carried.of(self._filter(self.budget.most))
+
+    def report_ex_post(self, delta: object = None) -> ExPost:
+        """Return what holds of a ledger whose budgets were raised without a cap: a sentence, and no guarantee (docs/ledger.md, Theorem O).
+
+        ``delta``: fixed before the first output, for a ledger in zcdp; None there names the level alone. Raises :class:`InvalidArgument`
+        for a ledger that has a guarantee, and as finding an ε does.
+        """
+        self.journal.catch_up()
+        if not self.is_raised:
+            raise InvalidArgument("an ex-post report was asked for, but the budgets were not raised without a cap; ask for the guarantee")
+        settings = self.settings
+        return make_ex_post(settings.notion, self.budget.most, settings.grid, self.carry(), delta)
 
     def list_carried(self) -> list[Carried]:
         """Return what is known of all that was released: of the ledger that this one goes on from, and of each charge."""

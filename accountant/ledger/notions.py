@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.ledger.amounts import BITS, CostGrid
+from accountant.compositions.events import Composition, make_event
+from accountant.ledger.amounts import BITS, CostGrid, to_nats
 from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.arrays import Integers
 from profiles.notions import ProfileNotion
@@ -64,6 +65,11 @@ class LedgerNotion(Enum):
             f'a ledger in the notion "{self.value}" charges {", ".join(item.number for item in known)}, but {profile.name[:60]!r} declares '
             f"{profile.notion.number}; {how}"
         )
+
+    def promise(self, most: int, name: str) -> Fraction | Composition:
+        """Return what a budget of this amount promises: ε in ``pure``, and in ``zcdp`` the curve of an event with this ρ under ``name``."""
+        nats = to_nats(most)
+        return nats if self is LedgerNotion.PURE else Composition(name, (make_event("zcdp", {"rho": nats}),))
 
     def charge(self, total: Fraction) -> Fraction:
         """Return what a user with the total shift S is charged, in nats.

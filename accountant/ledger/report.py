@@ -13,8 +13,10 @@ from profiles.stored import profile_from_object
 from profiles.terms import to_text
 
 
-def report_public(ledger: Ledger) -> dict[str, Any]:
+def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
     """Return what may be published of a ledger: nothing in it depends on the units, on how many there are or on what they spent.
+
+    Where budgets were raised without a cap, ``guarantee`` is None and ``ex_post`` says what holds, at ``delta`` in zcdp.
 
     ``at_worst`` is what a unit was charged at most, or for each record where any number of these may come; in individual mode it may
     exceed the budget, which no unit does.
@@ -34,7 +36,9 @@ def report_public(ledger: Ledger) -> dict[str, Any]:
         "at_worst": amount_text(spent),
         **({"left": floor_text(max(budget.least - spent, 0))} if settings.mode is ReleaseMode.PUBLIC else {}),
         "entries": [_tell(ledger, entry) for entry in ledger.journal.entries],
-        "guarantee": to_json(ledger.guarantee()),
+        "cap": None if settings.cap is None else amount_text(settings.cap),
+        "guarantee": None if ledger.is_raised else to_json(ledger.guarantee()),
+        "ex_post": ledger.report_ex_post(delta).to_json() if ledger.is_raised else None,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from fractions import Fraction
@@ -18,7 +18,7 @@ from accountant.columns.values import Columns
 from accountant.data.specs import StatisticSpec
 from accountant.guarantees.stored import read_carried, read_stated_protection, write_carried
 from accountant.guarantees.theorem import Carried
-from accountant.ledger.amounts import MOST, to_budget
+from accountant.ledger.amounts import MOST, floor_text, to_budget
 from accountant.ledger.log import START, Entry, check_entry
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.rows import RowBatch
@@ -143,7 +143,9 @@ class LedgerSettings:
 
     ``check`` is a hash of the secret, which tells another secret from it; ``continues``: the last hash of the ledger that this one goes on
     from, ``spent`` what was charged there at worst, as an amount, and ``carried`` what all that was released there rests on.
-    ``protection``: whose an account is. ``table``: whether the accounts are a table beside the log.
+    ``protection``: whose an account is. ``table``: whether the accounts are a table beside the log. ``cap``: what no budget ever exceeds,
+    as an amount, where one was fixed (docs/ledger.md, Theorem C). ``first``: the largest amount that the rule of the very first of the
+    ledgers gives which this one goes on from; None where there is none, or it did not say.
     """
 
     ledger: str
@@ -158,6 +160,8 @@ class LedgerSettings:
     spent: int = 0
     carried: Carried | None = None
     table: bool = False
+    cap: int | None = None
+    first: int | None = None
 
     def to_body(self, time: str) -> dict[str, Any]:
         """Return the body of the first entry."""
@@ -175,7 +179,35 @@ class LedgerSettings:
             "spent": self.spent,
             "carried": None if self.carried is None else write_carried(self.carried),
             "time": time,
+            **{name: value for name, value in (("cap", self.cap), ("first", self.first)) if value is not None},
         }
+
+    @property
+    def grid(self) -> int | None:
+        """The least positive budget of the canonical grid (docs/ledger.md, Theorem O), as an amount: the largest that the rule of the very
+        first opening gives. None where that is not known: a ledger before this one was raised, and did not say.
+        """
+        if self.first is not None or self.was_raised:
+            return self.first
+        return max(self.budget.most, 1)
+
+    @property
+    def was_raised(self) -> bool:
+        """Whether a ledger that this one goes on from was raised without a cap, or may have been."""
+        if self.continues is None or self.cap is not None:
+            return False
+        return self.carried is None or RAISES_FIXED in self.carried.hypotheses
+
+    def limit(self, rule: BudgetRule) -> BudgetRule:
+        """Return a rule of budgets below the cap. Raises :class:`InvalidArgument` for one that gives more, but for the width of a ball."""
+        if self.cap is None:
+            return rule
+        if rule.most > self.cap + (self.cap >> 20 if rule.attributes else 0):
+            raise InvalidArgument(
+                f"budgets of at most the cap were expected, {floor_text(self.cap)} nats, but they may be {floor_text(rule.most)}; the cap "
+                "is what everybody was promised, and is never raised"
+            )
+        return replace(rule, least=min(rule.least, self.cap), most=min(rule.most, self.cap))
 
     @property
     def previous(self) -> bytes:
@@ -219,7 +251,7 @@ def read_settings(entry: Entry) -> LedgerSettings:
         )
     keys = {"format", "ledger", "notion", "mode", "key", "budget", "records", "check", "continues", "spent", "time"}
     earlier = body["format"] in _EARLIER
-    found = read_fields(dict(body), "the first entry", keys if earlier else {*keys, "protection", "carried"})
+    found = read_fields(dict(body), "the first entry", keys if earlier else {*keys, "protection", "carried"}, frozenset({"cap", "first"}))
     continues = None if found["continues"] is None else read_string(found["continues"], "the hash before")
     if continues is not None and not re.fullmatch(r"[0-9a-f]{64}", continues):
         raise UnreadableFile("the hash of the ledger before was expected in the first entry, but something else was found; use a backup")
@@ -239,6 +271,7 @@ def read_settings(entry: Entry) -> LedgerSettings:
             read_count(found["spent"], "what was spent before"),
             carried,
             _EARLIER.get(body["format"], body["format"]) == TABLE_FORMAT,
+            *(read_count(found[name], name) if name in found else None for name in ("cap", "first")),
         )
     except InvalidArgument as error:
         raise UnreadableFile(f"the first entry of the ledger cannot be read: {error}") from None
@@ -292,6 +325,20 @@ def to_mode(value: object) -> ReleaseMode:
         shown, hint = describe_unknown(value, names)
         raise InvalidArgument(f"the mode of a ledger is individual or public, but {shown} was found; choose one{hint}")
     return names[value]
+
+
+def to_cap(value: object) -> int | None:
+    """Return a cap of budgets as an amount, rounded down; None where none is given. Raises :class:`InvalidArgument`.
+
+    >>> to_cap("1/2") == to_budget(Fraction(1, 2)), to_cap(None)
+    (True, None)
+    """
+    if value is None:
+        return None
+    exact = to_exact(value, "the cap of the budgets")
+    if exact < 0 or to_budget(exact) == MOST:
+        raise InvalidArgument(f"a cap of at least 0 and below 2^22 nats was expected, but {exact_text(exact)} was found; give another one")
+    return to_budget(exact)
 
 
 def to_key(value: object) -> tuple[str, ...]:

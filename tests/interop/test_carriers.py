@@ -269,6 +269,7 @@ PARTS = {
         "UtilityBound",
     ),
     "WeighedFile",
+    "ExPost",  # what holds of a ledger without a guarantee: no rule takes it
 }
 #: Public functions with a guarantee, by the reason why they lose nothing.
 FUNCTIONS = {

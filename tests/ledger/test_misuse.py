@@ -219,7 +219,7 @@ class TestStale:
             second.raise_budget("9", PEOPLE)
         with pytest.raises(InvalidArgument, match="raised only"):
             first.raise_budget("5", PEOPLE)
-        assert first.guarantee().bound.epsilon == 9
+        assert first.report_ex_post().epsilon == 9
         assert first.account("ada")["budget"] == "9"
 
     @pytest.mark.thorough
@@ -228,7 +228,7 @@ class TestStale:
         with Ledger.open(tmp_path / "l.db") as second:
             second.charge("one", SUM, PEOPLE)
             second.raise_budget("9", PEOPLE)
-        assert first.guarantee().bound.epsilon == 9
+        assert first.report_ex_post().epsilon == 9
         with Ledger.open(tmp_path / "l.db") as second:
             second.charge("two", SUM, PEOPLE)
         assert first.account("cleo")["spent"] == "2"

@@ -183,8 +183,15 @@ def test_a_budget_is_raised_in_view_of_an_output(pdp, premises, profile, tmp_pat
     assert "raises-fixed" not in premises("ledger", "report", names[0])
     code, printed = pdp("ledger", "raise", names[0], "--budget", 8)
     assert code == 0
-    assert "raises-fixed" in printed
-    assert "raises-fixed" in premises("ledger", "report", names[0])
+    assert "has no guarantee" in printed
+    for option in ("--guarantee", "--composition"):
+        code, printed = pdp("ledger", "report", names[0], option, tmp_path / "promised")
+        assert code == 2
+        assert "raised without a cap" in printed
+    code, printed = pdp("ledger", "report", names[0])
+    assert code == 0
+    assert "no guarantee: budgets were raised without a cap ex post, Theorem O" in printed
+    assert "raises-from-outputs" in printed
 
 
 def test_a_ledger_is_moved_to_lose_what_it_rests_on(pdp, premises, profile, tmp_path):

@@ -38,6 +38,9 @@ class _Init(DataOptions):
     budget: BudgetOption
     anchor: NewAnchorOption
     attribute: AttributeOption = None
+    cap: Annotated[
+        str | None, typer.Option("--cap", metavar="E", help="what budgets may ever be raised to; then this is what is promised")
+    ] = None
     notion: Annotated[str, typer.Option("--notion", metavar="pure|zcdp", help="what is added up")] = "pure"
     mode: Annotated[
         str,
@@ -92,6 +95,7 @@ def _init(options: _Init) -> int:
         notion=options.notion,
         mode=options.mode,
         attributes=read_ranges(options.attribute),
+        cap=options.cap,
         records=options.records,
         unit=options.protects,
         secret=options.secret,
@@ -115,10 +119,17 @@ def _init(options: _Init) -> int:
 def _raise(options: _Raise) -> int:
     with open_ledger(options) as ledger:
         entry = ledger.raise_budget(options.budget, options.data, attributes=read_ranges(options.attribute))
+        raised = ledger.is_raised
+    what = (
+        "from now on the ledger has no guarantee, because no cap was fixed at its opening: --guarantee, --composition and pdp compose "
+        "refuse it, and pdp ledger report tells what holds ex post"
+        if raised
+        else "the guarantee stays that of the cap, whatever budgets are in force"
+    )
     return print_result(
-        {"sequence": entry.sequence, "hash": entry.hash.hex()},
-        f"budgets raised: entry {entry.sequence}, {entry.hash.hex()}; the guarantee is that of the last budgets",
-        "it supposes from now on that nobody decides on raises by what was released or spent (raises-fixed)",
+        {"sequence": entry.sequence, "hash": entry.hash.hex(), "has_guarantee": not raised},
+        f"budgets raised: entry {entry.sequence}, {entry.hash.hex()}; {what}",
+        "it supposes from now on that raises are decided from outputs and public things alone (raises-from-outputs)",
         as_json=options.json,
     )
 
@@ -147,7 +158,7 @@ def _migrate(options: _Migrate) -> int:
 
     with Ledger.open(options.file) as old, migrate(old, options.new, anchor=options.anchor, secret=options.secret) as made:
         head, names = made.journal.entries[0].hash.hex(), (made.name, old.name)
-        left = len(made.guarantee().hypotheses)
+        left = len(made.carry().hypotheses)
     return print_result(
         {"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left},
         f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more",

@@ -21,6 +21,7 @@ from accountant.cli.options import (
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_result, print_written
 from accountant.files import check_writable, write_whole
 from profiles.errors import InvalidArgument
+from profiles.hypotheses import count_assumptions
 from profiles.private import EYES_ONLY
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class _Report(OpenedOptions):
     guarantee: GuaranteeOption = None
     composition: Annotated[
         Path | None, typer.Option("--composition", metavar="FILE", help="write the budget as an event, for pdp account")
+    ] = None
+    delta: Annotated[
+        str | None, typer.Option("--delta", metavar="D", help="fixed beforehand, for the ex-post report of a raised ledger in zcdp")
     ] = None
     everything: AllOption = False
 
@@ -58,9 +62,14 @@ def _report(options: _Report) -> int:
             account = ledger.account(tuple(options.unit.split(",")) if len(ledger.settings.key) > 1 else options.unit)
             said = f"{EYES_ONLY}    spent {account['spent']} of {account['budget']} nats, {account['left']} left"
             return print_result({"private": account}, said, as_json=options.json)
-        told, guarantee = report_public(ledger), ledger.guarantee()
+        raised = ledger.is_raised
+        if not raised and options.delta is not None:
+            raise InvalidArgument("--delta is for the ex-post report of a raised ledger, but this one has a guarantee; leave it out")
+        if raised and (options.guarantee is not None or options.composition is not None):
+            ledger.guarantee()  # refuses, and says why
+        told, guarantee = report_public(ledger, options.delta), None if raised else ledger.guarantee()
         composition = "" if options.composition is None else write_composition(ledger)
-    if options.guarantee is not None:
+    if options.guarantee is not None and guarantee is not None:
         write_whole(options.guarantee, write_guarantee(guarantee))
     if options.composition is not None:
         write_whole(options.composition, composition)
@@ -68,7 +77,10 @@ def _report(options: _Report) -> int:
         print_json(told)
         return 0
     _print_report(told)
-    print_as_it_is(render(guarantee, everything=options.everything).rstrip())
+    if guarantee is None:
+        _print_ex_post(told["ex_post"])
+    else:
+        print_as_it_is(render(guarantee, everything=options.everything).rstrip())
     print_written(guarantee=options.guarantee)
     if options.composition is not None:
         print_line(f"composition written to {options.composition}; bound it with: pdp account {options.composition} --delta D")
@@ -84,12 +96,22 @@ def _print_report(told: dict[str, Any]) -> None:
     print_line(f"protection            {read_protection(**told['protection']).describe()}")
     print_line(f"budget                {budget['expression']}, from {budget['least']} to {budget['most']} nats")
     left = f"; {told['left']} left" if "left" in told else " for each record" if told["records"] is None else ""
+    if told["cap"] is not None:
+        print_line(f"cap                   {told['cap']} nats: what is promised, whatever budgets are in force")
     print_line(f"charged at worst      {told['at_worst']} nats{left}")
     rows = [
         (str(item["sequence"]), item["kind"], item.get("name", item.get("budget", "")), item.get("at_worst", ""), item["time"])
         for item in told["entries"]
     ]
     print_table("the log", ("entry", "kind", "name", "at worst", "time"), rows)
+
+
+def _print_ex_post(told: dict[str, Any]) -> None:
+    print_line("no guarantee: budgets were raised without a cap")
+    print_line(told["statement"])
+    print_line(f"it rests on {count_assumptions(len(told['premises']))}:")
+    for item in told["premises"]:
+        print_line(f"  {item['id']}: {item['sentence']}")
 
 
 VERBS = {
