@@ -15,7 +15,7 @@ from profiles.files import read_text
 from profiles.strict_json import MAX_CHARACTERS
 from proofs_check.documents.entries import CheckedDocument, Document, Outcome
 from proofs_check.kernel import Report
-from proofs_check.kernel.formats import read_heading
+from proofs_check.kernel.untrusted.formats import read_heading
 
 #: Bytes of a file; most are the Python runtime of a report that checks itself.
 LARGEST = 40_000_000

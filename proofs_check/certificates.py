@@ -15,10 +15,10 @@ from profiles.numbers import exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, to_text
 from profiles.variables import Parameter
-from proofs_check.kernel import Report, check
+from proofs_check.kernel import Report, check, checker
 from proofs_check.kernel.core.terms import Meter
-from proofs_check.kernel.formats import OWN
-from proofs_check.kernel.proofs import Session
+from proofs_check.kernel.untrusted.formats import OWN
+from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.upgrade import check_found, find_choices, leaves_open, write_choices
 from proofs_check.results import Tree
 
@@ -101,7 +101,7 @@ def _check_alone(text: str) -> Report:
 
 
 @lru_cache(maxsize=4096)
-def _find_choices(text: str) -> tuple[list[str], Report]:
+def _find_choices(text: str) -> tuple[list[str], checker.Report]:
     return find_choices(text, Session())
 
 

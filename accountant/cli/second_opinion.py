@@ -87,7 +87,7 @@ def ask_coq(text: str, *, seconds: int, out: Path | None, verified: bool = False
     """
     from accountant.files import check_writable, replace_file
     from proofs_check.coq import judge_goals, list_goals, verify_goals, write_file, write_verified
-    from proofs_check.kernel.formats import OWN, read_heading
+    from proofs_check.kernel.untrusted.formats import OWN, read_heading
 
     if not 1 <= seconds <= _MOST_SECONDS:
         raise InvalidArgument(f"a goal may take from 1 to {_MOST_SECONDS} seconds, but {seconds} were asked for; choose another number")

@@ -22,10 +22,10 @@ from accountant.compositions.grids import LEAST_EPSILON, Side, find_order, find_
 from accountant.compositions.largest_loss import LargestLoss, find_largest_loss
 from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel.core.terms import Meter, Rejected
-from proofs_check.kernel.formats import OWN
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
+from proofs_check.kernel.untrusted.formats import OWN
 
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
 _AIM, _MOST_SHARE = 0.94, 0.68  # of the gap that is wanted: what a second look aims at, and what the lower side may have of it

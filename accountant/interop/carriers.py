@@ -29,7 +29,7 @@ from profiles.protection import Neighbors, Unit
 from profiles.strict_json import read_json
 from profiles.suggestions import suggest
 from proofs_check.certificates import to_file_text
-from proofs_check.kernel.formats import FORMATS, read_heading
+from proofs_check.kernel.untrusted.formats import FORMATS, read_heading
 
 _NAMES = {ProfileBound: "a profile", SampledBound: "a sampled profile", Losses: "losses", CurveBound: "a privacy curve"}
 #: Calls that change what a bound rests on, and not the bound.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accountant.checking import load_document
-from proofs_check.kernel.formats import FORMATS
+from proofs_check.kernel.untrusted.formats import FORMATS
 
 _INTRO = """# The files of pdp
 

@@ -14,8 +14,8 @@ from proofs_check.explain.trust import COMPOSED_RULES, MARK_OF_COMPOSITIONS, mar
 from proofs_check.kernel.core.rules import SIDE_CONDITIONS
 from proofs_check.kernel.procedures.normal import IDENTITIES
 from proofs_check.kernel.procedures.rules import RULES
-from proofs_check.kernel.proofs import fields_of
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
+from proofs_check.kernel.untrusted.proofs import fields_of
 
 #: The last part of the page: why the verdict is the same on every interpreter.
 INTERPRETERS = Path(__file__).with_name("interpreters.md")
@@ -48,9 +48,11 @@ Why the verdict is the same on every interpreter: [below](#one-verdict-on-every-
 ## The kernel as one file
 
 `pdp check --export checker.pyz` writes the kernel as one file of {size:,} bytes, which any Python from 3.11 on runs:
-`python -I -O checker.pyz FILE`. It holds the modules below as they are, and one that nobody has to
-believe and that is not counted here, `untrusted/upgrade`: for a certificate of version 1 it finds the `choices` with which the kernel then
-checks it ([certificates.md](certificates.md#1-file)).
+`python -I -O checker.pyz FILE`. It holds the modules below as they are, and three that nobody has to
+believe and that are not counted here. `untrusted/proofs` reads proofs and hands theorems to the rules, each of which looks whether they are
+theorems of just its premises, and whether its parameters are of their types: it can lose a proof, and make none. `untrusted/upgrade` finds
+for a certificate of version 1 the `choices` with which the kernel then checks it ([certificates.md](certificates.md#1-file)), and repeats
+what stands beside the claims. `untrusted/formats` says which other files a rejected text may be.
 The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
 
 `{digest}`.
@@ -197,8 +199,8 @@ def trust_text() -> str:
 
 
 def _reading_order(place: Path) -> tuple[int, str]:
-    # the core first, then what computes, what follows proofs, what claims mean, and what reads and asks
-    folders = ("core", "procedures", "proofs.py", "theories")
+    # the core first, then what computes, what claims mean, and what reads and asks
+    folders = ("core", "procedures", "theories")
     return (folders.index(place.parts[0]) if place.parts[0] in folders else len(folders)), place.as_posix()
 
 

@@ -11,7 +11,7 @@ from proofs_check import kernel
 from proofs_check.kernel.core.terms import Term, num, substitute
 from proofs_check.kernel.core.theorems import Box, Goal
 from proofs_check.kernel.procedures.rules import RULES
-from proofs_check.kernel.proofs import Session, fields_of
+from proofs_check.kernel.untrusted.proofs import Session, fields_of
 
 _IS_PART = re.compile(r"[a-z-]+|proofs\[\d+\]|cases\[\d+\]\.proof")
 

@@ -10,7 +10,7 @@ from profiles.errors import UnreadableFile
 from profiles.strict_json import find_document
 from proofs_check.certificates import to_file_text
 from proofs_check.kernel import CheckedClaim, Report
-from proofs_check.kernel.formats import FORMATS
+from proofs_check.kernel.untrusted.formats import FORMATS
 
 Content = TypeVar("Content")
 
@@ -26,7 +26,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Document(Generic[Content]):
-    """A format. ``name`` is that of :data:`proofs_check.kernel.formats.FORMATS`, which says what such a file is.
+    """A format. ``name`` is that of :data:`proofs_check.kernel.untrusted.formats.FORMATS`, which says what such a file is.
 
     ``check`` judges what ``read`` returned, and raises :class:`profiles.NothingToCheck` where this very file makes no claim that can be
     checked; None: no file of the format does. ``parts`` names the documents inside of a text, which are checked each by itself.

@@ -19,8 +19,8 @@ from proofs_check.explain.refuted import explain_kink, explain_limit, explain_lo
 from proofs_check.explain.sampled import explain_lower, explain_upper
 from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step
-from proofs_check.kernel.proofs import fields_of
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
+from proofs_check.kernel.untrusted.proofs import fields_of
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Decision, Tree, Verdict

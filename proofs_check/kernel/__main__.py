@@ -7,7 +7,7 @@ if not __package__:  # started as a script: nothing but this folder needs to be 
     sys.path.append("/".join(_folders[:-2]) or "/")
     __package__ = _folders[-2]
 
-from .formats import say_other
+from .untrusted.formats import say_other
 from .untrusted.upgrade import UPGRADED, check
 
 

@@ -39,7 +39,8 @@ def equals(profile: Profile, restatement: Tree) -> bool:
     allowed = session.meter.left
     try:
         forget(session.meter)
-        statement = read_statement(session, {"profile": profile_json(profile)})
+        statement = read_statement([], {"profile": profile_json(profile)})
+        session.constants = statement.constants
         names = {**session.constants, **variables(statement.box)}
         term, roots = read_term(restatement["term"], names), [read_term(root, names) for root in restatement.get("roots", [])]
         session.run(restate(statement, term, roots, None))

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 from proofs_check.kernel.core.rules import make_smooth
 from proofs_check.kernel.core.terms import Rejected, Term, differentiate, forget
-from proofs_check.kernel.core.theorems import Goal, Range
-from proofs_check.kernel.proofs import Session, behind
+from proofs_check.kernel.core.theorems import Goal, Range, behind
+from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.upgrade import Searcher
 from proofs_check.results import Tree
 from proofs_check.statements.reading import Question

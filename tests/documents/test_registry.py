@@ -11,7 +11,7 @@ import pytest
 from accountant import check
 from accountant.checking import load_document
 from profiles import NothingToCheck
-from proofs_check.kernel.formats import FORMATS, read_heading
+from proofs_check.kernel.untrusted.formats import FORMATS, read_heading
 from tests.documentation.pages import site_module
 from tests.documents.genuine import CLAIMING, COMMANDS, READ, UNMADE
 
@@ -90,7 +90,7 @@ def named_formats(tree):
                     else [(target, node.value)]
                 )
                 values |= {ast.unparse(left): right for left, right in pairs}
-        if isinstance(node, ast.ImportFrom) and node.module == "proofs_check.kernel.formats":
+        if isinstance(node, ast.ImportFrom) and node.module == "proofs_check.kernel.untrusted.formats":
             values |= {alias.asname or alias.name: ast.Constant(PROOF) for alias in node.names if alias.name == "OWN"}
     for node in ast.walk(tree):
         found = []
@@ -123,7 +123,7 @@ def test_every_format_that_the_code_writes_is_registered():
     assert strange.pop("accountant/cli/check.py") == ["found.document.name"]
     assert strange.pop("profiles/strict_json.py") == ["kind"]
     assert strange == {}, (
-        "a new format needs an entry: a name in proofs_check/kernel/formats.py, and a line of accountant.checking.load_document"
+        "a new format needs an entry: a name in proofs_check/kernel/untrusted/formats.py, and a line of accountant.checking.load_document"
     )
     assert {name for found in written.values() for name in found} >= {name for name in FORMATS if load_document(name).versions}
 

@@ -19,8 +19,8 @@ from proofs_check.coq.verifying import FILES, library, write_theorem
 from proofs_check.coq.writing import NotWritable
 from proofs_check.kernel.core.rules import equal
 from proofs_check.kernel.core.theorems import Goal, Range
-from proofs_check.kernel.proofs import Session
 from proofs_check.kernel.reading import read_term, variables
+from proofs_check.kernel.untrusted.proofs import Session
 from tests.formal.compile import without_comments
 from tests.formal.reals import AXIOMS
 from tests.formal.test_second_opinion import certificate

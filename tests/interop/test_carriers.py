@@ -26,7 +26,7 @@ from accountant.ledger import Ledger
 from profiles import InvalidArgument, OtherNotion, UnreadableFile, decimal_text
 from profiles.hypotheses import HYPOTHESES_UNKNOWN
 from profiles.protection import Neighbors, Unit
-from proofs_check.kernel.formats import FORMATS
+from proofs_check.kernel.untrusted.formats import FORMATS
 from tests.interop.kinds import KINDS, OWN, losses, make
 
 #: A carrier of another library, with what has to be installed; make test-interop runs these.

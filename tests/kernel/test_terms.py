@@ -14,7 +14,7 @@ from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.core.theorems import Range
 from proofs_check.kernel.procedures.boxes import enclose
 from proofs_check.kernel.procedures.normal import IDENTITIES, Normaliser
-from proofs_check.kernel.proofs import Session
+from proofs_check.kernel.untrusted.proofs import Session
 
 NAMES = {name: terms.var(name) for name in ("w", "x", "y")}
 BOX = {name: Range(Fraction(1, 2), Fraction(3)) for name in NAMES}

@@ -28,7 +28,6 @@ FILES = (
     "procedures/boxes",
     "procedures/normal",
     "procedures/rules",
-    "proofs",
     "theories/profiles/pieces",
     "theories/profiles/statements",
     "theories/profiles/claims",

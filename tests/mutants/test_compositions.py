@@ -14,9 +14,9 @@ import pytest
 
 from proofs_check.explain.trust import COMPOSED_RULES
 from proofs_check.kernel import check
-from proofs_check.kernel.proofs import Session
 from proofs_check.kernel.theories.compositions.bounds import Bound
 from proofs_check.kernel.theories.compositions.lattices import Lattice
+from proofs_check.kernel.untrusted.proofs import Session
 from tests.documentation.pages import site_module
 from tests.mutants.corpus import write
 from tests.mutants.families.compositions import BASES, FAMILIES, claimed, notations

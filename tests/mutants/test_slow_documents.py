@@ -17,8 +17,8 @@ from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles import declare
 from proofs_check.kernel import check
 from proofs_check.kernel.core.terms import Rejected, exp, forget, log, var
-from proofs_check.kernel.proofs import Session
 from proofs_check.kernel.theories.compositions.lattices import Lattice
+from proofs_check.kernel.untrusted.proofs import Session
 from tests.mutants.corpus import texts
 from tests.mutants.slow_documents import MEMORY, SECONDS, measure, search
 

@@ -17,7 +17,7 @@ from accountant.checking import check_text
 from accountant.cli.main import invoke
 from proofs_check.archive import checker_digest, kernel_sources, make_checker
 from proofs_check.kernel.__main__ import main
-from proofs_check.kernel.formats import FORMATS, OWN, say_other
+from proofs_check.kernel.untrusted.formats import FORMATS, OWN, say_other
 from tests.mutants.corpus import texts
 from tests.portable.suite import make_limits, make_suite
 

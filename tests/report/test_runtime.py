@@ -19,7 +19,7 @@ from accountant.report.checking import page, runtime
 from profiles import declare
 from profiles.errors import UnreadableFile
 from profiles.presenting.elements import make, serialise
-from proofs_check.kernel import formats
+from proofs_check.kernel.untrusted import formats
 from tests.mutants.corpus import texts
 
 PARTS = {
@@ -34,7 +34,7 @@ PARTS = {
 def harness(monkeypatch):
     """The functions that run in the browser, with the kernel that is imported here."""
     monkeypatch.setitem(sys.modules, "kernel", proofs_check.kernel)
-    monkeypatch.setitem(sys.modules, "kernel.formats", formats)
+    monkeypatch.setitem(sys.modules, "kernel.untrusted.formats", formats)
     space: dict[str, object] = {}
     exec(compile(page._text("harness.py"), "harness.py", "exec"), space)
     return space

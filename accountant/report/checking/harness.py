@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from kernel import check  # type: ignore[import-not-found]
-from kernel.formats import say_other  # type: ignore[import-not-found]
+from kernel.untrusted.formats import say_other  # type: ignore[import-not-found]
 from kernel.untrusted.upgrade import upgrade  # type: ignore[import-not-found]
 
 MOST = 1_000_000

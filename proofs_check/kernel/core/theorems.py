@@ -3,16 +3,17 @@
 # be believed of the kernel are the functions that ``rule`` marks, and the docstring of each is an axiom: such a function is given a
 # statement and parameters, and yields premises, one after the other. Where it comes to its end, the statement follows from them by the
 # axiom; else it rejects. ``rule`` makes of it what takes theorems of just these premises and returns the theorem, and nothing else can.
-# Who finds these theorems, and how, need not be believed.
+# Who finds these theorems, and how, need not be believed: whatever a ``Prover`` does, it can lose a proof, and make none.
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import InitVar, dataclass, is_dataclass
 from fractions import Fraction
 from functools import partial, wraps
-from typing import Any, NewType, Protocol, TypeVar
+from typing import Any, Literal, NewType, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from . import intervals as iv
-from .terms import Term, bits, pay, require
+from .terms import Meter, Term, bits, pay, require
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Premise:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """Ways of which a rule needs one, each with premises of its own. It is told the place of the way that was taken, and its value."""
 
@@ -88,19 +89,16 @@ class Choice:
     step: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """Of a choice, the way at this place can be taken, and has this value."""
+
+    choice: Choice
+    place: int
+    value: object
+
+
 Premises = Generator[Premise | Choice, Any, T]  # what is needed for a value of type T
-
-
-class Prover(Protocol):
-    """Where the theorems come from that rules take."""
-
-    def prove(self, premise: Premise) -> "Theorem":
-        """Return a theorem of the premise, or reject."""
-
-    def choose(self, ways: Sequence[Callable[[], T]], step: str) -> T:
-        """Go one of several ways at a step, and return what it returns."""
-
-
 _SEAL = object()
 
 
@@ -117,6 +115,32 @@ class Theorem:
         require(seal is _SEAL, "a theorem is made by a rule only")
 
 
+class Prover(Protocol):
+    """Where the theorems come from that rules take; and what a document has: a meter, and the steps that lead to where it is read."""
+
+    meter: Meter
+    path: list[str]
+    theorems: list[Theorem]  # that the accepted claims are
+
+    def begin(self, statement: Any, fields: Mapping[str, object]) -> Theorem:
+        """Return a theorem of the statement of a claim by the fields that a certificate has for it, or reject."""
+
+    def prove(self, premise: Premise) -> Theorem:
+        """Return a theorem of the premise, or reject."""
+
+    def choose(self, ways: Sequence[Callable[[], Theorem]], step: str) -> Theorem:
+        """Go one of several ways at a step, and return what it returns."""
+
+
+@contextmanager
+def within(path: list[str], step: str) -> Iterator[None]:
+    """Enter a step; leaving it by an exception keeps the path for the report."""
+    mark = len(path)
+    path += [step] if step else []
+    yield
+    del path[mark:]
+
+
 def settle(premises: Premises[T], prover: Prover) -> tuple[T, tuple[Theorem, ...]]:
     """Take a theorem of each premise; return what they were needed for, and the theorems."""
     answer, parts = None, list[Theorem]()
@@ -126,26 +150,56 @@ def settle(premises: Premises[T], prover: Prover) -> tuple[T, tuple[Theorem, ...
         except StopIteration as end:
             return end.value, tuple(parts)
         if isinstance(needed, Choice):
-            answer, more = prover.choose([partial(_settle_way, place, way, prover) for place, way in enumerate(needed.ways)], needed.step)
-            parts += more
+            theorem = prover.choose([partial(_take, needed, place, prover) for place in range(len(needed.ways))], needed.step)
         else:
             theorem = prover.prove(needed)
-            require(isinstance(theorem, Theorem) and theorem.statement == needed.statement, "a theorem is not of the premise")
-            parts.append(theorem)
+        stated = theorem.statement if isinstance(theorem, Theorem) else None
+        if isinstance(stated, Taken):
+            answer, stated = (stated.place, stated.value), stated.choice
+        require(stated == (needed if isinstance(needed, Choice) else needed.statement), "a theorem is not of the premise")
+        parts.append(theorem)
 
 
-def _settle_way(place: int, way: Callable[[], Premises[object]], prover: Prover) -> tuple[tuple[int, object], tuple[Theorem, ...]]:
-    value, parts = settle(way(), prover)
-    return (place, value), parts
+def _take(choice: Choice, place: int, prover: Prover) -> Theorem:
+    value, parts = settle(choice.ways[place](), prover)
+    return Theorem(Taken(choice, place, value), "choice", parts, _SEAL)
 
 
 def rule(function: Callable[..., Premises[None] | None]) -> Callable[..., Theorem]:
     """Make a rule of a function that yields premises: it takes theorems of these, and returns one of the statement."""
+    hints = get_type_hints(function)
+    kind = hints[next(iter(hints))]
 
     @wraps(function)
     def conclude(statement: object, prover: Prover, **parameters: object) -> Theorem:
+        known = isinstance(statement, kind) and all(fits(value, hints[name]) for name, value in parameters.items())
+        require(known, "a rule is about other statements, or has other parameters")
         premises = function(statement, **parameters)
         parts = () if premises is None else settle(premises, prover)[1]
         return Theorem(statement, function.__name__, parts, _SEAL)
 
     return conclude
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of a type: what rules are given is not believed either."""
+    hint = getattr(hint, "__supertype__", hint)
+    kind, parts = get_origin(hint) or hint, get_args(hint)
+    if type(None) in parts:
+        return value is None or fits(value, parts[0])
+    if kind is Literal or not isinstance(value, kind):
+        return kind is Literal and value in parts
+    if kind in (list, Mapping):
+        return all(fits(each, parts[-1]) for each in (value.values() if kind is Mapping else value))
+    return not is_dataclass(kind) or all(fits(getattr(value, name), of) for name, of in get_type_hints(kind).items())
+
+
+def behind(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rules about goals, and the kinds of side conditions, that a theorem rests on."""
+    found, waiting = list[Theorem](), [theorem]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += found[-1].parts
+    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, Goal | Identity)]
+    kinds = [each.statement for each in reversed(found) if isinstance(each.statement, str)]
+    return tuple(dict.fromkeys(rules)), tuple(dict.fromkeys(kinds))

@@ -7,19 +7,37 @@ text with these choices, of which it believes nothing: a wrong one can lose a pr
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple
 
-from ..checker import Report
-from ..checker import check as check_alone
-from ..core.terms import Rejected, Term, text
-from ..core.theorems import Goal, Proof, Theorem
-from ..proofs import FIRST_WAY, OWN, TREES, Session
+from .. import checker
+from ..core.terms import Rejected, require, text
+from ..core.theorems import Goal, Theorem
+from ..reading import read_fields, read_list
+from ..theories.profiles.claims import Claim
+from .proofs import FIRST_WAY, OWN, TREES, Session
 
-T = TypeVar("T")
 #: What is said of a certificate of version 1 that is accepted.
 UPGRADED = "upgraded from version 1 by a step that is not trusted, then checked"
+
+
+_UNITS, _NEIGHBORS = ("record", "user", "event", "user-period"), ("add-remove", "replace-one", "zero-out")
+
+
+class Protection(NamedTuple):
+    """Whom a document says that it protects, and against what change: it is repeated, and nothing is judged about it."""
+
+    unit: str
+    neighbors: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report(checker.Report):
+    """What the kernel says of a certificate, and what stands beside its claims."""
+
+    protection: Protection | None = None
+    upgraded: bool = False  # from version 1 by a step that is not trusted, and then checked
 
 
 @dataclass(slots=True)
@@ -28,12 +46,12 @@ class Searcher(Session):
 
     found: list[list[str]] = field(default_factory=lambda: [[]])
 
-    def begin(self, obligations: Mapping[Term, Proof], choices: object) -> None:
-        """Start a claim."""
-        Session.begin(self, obligations, choices)
+    def begin(self, claim: Claim, fields: Mapping[str, object]) -> Theorem:
+        """Return a theorem of a claim."""
         self.found.append([])
+        return Session.begin(self, claim, fields)
 
-    def choose(self, ways: Sequence[Callable[[], T]], step: str = "") -> T:
+    def choose(self, ways: Sequence[Callable[[], Theorem]], step: str) -> Theorem:
         """Go the first way that is one."""
         with self.at(step):
             if len(ways) == 1:
@@ -50,7 +68,7 @@ class Searcher(Session):
             del self.path[mark:]
             raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{failure}") from problem
 
-    def _first(self, ways: Sequence[tuple[str, Callable[[], T]]]) -> T:
+    def _first(self, ways: Sequence[tuple[str, Callable[[], Theorem]]]) -> Theorem:
         # what the first way that is one returns; where there is none, what is wrong with the last one
         noted, mark, nested = self.found[-1], len(self.path), self.nested
         length = len(noted)
@@ -67,10 +85,10 @@ class Searcher(Session):
         raise Rejected("there is no way to go on")
 
 
-def find_choices(document: str, session: Session) -> tuple[list[str], Report]:
+def find_choices(document: str, session: Session) -> tuple[list[str], checker.Report]:
     """Return the choices of each claim of a certificate of version 1, and the report on it, at the cost of a session's meter."""
     searcher = Searcher(session.meter)
-    report = check_alone(document, searcher)
+    report = checker.check(document, searcher)
     return ["".join(noted) for noted in searcher.found[1:]], report
 
 
@@ -101,12 +119,35 @@ def leaves_open(document: str) -> bool:
 def check(document: str, session: Session | None = None) -> Report:
     """Check the text of a certificate of any version; one of version 1 is upgraded first, and then checked by the kernel alone."""
     session = session or Session()
-    if not leaves_open(document):
-        return check_alone(document, session)
-    return check_found(document, find_choices(document, session), session)
+    if leaves_open(document):
+        return check_found(document, find_choices(document, session), session)
+    return _with_protection(document, checker.check(document, session))
 
 
-def check_found(document: str, found: tuple[list[str], Report], session: Session) -> Report:
+def check_found(document: str, found: tuple[list[str], checker.Report], session: Session) -> Report:
     """Check the text of a certificate of version 1 with the choices that were found for it, if they were."""
     choices, report = found
-    return replace(check_alone(document, session, choices), upgraded=True) if report.accepted else report
+    if report.accepted:
+        session.given = iter(choices)
+        report = checker.check(document, session)
+    return _with_protection(document, report, upgraded=report.accepted)
+
+
+def _with_protection(document: str, report: checker.Report, *, upgraded: bool = False) -> Report:
+    # what stands beside the claims must be well-formed
+    whole = json.loads(document) if report.accepted else {}
+    try:
+        for hypothesis in read_list(whole.get("hypotheses", [])):
+            fields = read_fields(hypothesis, {"id", "sentence"})
+            sizes = ((fields["id"], 200), (fields["sentence"], 2000))
+            require(all(isinstance(text, str) and 0 < len(text) <= most for text, most in sizes), "a hypothesis is an id and one sentence")
+        protection = _read_protection(whole["protection"]) if "protection" in whole else None
+    except Rejected as problem:
+        return Report(accepted=False, step="document", reason=str(problem))
+    return Report(report.accepted, report.claims, report.step, report.reason, protection, upgraded)
+
+
+def _read_protection(value: object) -> Protection:
+    unit, neighbors = map(read_fields(value, {"unit", "neighbors"}).get, ("unit", "neighbors"))
+    require(unit in _UNITS and neighbors in _NEIGHBORS, f"a protection is of one of {_UNITS}, by one of {_NEIGHBORS}")
+    return Protection(str(unit), str(neighbors))

@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterator
 
 from proofs_check.kernel.procedures.rules import RULES
-from proofs_check.kernel.proofs import fields_of
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
+from proofs_check.kernel.untrusted.proofs import fields_of
 from tests.mutants.corpus import Json, Mutant, Place, changed, get, is_tree, places, texts, without, write
 
 _OPTIONAL = {"form", "precision", "open", "obligations", "closed"}  # without these, a proof may still be one

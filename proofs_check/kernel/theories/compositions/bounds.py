@@ -8,8 +8,7 @@ from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 from ...core.terms import Meter, require
-from ...core.theorems import Theorem, rule
-from ...proofs import Session
+from ...core.theorems import Prover, Theorem, rule
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
@@ -258,7 +257,7 @@ def computed(bound: Bound, *, grid: object, order: Fraction | None, meter: Meter
     require(holds, "delta is not shown to be on this side of the bound")
 
 
-def check_composition(session: Session, events: Sequence[Event], value: object) -> tuple[Theorem, str, str]:
+def check_composition(prover: Prover, events: Sequence[Event], value: object) -> tuple[Theorem, str, str]:
     """Derive one claim about the composition of events; return the theorem, the bound that it states, and all of it in words."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order"}))
     name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
@@ -269,7 +268,7 @@ def check_composition(session: Session, events: Sequence[Event], value: object) 
     plain = grid is None and order is None
     if name == "delta-positive":
         require(plain, "what is positive is above 0, for which no grid is needed")
-        return positive(bound, session), "0", f"{said}(e) > 0 for all e < {claim['epsilon']}"
+        return positive(bound, prover), "0", f"{said}(e) > 0 for all e < {claim['epsilon']}"
     past = plain and bound.up and bound.ends()
-    theorem = ended(bound, session) if past else computed(bound, session, grid=grid, order=order, meter=session.meter)
+    theorem = ended(bound, prover) if past else computed(bound, prover, grid=grid, order=order, meter=prover.meter)
     return theorem, str(claim["bound"]), f"{said}({claim['epsilon']}) {'<=' if bound.up else '>='} {claim['bound']}"

@@ -8,11 +8,10 @@ from functools import wraps
 
 from ...core.rules import Flag, Name, at_step, define, equal, lie_in, make_smooth
 from ...core.terms import Term, differentiate, exp, log, num, power, require, substitute, var
-from ...core.theorems import NONE, Goal, Premise, Premises, Proof, Range, Theorem, rule
-from ...proofs import OfCount, Point, Session, fields_of
-from ...reading import read_fields, read_term, variables
+from ...core.theorems import NONE, Goal, Premise, Premises, Proof, Prover, Range, Theorem, rule, within
+from ...reading import read_fields, read_number, read_term, variables
 from .pieces import kink_at, on_pieces
-from .statements import Form, Statement, at_record, branch_free, given, restate, slope_of
+from .statements import Form, OfCount, Point, Statement, at_record, branch_free, given, restate, slope_of
 
 _INDIVISIBLE = {"strong-convexity", "epsilon-upper", "epsilon-lower"}
 CLAIMS = dict[str, Callable[..., Theorem]]()  # by claim and verdict; the words after that tell several ways apart
@@ -20,29 +19,11 @@ CLAIMS = dict[str, Callable[..., Theorem]]()  # by claim and verdict; the words 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Statement):
-    """What a theorem about a profile states: that the claim of this name, with this verdict, holds of it."""
+    """What a theorem about a profile states: that the claim of this name, with this verdict and bound, holds of it."""
 
     name: str
     verdict: str
-
-    def find_rule(self, proof: Mapping[str, object]) -> tuple[str, Callable[..., Theorem], Mapping[str, object]]:
-        """Return the step at which the fields of a proof of the claim stand, the rule that it names by them, and these fields."""
-        if "restated" in proof:
-            rest = {key: field for key, field in proof.items() if key != "restated"}
-            return "", restated, {key: field for key, field in proof.items() if key in {"restated", "at"}} | {"proof": rest}
-        for step, function in (("", beside), (".cases", in_cases), (".statistic", by_statistic)):
-            field = step[1:] or "sides"
-            if field in proof:
-                return step, function, read_fields(read_fields(proof, {field})[field])
-        ways = find_ways(self.name, self.verdict)
-        return "", next((way for way in ways if fields_of(way)[1] <= proof.keys()), ways[0]), proof
-
-
-def find_ways(name: str, verdict: str) -> list[Callable[..., Theorem]]:
-    """Return the rules by which a claim can be shown."""
-    ways = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [name, verdict]]
-    require(ways, "unknown claim or verdict")
-    return ways
+    bound: Term | None = None
 
 
 def way(*keys: str) -> Callable[[Callable[..., Premises[None]]], Callable[..., Theorem]]:
@@ -144,6 +125,7 @@ def strong_convexity(
     s: Claim, *, floor: Term, positive: Proof, form: Form, curvature: Proof, cuts: list[Term] | None = None
 ) -> Premises[None]:
     """K >= floor, or K exp(epsilon) >= floor, for a floor > 0 without w and all w, where (exp epsilon)'' = K exp(epsilon); epsilon >= 0."""
+    require(s.bound in (None, floor), "the floor is not the one of the claim")
     yield from at_step(".floor")(define)(floor, s.records)
     yield Premise(Goal(floor, s.records, strict=True), positive, ".positive")
 
@@ -230,9 +212,9 @@ def not_homogeneous(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     yield Premise(Goal(power(substitute(s.epsilon - s.scaled(), {"w": w}), 2), {}, strict=True), bound, ".bound")
 
 
-def _sampled(s: Claim, bound: Term, form: Form, positive: Proof, at_most_one: Proof) -> Premises[Term]:
+def _sampled(s: Claim, form: Form, positive: Proof, at_most_one: Proof) -> Premises[Term]:
     # 0 < q <= 1; a term that is >= 0 if and only if psi <= bound
-    q = given(s.q)
+    q, bound = given(s.q), given(s.bound)
     yield from define(q, s.records)
     yield Premise(Goal(q, s.records, strict=True), positive, ".q-positive")
     yield Premise(Goal(num(1) - q, s.records), at_most_one, ".q-at-most-one")
@@ -243,16 +225,16 @@ def _sampled(s: Claim, bound: Term, form: Form, positive: Proof, at_most_one: Pr
 
 
 @way("epsilon-upper proved")
-def epsilon_upper(s: Claim, *, claimed: Fraction, q_positive: Proof, q_at_most_one: Proof, form: Form, bound: Proof) -> Premises[None]:
+def epsilon_upper(s: Claim, *, q_positive: Proof, q_at_most_one: Proof, form: Form, bound: Proof) -> Premises[None]:
     """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) <= the claimed number, for all records."""
-    yield Premise(Goal((yield from _sampled(s, num(claimed), form, q_positive, q_at_most_one)), s.records), bound, ".bound")
+    yield Premise(Goal((yield from _sampled(s, form, q_positive, q_at_most_one)), s.records), bound, ".bound")
 
 
 @way("epsilon-lower proved")
-def epsilon_lower(s: Claim, *, claimed: Fraction, at: Point, bound: Proof) -> Premises[None]:
+def epsilon_lower(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) >= the claimed number, at a record."""
     s, _ = yield from at_record(s, at, s.records)
-    yield Premise(Goal(-(yield from _sampled(s, num(claimed), "log", NONE, NONE)), {}), bound, ".bound")
+    yield Premise(Goal(-(yield from _sampled(s, "log", NONE, NONE)), {}), bound, ".bound")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,30 +305,31 @@ def beside(s: Claim, *, variable: str, at: Fraction, on: Proof, above: Proof | N
 
 
 _OF_ALL_NOTIONS = {"well-defined", "homogeneous"}  # all others are about an epsilon
-_OWN_FIELDS = {
-    "epsilon-upper": {"bound": "claimed"},
-    "epsilon-lower": {"bound": "claimed", "at": "at"},
-}  # and what they are called in a proof
+_OWN_FIELDS = {"epsilon-upper": {"bound"}, "epsilon-lower": {"bound", "at"}}
 
 
-def check_claim(session: Session, s: Statement, value: object) -> tuple[Theorem, str | None, None]:
+def check_claim(prover: Prover, s: Statement, value: object) -> tuple[Theorem, str | None, None]:
     """Check one claim; return the theorem that it is, and the bound that it states, as text, if it states one; the name says the rest."""
     claim = read_fields(value)
     name, verdict = str(claim.get("claim")), str(claim.get("verdict"))
-    find_ways(name, verdict)
+    require([name, verdict] in [key.split(" ")[:2] for key in CLAIMS], "unknown claim or verdict")
     require(s.notion == "pure" or name in _OF_ALL_NOTIONS, "this claim is about a pure epsilon, which is not what the profile declares")
-    own = _OWN_FIELDS.get(name, {})
-    fields = read_fields(claim, {"claim", "verdict", "proof", *own}, frozenset({"choices"}))
-    with session.at(".proof"):
-        proof, stated = dict(read_fields(fields["proof"])), {new: fields[key] for key, new in own.items()}
-        # the certificate's own proofs of side conditions, by the text of their terms; s, s_, s__ and n are variables of claims
-        names = {**variables({"s": 0, "s_": 0, "s__": 0, "n": 0, **s.box}), **session.constants}
-        trees = [(read_term(source, names), Proof(tree)) for source, tree in read_fields(proof.pop("obligations", {})).items()]
-        session.begin(dict(trees), fields.get("choices", ""))
-        require(not proof.keys() & stated.keys(), "unknown fields")
-        about = Claim(s.epsilon, s.records, s.target, s.q, s.notion, s.constants, name=name, verdict=verdict)
-        theorem = session.follow(about, proof | stated)
+    fields = read_fields(claim, {"claim", "verdict", "proof"} | _OWN_FIELDS.get(name, set()), frozenset({"choices"}))
+    said, bound = _read_bound(prover.path, s, fields)
+    about = Claim(s.epsilon, s.records, s.target, s.q, s.notion, s.constants, name=name, verdict=verdict, bound=bound)
+    with within(prover.path, ".proof"):
+        theorem = prover.begin(about, fields)
         require(theorem.statement == about, "the theorem is another claim")
-        require(len(session.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
-        require(next(session.choices, None) is None, "there are more choices than the claim has")
-    return theorem, str(fields["bound"]) if own else str(proof["floor"]) if "floor" in proof else None, None
+    return theorem, said, None
+
+
+def _read_bound(path: list[str], s: Statement, fields: Mapping[str, object]) -> tuple[str | None, Term | None]:
+    # the number that a claim states, or the floor that its proof is about
+    if "bound" in fields:
+        with within(path, ".bound"):
+            return str(fields["bound"]), num(read_number(fields["bound"]))
+    with within(path, ".proof"):
+        if "floor" not in (proof := read_fields(fields["proof"])):
+            return None, None
+        with within(path, ".floor"):
+            return str(proof["floor"]), read_term(proof["floor"], {**s.constants, **variables(s.box)})

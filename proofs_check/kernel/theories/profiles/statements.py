@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal, NewType, TypeVar
 
 from ...core.rules import at_step, define, equal, is_first, need, resolve, smooth
 from ...core.terms import Rejected, Term, differentiate, exp, log, make, num, number, postorder, power, require, smoothness, substitute, var
-from ...core.theorems import Box, Choice, Goal, Premises, Range
-from ...proofs import Point, Session
+from ...core.theorems import Box, Choice, Goal, Premises, Range, within
 from ...reading import read_fields, read_name, read_number, read_range, read_term, variables
 
 T = TypeVar("T")
 _WEIGHTS = Range(Fraction(1))
 Form = Literal["log", "exp"]
+Point = NewType("Point", Mapping[str, Term])  # a term without variables for each of some variables
+OfCount = NewType("OfCount", Term)  # a term over n
 _NUMBERS = {"pure": "epsilon", "gaussian": "mu", "renyi": "rdp", "zcdp": "rho"}
 
 
@@ -27,7 +28,7 @@ class Statement:
     target: Term | None
     q: Term | None
     notion: str
-    constants: frozenset[str]  # names of parameters that are numbers
+    constants: Mapping[str, Term]  # parameters that are numbers, which stand in place of their names everywhere
 
     @property
     def box(self) -> Box:
@@ -58,9 +59,10 @@ def given(term: Term | None) -> Term:
     return term
 
 
-def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
-    """Read the statement of a certificate; numeric parameters go to the session, to be substituted everywhere."""
-    with session.at("profile"):
+def read_statement(path: list[str], whole: Mapping[str, object]) -> Statement:
+    """Read the statement of a certificate."""
+    constants = dict[str, Term]()
+    with within(path, "profile"):
         notion = str(read_fields(whole["profile"]).get("notion", "pure"))
         require(notion in _NUMBERS, "unknown notion")
         profile = read_fields(whole["profile"], {"name", _NUMBERS[notion], "record", "parameters"}, frozenset({"notion"}))
@@ -72,20 +74,20 @@ def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
                 records[name] = read_range(value) if isinstance(value, list) else Range(Fraction(0), open=True)
                 require(records[name].sign == 2, "the range of a parameter must be positive")
             else:
-                session.constants[name] = num(read_number(value))
-        names = {**session.constants, **variables(records)}
+                constants[name] = num(read_number(value))
+        names = {**constants, **variables(records)}
         if notion == "renyi":  # the order alpha is 1 + a, for all a > 0
             require(not names.keys() & {"alpha", "alpha_above_one"}, "the order is declared as something else")
             records["alpha_above_one"] = Range(Fraction(0), open=True)
             names |= {"alpha": num(1) + var("alpha_above_one"), "alpha_above_one": var("alpha_above_one")}
         epsilon = read_term(profile[_NUMBERS[notion]], {**names, "w": var("w")})
         require(notion == "pure" or not whole.keys() & {"target_epsilon", "sampling"}, "these are for a pure epsilon only")
-    with session.at("target_epsilon"):
+    with within(path, "target_epsilon"):
         target = read_number(whole["target_epsilon"]) if "target_epsilon" in whole else None
         require(target is None or target > 0, "the target epsilon must be positive")
-    with session.at("sampling"):
+    with within(path, "sampling"):
         q = read_term(read_fields(whole["sampling"], {"q"})["q"], names) if "sampling" in whole else None
-    return Statement(epsilon, records, None if target is None else num(target), q, notion, frozenset(session.constants))
+    return Statement(epsilon, records, None if target is None else num(target), q, notion, constants)
 
 
 @at_step(".at")

@@ -1,26 +1,26 @@
 """Proofs: finds theorems for the premises of rules in what a certificate brings. It reads trees; it can lose a proof, and make none."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, partial
 from inspect import signature
-from typing import Any, Literal, NewType, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from .core.rules import Flag, Name, define, side_condition
-from .core.terms import Meter, Rejected, Term, pay, postorder, require
-from .core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle
-from .procedures.rules import RULES
-from .reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
+from ..core.rules import Flag, Name, define, side_condition
+from ..core.terms import Meter, Rejected, Term, pay, postorder, require
+from ..core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle, within
+from ..procedures.rules import RULES
+from ..reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
+from ..theories.profiles.claims import CLAIMS, Claim, beside, by_statistic, in_cases, restated
+from ..theories.profiles.statements import OfCount, Point
 
 _MOST_STEPS, _MOST_NESTED, _MOST = 60, 20, 10**6
 TREES = {"m": Proof({"rule": "manifest"}), "z": Proof({"rule": "zero"}), "b": Proof({"rule": "boxes", "budget": 2000})}
 # a tree that a certificate has for the term of a side condition; the first of several ways (0, 1, ..., 9, :, ;, ...); and what is missing
 OWN, FIRST_WAY, UNSAID = "o", "0", "the certificate does not say how to go on here"
 T = TypeVar("T")
-Point = NewType("Point", Mapping[str, Term])  # a term without variables for each of some variables
-OfCount = NewType("OfCount", Term)  # a term over n
 
 
 @cache
@@ -35,12 +35,26 @@ def fields_of(function: Callable[..., object]) -> tuple[dict[str, tuple[str, Any
     return fields, frozenset(required)
 
 
+def find_rule(claim: Claim, proof: Mapping[str, object]) -> tuple[str, Callable[..., Theorem], Mapping[str, object]]:
+    """Return the step at which the fields of a proof of a claim stand, the rule that it names by them, and these fields."""
+    if "restated" in proof:
+        rest = {key: field for key, field in proof.items() if key != "restated"}
+        return "", restated, {key: field for key, field in proof.items() if key in {"restated", "at"}} | {"proof": rest}
+    for step, function in (("", beside), (".cases", in_cases), (".statistic", by_statistic)):
+        field = step[1:] or "sides"
+        if field in proof:
+            return step, function, read_fields(read_fields(proof, {field})[field])
+    ways = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [claim.name, claim.verdict]]
+    return "", next((way for way in ways if fields_of(way)[1] <= proof.keys()), ways[0]), proof
+
+
 @dataclass(slots=True)
 class Session:
     """The proofs of one certificate: the work meter, numeric parameters, what a claim chooses, and what was proved."""
 
     meter: Meter = field(default_factory=Meter)
-    constants: dict[str, Term] = field(default_factory=dict)
+    given: Iterator[str] = field(default_factory=lambda: iter(()))  # what the claims of version 1 choose, one after the other
+    constants: Mapping[str, Term] = field(default_factory=dict)
     obligations: Mapping[Term, Proof] = field(default_factory=dict)
     used: set[Term] = field(default_factory=set)  # of the obligations
     choices: Iterator[str] = field(default_factory=lambda: iter(""))  # of the claim, in the order in which they are needed
@@ -49,13 +63,9 @@ class Session:
     theorems: list[Theorem] = field(default_factory=list)  # that the accepted claims are
     proved: list[tuple[str, Goal, str]] = field(default_factory=list)  # every goal that a rule proved: where, what, and which rule
 
-    @contextmanager
-    def at(self, step: str) -> Iterator[None]:
-        """Enter a step; leaving it by an exception keeps the path for the report."""
-        mark = len(self.path)
-        self.path += [step] if step else []
-        yield
-        del self.path[mark:]
+    def at(self, step: str) -> AbstractContextManager[None]:
+        """Enter a step."""
+        return within(self.path, step)
 
     def read(self, source: object, box: Box) -> Term:
         """Read a term over the variables of a box, and show that it is defined there."""
@@ -83,7 +93,7 @@ class Session:
             del self.path[mark:]
             raise Rejected(premise.reason) from problem
 
-    def choose(self, ways: Sequence[Callable[[], T]], step: str = "") -> T:
+    def choose(self, ways: Sequence[Callable[[], Theorem]], step: str) -> Theorem:
         """Go the way that the certificate chooses, where there are several."""
         with self.at(step):
             require(0 <= (place := ord(next(self.choices, " ")) - ord(FIRST_WAY) if len(ways) > 1 else 0) < len(ways), UNSAID)
@@ -100,16 +110,27 @@ class Session:
         self.nested -= 1
         return theorem
 
-    def begin(self, obligations: Mapping[Term, Proof], choices: object) -> None:
-        """Start a claim, with its own trees for side conditions and what it chooses."""
+    def begin(self, claim: Claim, fields: Mapping[str, object]) -> Theorem:
+        """Return a theorem of a claim by its proof, with its own trees for side conditions and what it chooses."""
+        proof, self.constants = dict(read_fields(fields["proof"])), claim.constants
+        # the certificate's own proofs of side conditions, by the text of their terms; s, s_, s__ and n are variables of claims
+        names = {**variables({"s": 0, "s_": 0, "s__": 0, "n": 0, **claim.box}), **self.constants}
+        trees = [(read_term(source, names), Proof(tree)) for source, tree in read_fields(proof.pop("obligations", {})).items()]
+        choices = next(self.given, fields.get("choices", ""))
         require(isinstance(choices, str), "what a claim chooses is a text")
-        self.obligations, self.used, self.choices = obligations, set(), iter(str(choices))
+        self.obligations, self.used, self.choices = dict(trees), set(), iter(str(choices))
+        stated = {name: fields[name] for name in fields.keys() & {"at"}}
+        require(not proof.keys() & stated.keys(), "unknown fields")
+        theorem = self.follow(claim, proof | stated)
+        require(len(self.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
+        require(next(self.choices, None) is None, "there are more choices than the claim has")
+        return theorem
 
     def follow(self, statement: Any, proof: object) -> Theorem:
         """Return a theorem of a statement by the rule that its proof names; a statement of a theory finds it by itself."""
         require(len(self.path) <= _MOST_STEPS, "the proof is nested too deeply")
         if not isinstance(statement, Goal | Identity):
-            step, function, fields = statement.find_rule(read_fields(proof))
+            step, function, fields = find_rule(statement, read_fields(proof))
             with self.at(step):
                 return self.apply(function, statement, fields)
         fields = dict(read_fields(proof))
@@ -166,14 +187,3 @@ _READERS: dict[object, Callable[[object], object]] = {
     Range: read_range,
     Proof: lambda value: value,
 }
-
-
-def behind(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the rules about goals, and the kinds of side conditions, that a theorem rests on."""
-    found, waiting = list[Theorem](), [theorem]
-    while waiting:
-        found.append(waiting.pop())
-        waiting += found[-1].parts
-    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, Goal | Identity)]
-    kinds = [each.statement for each in reversed(found) if isinstance(each.statement, str)]
-    return tuple(dict.fromkeys(rules)), tuple(dict.fromkeys(kinds))
