@@ -142,13 +142,15 @@ class Charge:
 
 def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> Charge:
     """Return what a release of ``reference`` is charged: a profile (also by its file or ``package.module:object``), a mechanism, or a
-    guarantee of what will be run, whose number every record is charged.
+    guarantee of what will be run, whose number every record is charged; one that was prepared is returned as it is.
 
     ``sampling``: the options of :func:`accountant.plan_sample` (rule, q, constants, target_epsilon); without any, the profile file's
     sampling rule, or else every record with weight 1. With sampling, a record is charged ψ whether or not it is drawn.
 
     Raises :class:`profiles.OtherNotion` for a promise that the ledger has no place for, :class:`Undecided` where no worst case is found.
     """
+    if isinstance(reference, Charge):
+        return reference
     if isinstance(reference, Guarantee):
         return _charge_guarantee(reference, notion)
     if isinstance(reference, SamplingPlan):

@@ -42,6 +42,15 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
     }
 
 
+def tell_room(ledger: Ledger) -> str:
+    """Return in words what units were charged at most so far, and what is left for certain of the smallest budget: public numbers."""
+    charges, least = ledger.journal.charges, ledger.budget.least
+    spent = charges[-1].body["spent"] if charges else ledger.settings.spent
+    each = " a record" if ledger.settings.records is None else ""
+    left = floor_text(max(least - spent, 0))
+    return f"{amount_text(spent)} nats{each} charged at worst, {left} left for certain of the smallest budget, {floor_text(least)}"
+
+
 def _tell(ledger: Ledger, entry: Entry) -> dict[str, Any]:
     told: dict[str, Any] = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "hash": entry.hash.hex()}
     if entry.kind == CHARGE:
@@ -50,6 +59,7 @@ def _tell(ledger: Ledger, entry: Entry) -> dict[str, Any]:
             "name": entry.name,
             "profile": f"{profile.notion.number} = {to_text(profile.promise)}",
             "at_worst": amount_text(entry.body["cost"]),
+            "units_may_be_missing": bool(entry.body.get("partial", False)),
             "published": ledger.journal.find(OUTPUT, entry.name) is not None,
         }
     elif entry.kind == OUTPUT:
