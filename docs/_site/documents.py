@@ -1,4 +1,4 @@
-"""The part of docs/interoperability.md that lists all formats, made from the registry of documents: ``python docs/_site/documents.py`` prints it."""
+"""The part of docs/interoperability.md with all formats, made from their registry: ``python docs/_site/documents.py`` prints it."""
 
 from __future__ import annotations
 
