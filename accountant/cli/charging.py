@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.cli.output import print_line
 from accountant.files import check_not_input
 from profiles.errors import InvalidArgument
 
@@ -31,6 +32,10 @@ KeyOption = Annotated[
 ]
 AnchorOption = Annotated[Path | None, typer.Option("--anchor", metavar="A", help="with --ledger: its anchor; where it was last by default")]
 
+PartialOption = Annotated[
+    bool, typer.Option("--partial", help="with --ledger in individual mode: charge also where units may have no room and be missing")
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
@@ -39,6 +44,7 @@ class ReleaseOptions:
     ledger: LedgerOption = None
     name: NameOption = None
     anchor: AnchorOption = None
+    partial: PartialOption = False
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -55,7 +61,8 @@ def check_ledger(options: ReleaseOptions, *outputs: Path | None) -> None:
     """
     if (options.ledger is None) != (options.name is None):
         raise InvalidArgument("--ledger and --name go together: a release is charged under a name; give both, or neither")
-    for word, given in (("--key", getattr(options, "key", None)), ("--anchor", options.anchor)):
+    belonging = (("--key", getattr(options, "key", None)), ("--anchor", options.anchor), ("--partial", options.partial or None))
+    for word, given in belonging:
         if given is not None and options.ledger is None:
             raise InvalidArgument(f"{word} was given, but it belongs to a ledger; add --ledger and --name, or leave it out")
     for path in (path for path in outputs if path is not None):
@@ -73,11 +80,16 @@ def open_ledger(options: ReleaseOptions) -> Iterator[Ledger | None]:
         yield None
         return
     from accountant.ledger import Ledger
+    from accountant.ledger.report import tell_room
     from accountant.ledger.writing import check_outputs
 
-    with Ledger.open(options.ledger, anchor=options.anchor) as ledger:
+    with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial) as ledger:
         check_outputs(ledger, *(getattr(options, name, None) for name in _OUTPUTS))
+        before = tell_room(ledger)
         yield ledger
+        ledger.journal.catch_up()
+        for when, told in (("before", before), ("after", tell_room(ledger))) if not options.json else ():
+            print_line(f"ledger {when:15}{told}")
 
 
 def make_analysis(ledger: Ledger | None, options: ReleaseOptions, **units: Any) -> Analysis | None:

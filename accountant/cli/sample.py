@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.charging import ReleaseOptions, check_ledger, open_ledger
+from accountant.cli.ledger_verbs.spending import say_spending
 from accountant.cli.options import (
     ConstantOption,
     OutOption,
@@ -203,9 +204,12 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
     output_format(options.out)
     check_outputs({"data": options.data}, options.out, certificate)
     plan = plan_sample(options.profile, **rule)
-    with Ledger.open(options.ledger, anchor=options.anchor) as ledger:
+    with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial) as ledger:
         writing.check_outputs(ledger, options.out, certificate)
+        room = ledger.look_ahead(plan)
         receipt = ledger.charge(str(options.name), plan, options.data, statistics=specs)
+        for line in () if options.json else say_spending(room):
+            print_line(line)
         complete = complete_specs(plan.profile, specs)
         chosen = {"specs": [leave_out(spec, ledger.settings.key) for spec in complete], "active": receipt.active}
         return plan, chosen, receipt

@@ -1,4 +1,4 @@
-"""Amounts of the ledger: integers of 2^-40 nat. Costs are rounded up, budgets down (docs/ledger.md, L5)."""
+"""Amounts of the ledger: integers of 2^-40 nat, of δ of 2^-62. Costs are rounded up, budgets down (docs/ledger.md, L5)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from profiles.numbers import shorten
 
 #: One nat is 2^40 steps.
 BITS = 40
+#: A δ of 1 is 2^62 steps.
+DELTA_BITS = 62
 #: The largest amount that is kept: 2^22 nats, so that two of them add up without overflow.
 MOST = (1 << 62) - 1
 

@@ -25,6 +25,7 @@ from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.outputs import load_output
 from accountant.ledger.release import LedgerRelease
 from accountant.ledger.requests import digest_arguments
+from accountant.ledger.room import MAY_MISS
 from accountant.ledger.rows import LedgerRows, Matrix, RowBatch
 from accountant.ledger.settings import ReleaseMode, to_key
 from accountant.ledger.units import to_ids
@@ -42,7 +43,7 @@ class Charged:
     """That an analysis was charged: its ``name``, the number and hash of its entry, and what it costs a unit with ``records`` rows at most,
     in nats of the ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of it is public.
 
-    ``guarantee``: what everything in the ledger promises a unit, this analysis among it.
+    ``guarantee``: what everything in the ledger promises a unit, this analysis among it. ``partial``: whether units may be missing from it.
     """
 
     name: str
@@ -52,15 +53,16 @@ class Charged:
     records: int
     served: bool
     guarantee: Guarantee = field(repr=False)
+    partial: bool = False
 
     def __str__(self) -> str:
         rows = "one row" if self.records == 1 else f"{self.records} rows"
         paid = "published before, and served again" if self.served else f"at most {self.cost} nats for a unit with {rows}"
-        return f"{self.name!r}, entry {self.sequence}, {paid}"
+        return f"{self.name!r}, entry {self.sequence}, {paid}" + (f"; {MAY_MISS}" if self.partial else "")
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the guarantee as JSON types."""
-        return {name: getattr(self, name) for name in ("name", "sequence", "hash", "cost", "records", "served")}
+        return {name: getattr(self, name) for name in ("name", "sequence", "hash", "cost", "records", "served", "partial")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Analysis:
 
     ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``;
     or neither, where the algorithm finds the ids in its data, as a stream of users has them. ``seen``: the file as it was when this was
-    made, before which nobody reads its rows.
+    made, before which nobody reads its rows. ``partial``: whether units may be missing from it, None for what the ledger was opened with.
     """
 
     ledger: Ledger
@@ -86,6 +88,7 @@ class Analysis:
     data: Path | None = None
     key: tuple[str, ...] = ()
     seen: Seen | None = field(default=None, repr=False)
+    partial: bool | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", check_name(self.name))
@@ -135,7 +138,7 @@ class Analysis:
         run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
         charge = charge.update_hypotheses({}, (ARITHMETIC, *run_elsewhere))
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
-        receipt = self.ledger.charge_rows(self.name, charge, batches, self.seen)
+        receipt = self.ledger.charge_rows(self.name, charge, batches, self.seen, partial=self.partial)
         output = run(receipt.active)
         receipt.require_same()  # the rows may have been read again
         with LedgerRelease(self.ledger, self.name) as release:
@@ -189,10 +192,19 @@ class Analysis:
             raise LedgerRejected(f"the release {self.name!r} has no charge in the log; run pdp ledger verify")
         cost = amount_text(int(entry.body["cost"]))
         records = self.ledger.settings.records or 1
-        return Charged(self.name, entry.sequence, entry.hash.hex(), cost, records, served, self.ledger.guarantee())
+        return Charged(
+            self.name,
+            entry.sequence,
+            entry.hash.hex(),
+            cost,
+            records,
+            served,
+            self.ledger.guarantee(),
+            bool(entry.body.get("partial", False)),
+        )
 
 
-def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object) -> Analysis:
+def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object, *, partial: bool | None = None) -> Analysis:
     """Return an analysis: see ``Ledger.analysis``. Raises :class:`InvalidArgument`."""
     if data is not None and not isinstance(data, (str, Path)):
         raise InvalidArgument(f"the file with the ids is told by its path, but {type(data).__name__} was found; give the path, or ids")
@@ -201,4 +213,4 @@ def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object) -
         raise InvalidArgument(
             f"a unit of this ledger is told by {len(ledger.settings.key)} columns, but {len(columns)} were named; name as many"
         )
-    return Analysis(ledger, name, ids, None if data is None else Path(data), columns, look(data))
+    return Analysis(ledger, name, ids, None if data is None else Path(data), columns, look(data), partial)

@@ -263,6 +263,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
         cap=ledger.settings.cap, first=ledger.settings.grid,
     )  # fmt: skip
     made = Ledger.begin(path, anchor, secret, hidden, settings)
+    made.partial = ledger.partial
 
     def work(entry: int, digest: Digest) -> Mapping[str, Any]:
         store, hasher = made.journal.store, made.journal.hasher

@@ -22,6 +22,7 @@ from accountant.guarantees.stored import write_carried, write_rule
 from accountant.guarantees.theorem import Carried, Guarantee
 from accountant.ledger.amounts import MOST, CostGrid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
+from accountant.ledger.prices import Price, PriceShape, RowCost
 from accountant.ledger.steps import Rounding
 from accountant.rules import make_rule
 from accountant.samples.plan import SamplingPlan, plan_sample
@@ -43,8 +44,9 @@ from proofs_check.admission import admit
 class Charge:
     """The charge of one release in a ledger of ``notion``; make one with :func:`prepare_charge`.
 
-    ``worst``: what the shift of a record of the declared ranges is at most, in nats; ``shifts`` and ``costs`` are the grids of a record's
-    shift and of a user's cost. ``plan``: how records are sampled, None where every record is used with weight 1.
+    ``worst``: what the shift of a record of the declared ranges is at most; ``shifts``: the grid of a record's shift; ``prices``: what a
+    user is charged for the total of it, by component. ``rows``: what one row costs, where all cost the same and the total counts them, in
+    a ledger of mixed releases. ``plan``: how records are sampled, None where every record is used with weight 1.
     ``carried``: whom the promise protects, and what it rests on.
     """
 
@@ -52,10 +54,11 @@ class Charge:
     notion: LedgerNotion
     worst: Fraction
     shifts: CostGrid
-    costs: CostGrid
+    prices: tuple[Price, ...]
     rounding: Rounding
     plan: SamplingPlan | None
     carried: Carried
+    rows: RowCost | None = None
 
     def update_hypotheses(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis]) -> Charge:
         """Return the charge with some hypotheses discharged, each with the reason, and others added."""
@@ -83,19 +86,31 @@ class Charge:
             )
 
     def worst_cost(self, records: int) -> int:
-        """Return what a user with this many records is charged at most. Raises :class:`InvalidArgument` above 2^22 nats."""
-        steps = np.array([self.shifts.round_up(self.worst) * records], dtype=np.int64)
-        found = int(self.cost(steps)[0])
-        if found >= MOST:
+        """Return what a user with this many records is charged at most, of the first component. Raises as :meth:`worst_costs`."""
+        return self.worst_costs(records)[0]
+
+    def worst_costs(self, records: int) -> tuple[int, ...]:
+        """Return what a user with this many records is charged at most, by component. Raises :class:`InvalidArgument` above 2^22 nats."""
+        totals = np.array([self.shifts.round_up(self.worst) * records], dtype=np.int64)
+        found = tuple(int(price.amounts(totals)[0]) for price in self.prices)
+        if max(found) >= MOST:
             raise InvalidArgument("a charge of at most 2^22 nats was expected, but a larger one was found; it promises nothing")
         return found
 
+    def limit_records(self, declared: int | None) -> int | None:
+        """Return how many records of one unit this release takes at most, of the ``declared`` number; None for any."""
+        most = None if self.rows is None else self.rows.most_rows
+        return declared if most is None else most
+
     def cost(self, totals: Integers) -> Integers:
-        """Return the amounts that users are charged for their total shifts, in steps of ``shifts``.
+        """Return the amounts that users are charged for their total shifts, in steps of ``shifts``: of shape (n,), or (k, n) where accounts
+        have k > 1 components.
 
         They are at most ``MOST``, which is above all budgets: a user with more is left out, and nobody is told.
         """
-        return self.costs.amounts(self.notion.charge_steps(totals, self.shifts, self.costs))
+        if len(self.prices) == 1:
+            return self.prices[0].amounts(totals)
+        return np.stack([price.amounts(totals) for price in self.prices])
 
     def select(self, columns: Columns, first_row: int) -> Selection | None:
         """Return the numbers (q, w) of a batch of records; None where nothing is sampled."""
@@ -117,7 +132,8 @@ class Charge:
     def describe(self) -> dict[str, Any]:
         """Return what the log says of it: all of it public."""
         return {
-            "profile": profile_object(self.profile),
+            "profile": None if self.rows is not None else profile_object(self.profile),
+            **({} if self.rows is None else {"rows": {name: write_exact(value) for name, value in self.rows.parts.items()}}),
             "sampling": None if self.plan is None else write_rule(self.plan.rule),
             "worst": write_exact(self.worst),
             **write_carried(self.carried),
@@ -126,13 +142,15 @@ class Charge:
 
 def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> Charge:
     """Return what a release of ``reference`` is charged: a profile (also by its file or ``package.module:object``), a mechanism, or a
-    guarantee of what will be run, whose number every record is charged.
+    guarantee of what will be run, whose number every record is charged; one that was prepared is returned as it is.
 
     ``sampling``: the options of :func:`accountant.plan_sample` (rule, q, constants, target_epsilon); without any, the profile file's
     sampling rule, or else every record with weight 1. With sampling, a record is charged ψ whether or not it is drawn.
 
     Raises :class:`profiles.OtherNotion` for a promise that the ledger has no place for, :class:`Undecided` where no worst case is found.
     """
+    if isinstance(reference, Charge):
+        return reference
     if isinstance(reference, Guarantee):
         return _charge_guarantee(reference, notion)
     if isinstance(reference, SamplingPlan):
@@ -161,11 +179,16 @@ def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> 
 
 
 def _make(profile: Profile, notion: LedgerNotion, worst: Fraction, plan: SamplingPlan | None, carried: Carried) -> Charge:
-    shifts = choose_grid(worst, notion.grid_bits)
-    costs = shifts if notion is LedgerNotion.PURE else choose_grid(notion.charge(shifts.round_up(worst) * shifts.step))
+    shifts = choose_grid(worst, 32 if notion.shape(profile) is PriceShape.LINEAR else 31)  # squares have 62 bits
+    return Charge(
+        profile, notion, worst, shifts, notion.prices(profile, shifts, worst), _count_shifts(profile, notion, worst, shifts, plan), plan,
+        carried,
+    )  # fmt: skip
+
+
+def _count_shifts(profile: Profile, notion: LedgerNotion, worst: Fraction, shifts: CostGrid, plan: SamplingPlan | None) -> Rounding:
     term = notion.shift_term(profile, sampled=plan is not None)
-    rounding = Rounding(term, CompiledTerm(term), shifts.shift, up=True, most=shifts.round_up(worst))
-    return Charge(profile, notion, worst, shifts, costs, rounding, plan, carried)
+    return Rounding(term, CompiledTerm(term), shifts.shift, up=True, most=shifts.round_up(worst))
 
 
 def _charge_guarantee(guarantee: Guarantee, notion: LedgerNotion) -> Charge:
@@ -173,25 +196,54 @@ def _charge_guarantee(guarantee: Guarantee, notion: LedgerNotion) -> Charge:
 
     A guarantee for users is charged as often as a user has rows, which may be more than is needed, and is never less.
     """
+    name, carried = guarantee.subject[:MAX_NAME], Carried.of(guarantee)
+    if notion is LedgerNotion.MIXED:
+        return _charge_rows(name, _find_spending(guarantee), carried)
+    known = _find_epsilon(guarantee)
+    if known is not None:
+        profile = declare(name, notion=ProfileNotion.PURE, ignores_weights=True, epsilon=exact_text(known))
+        return _make(profile, notion, known, None, carried)
     squared = _find_square(guarantee, notion)
-    promise: Mapping[str, Any] = {"epsilon": exact_text(squared)} if notion is LedgerNotion.PURE else {"rho": exact_text(squared / 2)}
-    kind = ProfileNotion.PURE if notion is LedgerNotion.PURE else ProfileNotion.ZCDP
-    profile = declare(guarantee.subject[:MAX_NAME], notion=kind, ignores_weights=True, **promise)
-    return _make(profile, notion, squared if notion is LedgerNotion.PURE else root_up(squared), None, Carried.of(guarantee))
+    profile = declare(name, notion=ProfileNotion.ZCDP, ignores_weights=True, rho=exact_text(squared / 2))
+    return _make(profile, notion, root_up(squared), None, carried)
+
+
+def _charge_rows(name: str, rows: RowCost, carried: Carried) -> Charge:
+    """Return the charge of rows that all cost the same in a mixed ledger: the shift of each is one step, so that totals count them."""
+    notion, shifts = LedgerNotion.MIXED, CostGrid(0)
+    profile = declare(name, notion=ProfileNotion.PURE, ignores_weights=True, epsilon=exact_text(shifts.step))
+    return Charge(
+        profile, notion, shifts.step, shifts, rows.prices(), _count_shifts(profile, notion, shifts.step, shifts, None), None, carried, rows
+    )
+
+
+def _find_epsilon(guarantee: Guarantee) -> Fraction | None:
+    """Return the ε of a guarantee without a δ that has one in both directions."""
+    bound = guarantee.bound
+    return bound.epsilon if isinstance(bound, Losses) and not bound.delta else None
 
 
 def _find_square(guarantee: Guarantee, notion: LedgerNotion) -> Fraction:
-    """Return ε of a guarantee for a pure ledger, and the square of its shift for a zCDP one. Raises :class:`InvalidArgument`."""
+    """Return 2ρ of a guarantee for a zCDP ledger. Raises :class:`InvalidArgument`."""
     bound = guarantee.bound
-    known = bound.epsilon if isinstance(bound, Losses) and not bound.delta else None
-    if known is not None:
-        return known if notion is LedgerNotion.PURE else known * known
     if notion is LedgerNotion.ZCDP and isinstance(bound, CurveBound):
         squares = [_square_of_event(event) for event in bound.composition.events]
         found = [square for square in squares if square is not None]
         if len(found) == len(squares):
             return sum(found, Fraction(0))
     raise InvalidArgument(f"{guarantee.subject[:60]!r} was to be charged, but {_say_refusal(bound, notion)}")
+
+
+def _find_spending(guarantee: Guarantee) -> RowCost:
+    """Return ε, μ² and δ of a guarantee for a mixed ledger. Raises :class:`InvalidArgument`."""
+    bound = guarantee.bound
+    if isinstance(bound, Losses) and bound.epsilon is not None:
+        return RowCost(epsilon=bound.epsilon, delta=bound.delta)
+    if isinstance(bound, CurveBound):
+        found = [_spend_on(event) for event in bound.composition.events]
+        if None not in found:
+            return sum((item for item in found if item is not None), RowCost())
+    raise InvalidArgument(f"{guarantee.subject[:60]!r} was to be charged, but {_say_refusal(bound, LedgerNotion.MIXED)}")
 
 
 def _say_refusal(bound: Bound, notion: LedgerNotion) -> str:
@@ -202,22 +254,45 @@ def _say_refusal(bound: Bound, notion: LedgerNotion) -> str:
             "that draws a sample, or has a finite loss in either direction"
         )
     sampled = isinstance(bound, CurveBound) and any(event.sampling_probability != 1 for event in bound.composition.events)
+    if isinstance(bound, CurveBound) and notion is LedgerNotion.MIXED and not sampled:
+        return (
+            "one of its events is neither pure, nor Gaussian noise, nor an (epsilon, delta): a rho alone is no Gaussian curve; charge it "
+            "in a zcdp ledger, or take a point of the curve, which has an (epsilon, delta)"
+        )
     if sampled:
         return (
             "noise on Poisson samples has neither an epsilon nor a useful rho for each record; take every record in every step (a rate "
-            "of 1) in a ledger in the notion zcdp, or a pure mechanism"
+            "of 1) in a ledger in the notion zcdp or mixed, a pure mechanism, or in a mixed one a point of the curve, which has a delta"
         )
     if isinstance(bound, CurveBound) and notion is LedgerNotion.PURE:
         return (
-            "it has no epsilon without a delta, and no ledger adds up both for each record (docs/ledger.md, L3); keep a ledger in the "
-            "notion zcdp for it, which charges the rho of normal noise"
+            "it has no epsilon without a delta, and a pure ledger has no room for one (docs/ledger.md, L3); keep a ledger in the "
+            "notion zcdp or mixed for it, which charges the rho or the mu of normal noise"
         )
     if isinstance(bound, (Losses, CurveBound)):
         return (
-            "it has an (epsilon, delta), and no ledger adds up both for each record (docs/ledger.md, L3); charge normal noise by its rho "
-            "in a ledger in the notion zcdp, or a pure mechanism"
+            "it has an (epsilon, delta), which only a ledger in the notion mixed has room for (docs/ledger.md, L3 and M); charge normal "
+            "noise by its rho in a ledger in the notion zcdp, or a pure mechanism"
         )
     return "it has a profile as its bound; take the worst case over records, or charge the profile itself"
+
+
+def _spend_on(event: Event) -> RowCost | None:
+    """Return what an event costs in a mixed ledger, None where the kernel's pair for it is none of Theorem M."""
+    if event.sampling_probability != 1:
+        return None
+    match event.mechanism:
+        case MechanismKind.GAUSSIAN:
+            one = RowCost(square=1 / event["noise_multiplier"] ** 2)
+        case MechanismKind.PURE | MechanismKind.RANDOMIZED_RESPONSE:
+            one = RowCost(epsilon=event["epsilon"])
+        case MechanismKind.LAPLACE | MechanismKind.DISCRETE_LAPLACE:
+            one = RowCost(epsilon=1 / event["scale"])
+        case MechanismKind.APPROXIMATE:
+            one = RowCost(epsilon=event["epsilon"], delta=event["delta"])
+        case _:
+            return None
+    return one.times(event.count)
 
 
 def _square_of_event(event: Event) -> Fraction | None:
@@ -230,7 +305,7 @@ def _square_of_event(event: Event) -> Fraction | None:
         case MechanismKind.ZCDP:
             return 2 * event["rho"] * event.count
         case MechanismKind.PURE:
-            return event["epsilon"] ** 2 * event.count
+            return 2 * PriceShape.TANH.bound(event["epsilon"]) * event.count
     return None
 
 

@@ -29,12 +29,13 @@ from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
-from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
+from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, REFUSED, Digest, Entry
 from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.outputs import load_output
 from accountant.ledger.places import to_place
 from accountant.ledger.release import LedgerRelease, prepare_release
 from accountant.ledger.requests import Request, read_mark
+from accountant.ledger.room import Room
 from accountant.ledger.rows import RowBatch, open_rows
 from accountant.ledger.settings import (
     BudgetRule,
@@ -65,6 +66,7 @@ from profiles.errors import LedgerRejected, NoGuarantee, OverBudget, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, HYPOTHESES_UNKNOWN, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
 from profiles.protection import Neighbors
 from profiles.randomness.system import open_generator
+from profiles.stored import profile_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class Receipt:
     """That a release was charged: the number of the entry in the log and its hash, both public.
 
     ``active`` is private: which rows of the data take part, shape (n,); so is ``selections``, how they are sampled, batch by batch.
-    ``seen``: the file that the rows are of, where they are of one, as it was when it was charged.
+    ``seen``: the file that the rows are of, where they are of one, as it was when it was charged. ``partial``: whether units may be missing
+    from the release, by public numbers.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Receipt:
     active: Booleans = field(repr=False)
     selections: tuple[Selection, ...] = field(default=(), repr=False)
     seen: Seen | None = field(default=None, repr=False)
+    partial: bool = False
 
     def require_same(self) -> None:
         """Refuse data that are not those that were charged any more: whoever reads a file again calls this after it, and before anything
@@ -97,10 +101,10 @@ class Ledger:
     for next in view of earlier outputs (docs/ledger.md, L1 and L2), under the hypotheses of :meth:`guarantee`.
     """
 
-    __slots__ = ("journal", "settings")
+    __slots__ = ("journal", "partial", "settings")
 
-    def __init__(self, journal: Journal, settings: LedgerSettings) -> None:
-        self.journal, self.settings = journal, settings
+    def __init__(self, journal: Journal, settings: LedgerSettings, *, partial: bool = False) -> None:
+        self.journal, self.settings, self.partial = journal, settings, partial
 
     @classmethod
     def create(
@@ -112,7 +116,7 @@ class Ledger:
         budget: object,
         anchor: str | os.PathLike[str],
         notion: object = "pure",
-        mode: object = "individual",
+        mode: object = "public",
         attributes: Mapping[str, object] | None = None,
         cap: object = None,
         records: int | None = None,
@@ -121,10 +125,13 @@ class Ledger:
         secret: str | os.PathLike[str] | None = None,
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
+        partial: bool = False,
     ) -> Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
         with ``ids`` beside it. ``unit``: what that is, "user", or "user-period" where the key has several columns and nothing is said.
 
+        ``mode``: in "public" everybody takes part in every release, or it is refused as a whole; in "individual" whoever has no room for
+        one is left out of it, silently: where that may be, by public numbers, a release needs ``partial``.
         ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``cap``: what budgets
         may be raised to, which is public and never raised: then it is what the ledger promises, from the beginning; without one a ledger
         whose budgets are raised has no guarantee any more (docs/ledger.md, Theorems C and O). ``anchor``: a file
@@ -163,6 +170,7 @@ class Ledger:
         except BaseException:
             ledger.discard()
             raise
+        ledger.partial = partial
         return ledger
 
     @classmethod
@@ -235,11 +243,13 @@ class Ledger:
         secret: str | os.PathLike[str] | None = None,
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
+        partial: bool = False,
     ) -> Ledger:
         """Return the ledger in a file or on a server, after checking its log against itself, its secret and its anchor.
 
         ``anchor``, ``secret``, ``table``: where these are, if they were moved. ``engine``: what computes the spending of a ledger with a
-        table, by default the first that is installed: any of them continues the work of another. Raises
+        table, by default the first that is installed: any of them continues the work of another. ``partial``: whether units may be missing
+        from its releases where a call says nothing, which is asked in individual mode alone. Raises
         :class:`UnreadableFile` (another file, an unknown version), :class:`LedgerRejected` (a changed history, an old copy),
         :class:`UnwritableOutput`.
         """
@@ -250,7 +260,7 @@ class Ledger:
             settings = open_settings(first, hidden)
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
-            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
+            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings, partial=partial)
             ledger.journal.catch_up()
             if anchor is not None or secret is not None or (table is not None and folder is not None):
                 ledger.remember(key, table=None if folder is None else folder.path)
@@ -286,9 +296,8 @@ class Ledger:
         return self.settings.was_raised or (self.settings.cap is None and bool(self.journal.select(BUDGET)))
 
     def tell_time(self) -> str:
-        """Return the time for the next entry, not before that of the last one."""
-        entries = self.journal.entries
-        return tell_time(str(entries[-1].body["time"]) if entries else None)
+        """Return the time for the next entry. A clock that was set back or ahead is told of in reports, and stops nothing."""
+        return tell_time()
 
     def charge(
         self,
@@ -298,14 +307,17 @@ class Ledger:
         *,
         statistics: Sequence[StatisticSpec] = (),
         ids: Any = None,
+        partial: bool | None = None,
         **sampling: Any,
     ) -> Receipt:
         """Charge a release that is run elsewhere, and return its receipt; ``receipt.active`` are the rows that it may be run on.
 
         ``reference``: a profile, its file or a mechanism with one; ``data``: by default the file that the ledger was opened with;
         ``statistics``: how its statistics are read from columns (:func:`accountant.data.parse_statistic`); ``sampling``: see
-        :func:`~accountant.ledger.charges.prepare_charge`. A unit is charged whether or not a sample takes its records.
-        Raises :class:`ReleaseUsed` for a name that was charged before, :class:`OverBudget` in public mode, :class:`InvalidData`.
+        :func:`~accountant.ledger.charges.prepare_charge`. A unit is charged whether or not a sample takes its records. ``partial``: whether
+        units may be missing from the release, in individual mode; by default what the ledger was opened with.
+        Raises :class:`ReleaseUsed` for a name that was charged before, :class:`OverBudget` in public mode, and in individual mode where
+        units may have no room for it and ``partial`` was not said; :class:`InvalidData`.
         """
         charge = prepare_charge(reference, self.settings.notion, **sampling)
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
@@ -314,7 +326,7 @@ class Ledger:
         read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
         supposed = (*((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
-        return self.charge_rows(name, charge.restate(read).update_hypotheses({}, supposed), rows, seen)
+        return self.charge_rows(name, charge.restate(read).update_hypotheses({}, supposed), rows, seen, partial=partial)
 
     def find_data(self, data: Any) -> Any:
         """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""
@@ -323,8 +335,32 @@ class Ledger:
             raise InvalidArgument("a charge needs the data, but none were given, and the ledger was not opened with a file; give them")
         return found
 
+    def look_ahead(self, reference: object, **sampling: Any) -> Room:
+        """Return what a release would cost at most and leave, by public numbers, and whether units may be missing from it. Spends nothing.
+
+        ``reference``, ``sampling``: as :meth:`charge` takes them. Raises :class:`InvalidArgument` as that does.
+        """
+        charge = prepare_charge(reference, self.settings.notion, **sampling)
+        charge.require(self.settings.protection)
+        self.journal.catch_up()
+        return self.find_room(charge)
+
+    def find_room(self, charge: Charge) -> Room:
+        """Return the same for a release that was prepared, by the entries that were read so far."""
+        before, records = self.journal.charges, self.settings.records
+        spent = before[-1].body["spent"] if before else self.settings.spent
+        cost = charge.worst_cost(records or 1)
+        return Room(charge.profile, cost, spent, self.budget.least, self.settings.mode, records, self.settings.notion.sign)
+
     def charge_rows(
-        self, name: str, charge: Charge, rows: Iterable[RowBatch], seen: Seen | None = None, request: Request | None = None
+        self,
+        name: str,
+        charge: Charge,
+        rows: Iterable[RowBatch],
+        seen: Seen | None = None,
+        request: Request | None = None,
+        *,
+        partial: bool | None = None,
     ) -> Receipt:
         """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one. See :meth:`charge`.
 
@@ -334,6 +370,7 @@ class Ledger:
         charge.require(self.settings.protection)
         budget = self.budget
         active: list[Booleans] = []
+        found_rooms: list[Room] = []
         selections: list[Selection] = []
 
         def count(batch: RowBatch, first_row: int) -> Integers:
@@ -347,9 +384,9 @@ class Ledger:
             self.journal.require_open()
             if self.budget != budget:
                 raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
-            cost = charge.worst_cost(self.settings.records or 1)
-            spent = (self.journal.charges[-1].body["spent"] if self.journal.charges else self.settings.spent) + cost
-            self._require_room(cost, spent)
+            room = self.find_room(charge)
+            found_rooms.append(room)
+            room.require(partial=self.partial if partial is None else partial)
             asked = Asked(rows, budget.count, count, self.settings.records)
             found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
             if self.settings.mode is ReleaseMode.PUBLIC and not found.everybody:
@@ -359,15 +396,22 @@ class Ledger:
             active.append(found.active)
             mark = None if request is None else request.seal(entry, self.journal.hasher)
             if mark is not None:
-                self.journal.store.write_output(entry, mark)
-            return (
-                charge.describe()
-                | ({} if request is None else request.to_body())
-                | {"cost": cost, "spent": spent, "time": self.tell_time()}
-            )
+                self.journal.store.write_mark(entry, mark)
+            asked_with = {} if request is None else request.to_body()
+            told = {"cost": room.cost, "spent": room.spent + room.cost, "partial": room.partial, "time": self.tell_time()}
+            return charge.describe() | asked_with | told
 
-        entry = self.journal.append(CHARGE, checked, work)
-        return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen)
+        try:
+            entry = self.journal.append(CHARGE, checked, work)
+        except OverBudget as refusal:
+            self._log_refusal(checked, found_rooms[-1], refusal)
+            raise
+        return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen, bool(entry.body["partial"]))
+
+    def _log_refusal(self, name: str, room: Room, refusal: OverBudget) -> None:
+        """Append that a charge was refused, and by which public numbers. The name stays free."""
+        body = {"profile": profile_object(room.profile), **room.tell(), "decided_by": room.decider, "reason": str(refusal)}
+        self.journal.append(REFUSED, name, lambda _, __: {**body, "time": self.tell_time()})
 
     def require_unused(self, name: str) -> None:
         """Refuse a name that was charged before. Raises :class:`ReleaseUsed`."""
@@ -381,16 +425,17 @@ class Ledger:
             )
             raise ReleaseUsed(f"the release {name!r} was to be charged, but entry {entry.sequence} charged it before; {how}")
 
-    def _require_room(self, cost: int, spent: int) -> None:
-        if self.settings.mode is ReleaseMode.PUBLIC and spent > self.budget.least:
-            left = max(self.budget.least - (spent - cost), 0)
-            raise OverBudget(
-                f"a release that costs up to {amount_text(cost)} nats of {self.settings.notion.sign} was to be charged, but "
-                f"{floor_text(left)} are left of the smallest budget; nothing was charged: ask for less, or raise the budgets"
-            )
-
     def release(
-        self, name: str, mechanism: Any, data: Any = None, *, key: object = None, ids: Any = None, bits: object = None, **sampling: Any
+        self,
+        name: str,
+        mechanism: Any,
+        data: Any = None,
+        *,
+        key: object = None,
+        ids: Any = None,
+        bits: object = None,
+        partial: bool | None = None,
+        **sampling: Any,
     ) -> LedgerRelease:
         """Charge a release and return what it may be run on, for a ``with`` block that runs it and publishes the output.
 
@@ -406,7 +451,7 @@ class Ledger:
         ``r.weights`` are its weights, None where all have 1.
         Raises as :meth:`charge` does.
         """
-        return prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling)
+        return prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial)
 
     def run(
         self,
@@ -418,6 +463,7 @@ class Ledger:
         ids: Any = None,
         rng: np.random.Generator | None = None,
         bits: object = None,
+        partial: bool | None = None,
         **sampling: Any,
     ) -> Any:
         """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the same
@@ -425,22 +471,33 @@ class Ledger:
         system's secure source. See :meth:`release`.
         """
         generator = open_generator(rng)
-        with prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, noise=generator[1]) as release:
+        with prepare_release(
+            self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial, noise=generator[1]
+        ) as release:
             if release.published:
                 return release.output
             return release.publish(mechanism.run(release.active_data, release.weights, generator[0]))
 
-    def analysis(self, name: str, ids: Any = None, *, data: str | os.PathLike[str] | None = None, key: object = None) -> Analysis:
+    def analysis(
+        self,
+        name: str,
+        ids: Any = None,
+        *,
+        data: str | os.PathLike[str] | None = None,
+        key: object = None,
+        partial: bool | None = None,
+    ) -> Analysis:
         """Return one analysis under a name: what estimators and applications of this project take as ``ledger=``.
 
             DPKMeans(3, epsilon="1/2", radius=4).fit(X, ledger=ledger.analysis("2026-07 centres", ids=people))
 
         ``ids``: the unit of each row that is given to the fit, or of each user, where an application reads users; or ``data``: a file, and
-        ``key``: its columns of ids, by default those of the ledger. The algorithm is charged, run on the rows of the units with room, and
-        what it released is stored; with the same name and arguments it is served again, and costs nothing (docs/ledger.md, section 7).
+        ``key``: its columns of ids, by default those of the ledger; ``partial``: see :meth:`charge`. The algorithm is charged, run on the
+        rows of the units with room, and what it released is stored; with the same name and arguments it is served again, and costs nothing
+        (docs/ledger.md, section 7).
         Raises :class:`InvalidArgument`.
         """
-        return make_analysis(self, name, ids, data, key)
+        return make_analysis(self, name, ids, data, key, partial=partial)
 
     def output(self, name: str) -> Any:
         """Return the stored output of a release. Raises :class:`InvalidArgument` where there is none, :class:`LedgerRejected`."""

@@ -13,9 +13,9 @@ from profiles import UnreadableFile
 from profiles.errors import LedgerRejected
 from profiles.strict_json import one_line, read_json
 
-#: Kinds of entries. What comes after the end is outputs of what was charged before it.
-OPEN, CHARGE, OUTPUT, BUDGET, END = "open", "charge", "output", "budget", "end"
-KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END)
+#: Kinds of entries. What comes after the end is outputs of what was charged before it. Refusals are of charges, by public numbers.
+OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED = "open", "charge", "output", "budget", "end", "refused"
+KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED)
 #: Those that change accounts.
 CHANGING = (OPEN, CHARGE, BUDGET)
 START = bytes(32)

@@ -5,41 +5,53 @@ from __future__ import annotations
 from enum import Enum
 from fractions import Fraction
 
-import numpy as np
-
 from accountant.compositions.events import Composition, make_event
-from accountant.ledger.amounts import BITS, CostGrid, to_nats
+from accountant.ledger.amounts import CostGrid, to_nats
+from accountant.ledger.prices import Free, Price, PriceShape, ShiftPrice
 from profiles import InvalidArgument, OtherNotion, Profile
-from profiles.arrays import Integers
 from profiles.notions import ProfileNotion
 from profiles.numbers import root_above
 from profiles.suggestions import describe_unknown
 from profiles.terms import Term, number, rebuild, substitute
 from profiles.variables import WEIGHT
 
-#: Squares of fewer bits than this fit into 64 bits.
-_HALF = 2**31
-
 
 class LedgerNotion(Enum):
     """In which notion a ledger keeps its accounts: one for all of its life.
 
-    The *shift* s(x) of a record is ε(x) in ``pure`` and √(2ρ(x)) in ``zcdp`` (μ of Gaussian noise, ε of a pure mechanism). Shifts of the
-    records of one user add up to S, and the user is charged S in ``pure`` and S²/2 in ``zcdp``.
+    The *shift* s(x) of a record is ε(x) of a pure mechanism, μ(x) of a Gaussian one, and √(2ρ(x)) of one that declares ρ. Shifts of the
+    records of one user add up to S. The user is charged S in ``pure``; in ``zcdp`` S tanh(S/2) for a pure mechanism and S²/2 for others;
+    in ``mixed``, whose accounts have three components, S of ε for a pure mechanism and S² of μ² for a Gaussian one (:attr:`components`).
     """
 
     PURE = "pure"
     ZCDP = "zcdp"
+    MIXED = "mixed"
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """What an account holds, and a budget bounds: one number, or three, each of which is kept by itself."""
+        return _COMPONENTS[self]
 
     @property
     def sign(self) -> str:
         """What a budget bounds, in prints."""
-        return "epsilon" if self is LedgerNotion.PURE else "rho"
+        return ", ".join(self.components)
 
-    @property
-    def grid_bits(self) -> int:
-        """How many bits the worst shift of a record has on the grid of shifts."""
-        return 32 if self is LedgerNotion.PURE else 31
+    def shape(self, profile: Profile) -> PriceShape:
+        """Return how the price of a release with this profile depends on the total shift. Raises :class:`OtherNotion`."""
+        self.require(profile)
+        if self is LedgerNotion.ZCDP:
+            return PriceShape.TANH if profile.notion is ProfileNotion.PURE else PriceShape.HALF_SQUARE
+        return PriceShape.SQUARE if profile.notion is ProfileNotion.GAUSSIAN else PriceShape.LINEAR
+
+    def prices(self, profile: Profile, shifts: CostGrid, worst: Fraction) -> tuple[Price, ...]:
+        """Return the price of each component, for records whose shift is at most ``worst``."""
+        shape = self.shape(profile)
+        price = ShiftPrice.make(shape, shifts, worst)
+        if self is not LedgerNotion.MIXED:
+            return (price,)
+        return (Free(), price, Free()) if shape is PriceShape.SQUARE else (price, Free(), Free())
 
     def shift_term(self, profile: Profile, *, sampled: bool) -> Term:
         """Return s as a term in w and the statistics; with w = 1 where records are not ``sampled``.
@@ -53,12 +65,13 @@ class LedgerNotion(Enum):
 
     def require(self, profile: Profile) -> None:
         """Refuse a profile whose promise cannot be charged in this notion. Raises :class:`OtherNotion`."""
-        known = (ProfileNotion.PURE,) if self is LedgerNotion.PURE else (ProfileNotion.PURE, ProfileNotion.GAUSSIAN, ProfileNotion.ZCDP)
+        known = _KNOWN[self]
         if profile.notion in known:
             return
+        homes = [f'"{notion.value}"' for notion, taken in _KNOWN.items() if profile.notion in taken]
         how = (
-            'open a ledger in the notion "zcdp" for it'
-            if profile.notion in (ProfileNotion.GAUSSIAN, ProfileNotion.ZCDP)
+            f"open a ledger in the notion {' or '.join(homes)} for it"
+            if homes
             else "declare rho or mu in its place: an order alone says nothing of the others"
         )
         raise OtherNotion(
@@ -71,32 +84,20 @@ class LedgerNotion(Enum):
         nats = to_nats(most)
         return nats if self is LedgerNotion.PURE else Composition(name, (make_event("zcdp", {"rho": nats}),))
 
-    def charge(self, total: Fraction) -> Fraction:
-        """Return what a user with the total shift S is charged, in nats.
 
-        >>> LedgerNotion.ZCDP.charge(Fraction(1, 2))
-        Fraction(1, 8)
-        """
-        return total if self is LedgerNotion.PURE else total * total / 2
-
-    def charge_steps(self, totals: Integers, shifts: CostGrid, costs: CostGrid) -> Integers:
-        """Return what users are charged for their ``totals`` of ``shifts``, in steps of ``costs``, rounded up, and at most 2^62."""
-        if self is LedgerNotion.PURE:
-            return totals
-        exponent = 2 * shifts.shift - BITS - 1 - costs.shift  # S²/2 in steps of the costs is totals² · 2^exponent
-        if exponent <= 0 and (not totals.size or int(totals.max()) < _HALF):
-            squares = totals * totals
-            charged: Integers = -np.right_shift(-squares, min(-exponent, 63))
-            return charged
-        exact = [-((-(value * value)) >> -exponent) if exponent < 0 else (value * value) << exponent for value in totals.tolist()]
-        return np.array([min(value, 2**62) for value in exact], dtype=np.int64)
+_COMPONENTS = {LedgerNotion.PURE: ("epsilon",), LedgerNotion.ZCDP: ("rho",), LedgerNotion.MIXED: ("epsilon", "mu2", "delta")}
+_KNOWN = {
+    LedgerNotion.PURE: (ProfileNotion.PURE,),
+    LedgerNotion.ZCDP: (ProfileNotion.PURE, ProfileNotion.GAUSSIAN, ProfileNotion.ZCDP),
+    LedgerNotion.MIXED: (ProfileNotion.PURE, ProfileNotion.GAUSSIAN),
+}
 
 
 def to_ledger_notion(value: object) -> LedgerNotion:
     """Return a notion of ledgers from its name. Raises :class:`InvalidArgument`."""
     if isinstance(value, LedgerNotion):
         return value
-    names = {item.value: item for item in LedgerNotion}
+    names = {item.value: item for item in (LedgerNotion.PURE, LedgerNotion.ZCDP)}
     if isinstance(value, str) and value in names:
         return names[value]
     if value in ("approximate", "approximate-dp", "(epsilon, delta)"):

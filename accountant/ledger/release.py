@@ -53,6 +53,12 @@ class LedgerRelease:
         return self._ledger.journal.find(OUTPUT, self.name) is not None
 
     @property
+    def partial(self) -> bool:
+        """Whether units may be missing from it, by public numbers; False for a release that is not charged, or of an earlier ledger."""
+        entry = self._ledger.journal.find(CHARGE, self.name)
+        return entry is not None and bool(entry.body.get("partial", False))
+
+    @property
     def output(self) -> Any:
         """The stored output. Raises :class:`InvalidArgument` before it is published."""
         return load_output(self._ledger.journal, self.name)
@@ -120,6 +126,7 @@ def prepare_release(
     ids: Any,
     bits: object,
     sampling: Mapping[str, Any],
+    partial: bool | None = None,
     noise: Hypothesis | None = None,
 ) -> LedgerRelease:
     """Charge a release of a mechanism and return it, or the one that was published, to whoever asks the same.
@@ -152,7 +159,7 @@ def prepare_release(
         return LedgerRelease(ledger, checked)
     charge = _settle(charge, mechanism, checked, sampler, noise)
     statistics = {} if promised else mechanism.statistic(matrix.values)
-    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), request=request)
+    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), request=request, partial=partial)
     rows, weights = receipt.active, None
     if receipt.selections:
         q = np.concatenate([item.probabilities for item in receipt.selections])

@@ -153,6 +153,10 @@ class Store:
         """Write an output."""
         self.database.execute("INSERT INTO outputs VALUES (?, ?)", (sequence, value))
 
+    def write_mark(self, sequence: int, value: bytes) -> None:
+        """Write what is kept beside the entry of a charge, where outputs of other entries are."""
+        self.database.execute("INSERT INTO outputs VALUES (?, ?)", (sequence, value))
+
     def write_place(self, what: str, path: Path) -> None:
         """Write where a file is."""
         self.database.execute("INSERT INTO places VALUES (?, ?) ON CONFLICT (what) DO UPDATE SET path = excluded.path", (what, str(path)))

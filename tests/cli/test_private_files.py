@@ -132,10 +132,10 @@ def test_what_commands_write_of_the_data_is_for_its_owners_eyes(pdp, folder: Pat
 def test_rows_of_a_charge_are_written_for_their_owners_eyes(pdp, folder: Path) -> None:
     """Was: 0644, unasked, and where a file of another mode was there."""
     Path("two.csv").write_text("")
-    assert pdp("ledger", "init", "l", *LEDGER).code == 0
-    told = pdp(*CHARGE, "--name", "one")
+    assert pdp("ledger", "init", "l", *LEDGER, "--mode", "individual").code == 0
+    told = pdp(*CHARGE, "--name", "one", "--partial")
     assert "for your eyes only" in " ".join(told.out.split())
-    assert pdp(*CHARGE, "--name", "two", "--active", "two.csv").code == 0
+    assert pdp(*CHARGE, "--name", "two", "--partial", "--active", "two.csv").code == 0
     for name in ("l", "l.key", "l.one.active.csv", "two.csv"):
         assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600, name
 

@@ -53,6 +53,18 @@ def where(request: pytest.FixtureRequest) -> Any:
     return request.param(request)
 
 
+@pytest.fixture(autouse=True)
+def individual() -> Iterator[None]:
+    """Ledgers of these tests are in individual mode and may miss units, where a test says nothing: that mode has more that can go wrong.
+    test_modes.py is about the modes, and has what users get.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"mode": "individual", "partial": True}.items():
+            patch.setitem(Ledger.create.__func__.__kwdefaults__, name, value)  # type: ignore[attr-defined]
+        patch.setitem(Ledger.open.__func__.__kwdefaults__, "partial", True)  # type: ignore[attr-defined]
+        yield
+
+
 @pytest.fixture
 def make(tmp_path: Path, where: Callable[[str], Any]) -> Any:
     """Make a ledger, of five people where nothing is said."""

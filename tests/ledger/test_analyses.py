@@ -127,7 +127,7 @@ def test_the_answer_has_the_guarantee_of_the_ledger(tmp_path):
         assert {ONLY_RELEASE.id, RUN_ON_ACTIVE.id, "one-analysis", "not-redrawn", "fresh-samples"} & left == set()
         assert ONE_USER in first.guarantee.hypotheses
         assert ledger.account("u")["spent"] == "0.5"
-        assert first.charged.to_json().keys() == {"name", "sequence", "hash", "cost", "records", "served"}
+        assert first.charged.to_json().keys() == {"name", "sequence", "hash", "cost", "records", "served", "partial"}
         for bits in (3, 4):
             again = mechanism.run(instance, 5, bits=bits, ledger=ledger.analysis("a", ids))
             assert (again.selected, again.charged.served, again.charged.hash) == (first.selected, True, first.charged.hash)
@@ -193,7 +193,7 @@ def test_nothing_is_run_before_it_is_charged(monkeypatch, tmp_path):
 
 def test_public_reports_of_neighbors_are_equal(monkeypatch, tmp_path):
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
-    monkeypatch.setattr(ledgers, "tell_time", lambda before=None: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(ledgers, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
     seen = []
 

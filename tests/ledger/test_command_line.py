@@ -30,19 +30,31 @@ def folder(tmp_path, monkeypatch):
 
 
 def init(pdp, name="l", data="people.csv", **options):
-    more = [word for key, value in options.items() for word in (f"--{key}", value)]
+    more = [word for key, value in {"mode": "individual", **options}.items() for word in (f"--{key}", value)]
     return pdp("ledger", "init", name, "--data", data, "--key", "id", "--budget", "1", "--anchor", f"{name}.anchor", *more, "--json")
 
 
 def charge(pdp, name, release, *more):
     return pdp(
-        "ledger", "charge", name, "sum.toml", "--statistic", "z=income", "--name", release, "--active", f"{release}.csv", *more, "--json"
+        "ledger",
+        "charge",
+        name,
+        "sum.toml",
+        "--statistic",
+        "z=income",
+        "--name",
+        release,
+        "--active",
+        f"{release}.csv",
+        *more,
+        "--json",
+        "--partial",
     )
 
 
 def test_reports_for_everybody_are_the_same_for_all_data_sets(pdp, folder, monkeypatch):
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
-    monkeypatch.setattr(ledgers, "tell_time", lambda before=None: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(ledgers, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
     assert settings.make_token is not ledgers.make_token
     shown = {}
@@ -72,7 +84,7 @@ def test_a_ledger_on_a_server_needs_psycopg_and_an_address(pdp, folder, monkeypa
 def test_a_charge_tells_a_number_and_a_hash_alone(pdp, folder):
     init(pdp)
     found = charge(pdp, "l", "a").json()
-    assert found.keys() == {"name", "sequence", "hash"}
+    assert found.keys() == {"name", "sequence", "hash", "by", "cost", "each", "before", "after", "smallest_budget", "units_may_be_missing"}
     assert Path("a.csv").read_text().replace('"', "") == PEOPLE
     account = pdp("ledger", "report", "l", "--unit", "cleo", "--json").json()
     assert account == {"private": {"spent": "0.25", "budget": "1", "left": "0.75"}}
@@ -81,12 +93,14 @@ def test_a_charge_tells_a_number_and_a_hash_alone(pdp, folder):
 
 def test_a_release_is_stored_and_served_again(pdp, folder):
     init(pdp)
-    words = ["ledger", "release", "l", "count", "--mechanism", "profiles.mechanisms.weighted_count:default", "--out"]
+    words = ["ledger", "release", "l", "count", "--partial", "--mechanism", "profiles.mechanisms.weighted_count:default", "--out"]
     first, second = pdp(*words, "one.json", "--json"), pdp(*words, "two.json", "--json")
     assert first.code == second.code == 0
     assert first.json()["hash"] == second.json()["hash"]
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
-    assert isinstance(json.loads(Path("one.json").read_text()), float)
+    told = json.loads(Path("one.json").read_text())
+    assert isinstance(told["output"], float)
+    assert "units may be missing" in told["units_may_be_missing"]
 
 
 def test_the_guarantee_names_what_it_rests_on_and_goes_on_elsewhere(pdp, folder):
@@ -106,7 +120,7 @@ def test_a_sample_is_charged_and_drawn_from_the_units_with_room(pdp, folder):
     init(pdp)
     charge(pdp, "l", "a")
     charge(pdp, "l", "b")  # those with 4 have spent 1 of 1
-    words = ["sample", "sum.toml", "--q", "1/2", "--data", "people.csv", "--statistic", "z=l2", "--ledger", "l", "--name"]
+    words = ["sample", "sum.toml", "--q", "1/2", "--data", "people.csv", "--statistic", "z=l2", "--partial", "--ledger", "l", "--name"]
     result = pdp(*words, "c", "--out", "o.csv", "--json", "--seed", "1")
     assert result.code == 0, result.err
     rows = Path("o.csv").read_text().replace('"', "").splitlines()
@@ -229,7 +243,7 @@ def test_bad_input_is_one_line(pdp, folder, case):
 
 def test_the_rows_that_take_part_are_written_beside_the_ledger_where_no_file_is_named(pdp, folder):
     init(pdp)
-    words = ["ledger", "charge", "l", "sum.toml", "--statistic", "z=income"]
+    words = ["ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--partial"]
     result = pdp(*words, "--name", "July 2026/1")
     assert result.code == 0
     assert "l.July-2026-1.active.csv" in result.out

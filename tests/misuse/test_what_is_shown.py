@@ -157,11 +157,11 @@ def test_the_rows_of_a_charge_can_be_read_by_everybody(pdp, profile, tmp_path, m
     """pdp ledger charge without --active: the rows stand beside the ledger, where the umask let everybody read them."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text("id,z\nada,1\nben,2\n")
-    words = ("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "4", "--anchor", "a")
+    words = ("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "4", "--anchor", "a", "--mode", "individual")
     assert pdp(*words)[0] == 0
     old = os.umask(0o022)
     try:
-        code, printed = pdp("ledger", "charge", "l", profile(), "--name", "one")
+        code, printed = pdp("ledger", "charge", "l", profile(), "--name", "one", "--partial")
     finally:
         os.umask(old)
     assert code == 0

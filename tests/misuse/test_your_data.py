@@ -158,7 +158,7 @@ def test_one_person_has_two_spellings_of_an_id(pdp, tmp_path):
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
     first.write_text("id,item\n7,tea\n12,jam\n")
     second.write_text("id,item\n7.0,tea\n12.0,jam\n")
-    ledger = ("ledger", "init", tmp_path / "l", "--key", "id", "--budget", "1", "--anchor", tmp_path / "a")
+    ledger = ("ledger", "init", tmp_path / "l", "--key", "id", "--budget", "2", "--anchor", tmp_path / "a")
     assert pdp(*ledger, "--data", first)[0] == 0
     profile = tmp_path / "count.toml"
     profile.write_text('name = "count"\nepsilon = "w/2"\n')

@@ -16,6 +16,7 @@ from accountant.cli.ledger_verbs.options import (
     FileArgument,
     open_ledger,
 )
+from accountant.cli.ledger_verbs.spending import say_spending
 from accountant.cli.options import (
     ProfileArgument,
     StatisticOption,
@@ -61,6 +62,7 @@ class _Release(ChargingOptions):
 
 def _charge(options: _Charge) -> int:
     from accountant.data import parse_statistic
+    from accountant.ledger.charges import prepare_charge
     from accountant.ledger.writing import check_active, check_outputs, write_active
 
     declaration = load_quietly(options.profile)
@@ -70,20 +72,19 @@ def _charge(options: _Charge) -> int:
         if active is not None:
             check_active(active, data)
             check_outputs(ledger, active)
+        charge = prepare_charge(declaration, ledger.settings.notion, **options.sampling())
+        room = ledger.look_ahead(charge)
         receipt = ledger.charge(
-            options.name,
-            declaration,
-            data,
-            statistics=[parse_statistic(text) for text in options.statistic or []],
-            **options.sampling(),
+            options.name, charge, data, statistics=[parse_statistic(text) for text in options.statistic or []], partial=options.partial
         )
         if active is not None:
             write_active(active, data, receipt)
-    told: dict[str, object] = {"name": receipt.name, "sequence": receipt.sequence, "hash": receipt.hash}
+    told: dict[str, object] = {"name": receipt.name, "sequence": receipt.sequence, "hash": receipt.hash, **room.tell()}
     taken = f"rows that take part, {EYES_ONLY}: {active} (mode 0600); run it on these alone, and tell nobody how many they are"
     return print_result(
         told if active == options.active else told | {"active": str(active)},
         f"charged {receipt.name!r}: entry {receipt.sequence}, {receipt.hash}",
+        *say_spending(room),
         *([] if active is None else [taken]),
         as_json=options.json,
     )
@@ -114,6 +115,7 @@ def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
 
 def _release(options: _Release) -> int:
     from accountant.ledger.outputs import to_printable
+    from accountant.ledger.room import MAY_MISS
     from accountant.ledger.writing import check_outputs
 
     check_writable(options.out)
@@ -121,19 +123,25 @@ def _release(options: _Release) -> int:
     mechanism = None if options.mechanism is None else _load_mechanism(options.mechanism)
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.out)
+        room = None
         if mechanism is None:
             output = _find_stored(ledger, options)
         else:
+            if ledger.journal.find("output", options.name.strip()) is None:
+                room = ledger.look_ahead(mechanism, **options.sampling())
             with quiet_output():
-                output = ledger.run(options.name, mechanism, options.data, **options.sampling())
-        entry = ledger.journal.find("output", options.name.strip())
-    write_whole(options.out, _to_text(to_printable(output)))
-    told: dict[str, object] = {"name": options.name.strip(), "out": str(options.out)}
+                output = ledger.run(options.name, mechanism, options.data, partial=options.partial, **options.sampling())
+        entry, charged = (ledger.journal.find(kind, options.name.strip()) for kind in ("output", "charge"))
+    partial = charged is not None and bool(charged.body.get("partial", False))
+    shown = to_printable(output)
+    write_whole(options.out, _to_text({"units_may_be_missing": MAY_MISS, "output": shown} if partial else shown))
+    told: dict[str, object] = {"name": options.name.strip(), "out": str(options.out), **({} if room is None else room.tell())}
     if entry is not None:
         told |= {"sequence": entry.sequence, "hash": entry.hash.hex()}
     return print_result(
         told,
         f"released {told['name']!r}: entry {told['sequence']}, {told['hash']}",
+        *([] if room is None else say_spending(room)),
         f"output written to {options.out}; asked for again, it is the same one, and costs nothing",
         as_json=options.json,
     )

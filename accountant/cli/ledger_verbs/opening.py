@@ -42,7 +42,14 @@ class _Init(DataOptions):
         str | None, typer.Option("--cap", metavar="E", help="what budgets may ever be raised to; then this is what is promised")
     ] = None
     notion: Annotated[str, typer.Option("--notion", metavar="pure|zcdp", help="what is added up")] = "pure"
-    mode: Annotated[str, typer.Option("--mode", metavar="individual|public", help="who is left out")] = "individual"
+    mode: Annotated[
+        str,
+        typer.Option(
+            "--mode",
+            metavar="public|individual",
+            help="public: everybody takes part in a release, or it is refused; individual: whoever has no room is left out, silently",
+        ),
+    ] = "public"
     records: Annotated[int | None, typer.Option("--records", metavar="K", help="how many records a unit has at most")] = None
     protects: Annotated[
         str | None,
@@ -77,6 +84,7 @@ class _Migrate(Options):
 
 def _init(options: _Init) -> int:
     from accountant.ledger import Ledger
+    from accountant.ledger.room import MODES
 
     with Ledger.create(
         options.file,
@@ -96,11 +104,12 @@ def _init(options: _Init) -> int:
     ) as ledger:
         protection = ledger.settings.protection
         told = {"sequence": 0, "hash": ledger.journal.entries[0].hash.hex(), "ledger": ledger.settings.ledger}
-        name = ledger.name
+        name, mode = ledger.name, ledger.settings.mode
     return print_result(
-        told | {"protection": protection.to_object()},
+        told | {"protection": protection.to_object(), "mode": mode.value},
         f"ledger {name} opened: entry 0, {told['hash']}",
         f"protection            {protection.describe()}, by the key {options.key}",
+        f"mode                  {mode.value}: {MODES[mode]}",
         f"anchor                {options.anchor}; keep it elsewhere, where nothing is taken from it",
         f"secret                {options.secret or f'{options.file}.key'}; without it nobody finds an account again",
         as_json=options.json,

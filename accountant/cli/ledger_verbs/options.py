@@ -64,9 +64,16 @@ class DataOptions(OpenedOptions):
     show_values: ShowValuesOption = False
 
 
+PartialOption = Annotated[
+    bool, typer.Option("--partial", help="in individual mode: charge it also where units may have no room for it and be missing")
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargingOptions(DataOptions):
-    """What it says of the sample that a release may be run on."""
+    """What it says of the sample that a release may be run on, and whether units may be missing from it."""
+
+    partial: PartialOption = False
 
     target_epsilon: Annotated[
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="sample with weights for this target")

@@ -1,0 +1,104 @@
+"""What a release costs at most and what is left, by public numbers alone: who could run out, before anything is charged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from accountant.ledger.amounts import amount_text, floor_text
+from accountant.ledger.settings import ReleaseMode
+from profiles import Profile
+from profiles.errors import OverBudget
+from profiles.terms import to_text
+
+#: What is said of the two modes, where one is chosen and where a ledger is opened.
+MODES = {
+    ReleaseMode.PUBLIC: "everybody takes part in every release; one that does not fit the smallest budget is refused as a whole",
+    ReleaseMode.INDIVIDUAL: "whoever has no room for a release is left out, silently: results may lack units, and nobody is told how many",
+}
+MAY_MISS = "units may be missing from this release: those without room for it were left out, and nobody is told how many"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a release costs a unit at most (``cost``), what units were charged at most before it (``spent``), and their ``least`` budget, as
+    amounts. The same for all data sets.
+
+    ``records``: how many records a unit has at most, None where any number may come; then ``cost`` and ``spent`` are for one record.
+    """
+
+    profile: Profile
+    cost: int
+    spent: int
+    least: int
+    mode: ReleaseMode
+    records: int | None
+    sign: str
+
+    @property
+    def noise(self) -> str:
+        """What the release is made with: the name of its profile, and its parameters, such as the scale of the noise."""
+        numbers = ", ".join(f"{name} = {to_text(value)}" for name, value in self.profile.numbers().items())
+        return self.profile.name + (f" with {numbers}" if numbers else "")
+
+    @property
+    def fits(self) -> bool:
+        """Whether every unit has room for it, for certain."""
+        return (self.records is not None or self.mode is ReleaseMode.PUBLIC) and self.spent + self.cost <= self.least
+
+    @property
+    def partial(self) -> bool:
+        """Whether units may be missing from it."""
+        return self.mode is ReleaseMode.INDIVIDUAL and not self.fits
+
+    @property
+    def decider(self) -> str:
+        """Which public numbers decide whether it is refused."""
+        if self.mode is ReleaseMode.INDIVIDUAL and self.records is None:
+            return "any number of records of one unit, without --partial"
+        return "the smallest budget" + ("" if self.mode is ReleaseMode.PUBLIC else ", without --partial")
+
+    @property
+    def times(self) -> int | None:
+        """How often a release of this cost still fits for everybody; None for any number."""
+        if self.records is None:
+            return 0
+        return max(self.least - self.spent, 0) // self.cost if self.cost else None
+
+    def require(self, *, partial: bool) -> None:
+        """Refuse a release that does not fit in public mode, or that units may be missing from where that is not said to be all right.
+
+        Raises :class:`OverBudget`.
+        """
+        if self.mode is ReleaseMode.PUBLIC and not self.fits:
+            raise OverBudget(
+                f"a release that costs up to {amount_text(self.cost)} nats of {self.sign} was to be charged, but "
+                f"{self.left_text(self.spent)} are left of the smallest budget; nothing was charged: ask for less, or raise the budgets"
+            )
+        if self.partial and not partial:
+            why = (
+                "any number of records of one unit may come (--records declares how many)"
+                if self.records is None
+                else f"it costs up to {amount_text(self.cost)} nats of {self.sign}, and {self.left_text(self.spent)} are left for certain"
+            )
+            raise OverBudget(
+                f"units may have no room for this release and would be left out of it, silently: {why}; nothing was charged: add --partial "
+                "(partial=True) where the result need not be about everybody, ask for less, or raise the budgets"
+            )
+
+    def left_text(self, spent: int) -> str:
+        """Return what is left of the smallest budget after ``spent``, in nats, rounded down."""
+        return floor_text(max(self.least - spent, 0))
+
+    def tell(self) -> dict[str, Any]:
+        """Return it as JSON types, in nats."""
+        after = self.spent + self.cost
+        return {
+            "by": self.noise,
+            "cost": amount_text(self.cost),
+            "each": "record" if self.records is None else "unit",
+            "before": {"at_worst": amount_text(self.spent), "left": self.left_text(self.spent)},
+            "after": {"at_worst": amount_text(after), "left": self.left_text(after)},
+            "smallest_budget": floor_text(self.least),
+            "units_may_be_missing": self.partial,
+        }
