@@ -7,7 +7,7 @@ from typing import Any
 from accountant.guarantees import to_json
 from accountant.ledger.amounts import amount_text, floor_text
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, Entry
+from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, REFUSED, Entry
 from accountant.ledger.settings import ReleaseMode
 from profiles.stored import profile_from_object
 from profiles.terms import to_text
@@ -22,7 +22,7 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
     exceed the budget, which no unit does.
     """
     ledger.journal.catch_up()
-    settings, budget = ledger.settings, ledger.budget
+    settings, budget, entries = ledger.settings, ledger.budget, ledger.journal.entries
     charges = ledger.journal.charges
     spent = charges[-1].body["spent"] if charges else settings.spent
     return {
@@ -35,7 +35,7 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
         "budget": {"expression": budget.text, "least": floor_text(budget.least), "most": floor_text(budget.most)},
         "at_worst": amount_text(spent),
         **({"left": floor_text(max(budget.least - spent, 0))} if settings.mode is ReleaseMode.PUBLIC else {}),
-        "entries": [_tell(ledger, entry) for entry in ledger.journal.entries],
+        "entries": [_tell(ledger, entry, before) for before, entry in zip([entries[0], *entries], entries, strict=False)],
         "cap": None if settings.cap is None else amount_text(settings.cap),
         "guarantee": None if ledger.is_raised else to_json(ledger.guarantee()),
         "ex_post": ledger.report_ex_post(delta).to_json() if ledger.is_raised else None,
@@ -51,8 +51,10 @@ def tell_room(ledger: Ledger) -> str:
     return f"{amount_text(spent)} nats{each} charged at worst, {left} left for certain of the smallest budget, {floor_text(least)}"
 
 
-def _tell(ledger: Ledger, entry: Entry) -> dict[str, Any]:
+def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
     told: dict[str, Any] = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "hash": entry.hash.hex()}
+    if entry.body["time"] < before.body["time"]:
+        told["clock_went_back"] = True
     if entry.kind == CHARGE:
         profile = profile_from_object(entry.body["profile"], "the profile of a release")
         told |= {
@@ -62,6 +64,8 @@ def _tell(ledger: Ledger, entry: Entry) -> dict[str, Any]:
             "units_may_be_missing": bool(entry.body.get("partial", False)),
             "published": ledger.journal.find(OUTPUT, entry.name) is not None,
         }
+    elif entry.kind == REFUSED:
+        told |= {"name": entry.name, "at_worst": entry.body["cost"], "decided_by": entry.body["decided_by"]}
     elif entry.kind == OUTPUT:
         told |= {"name": entry.name, "sha256": entry.body["sha256"]}
     elif entry.kind == BUDGET:

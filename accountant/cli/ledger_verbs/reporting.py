@@ -87,6 +87,15 @@ def _report(options: _Report) -> int:
     return 0
 
 
+def _name(item: dict[str, Any]) -> str:
+    decided = f" (decided by {item['decided_by']})" if "decided_by" in item else ""
+    return str(item.get("name", item.get("budget", ""))) + decided
+
+
+def _clock(item: dict[str, Any]) -> str:
+    return " (the clock went back)" if "clock_went_back" in item else ""
+
+
 def _print_report(told: dict[str, Any]) -> None:
     from accountant.cli.output import print_table
     from profiles.protection import read_protection
@@ -100,7 +109,7 @@ def _print_report(told: dict[str, Any]) -> None:
         print_line(f"cap                   {told['cap']} nats: what is promised, whatever budgets are in force")
     print_line(f"charged at worst      {told['at_worst']} nats{left}")
     rows = [
-        (str(item["sequence"]), item["kind"], item.get("name", item.get("budget", "")), item.get("at_worst", ""), item["time"])
+        (str(item["sequence"]), item["kind"], _name(item), item.get("at_worst", ""), item["time"] + _clock(item))
         for item in told["entries"]
     ]
     print_table("the log", ("entry", "kind", "name", "at worst", "time"), rows)

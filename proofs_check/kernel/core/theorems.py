@@ -98,7 +98,11 @@ class Taken:
     value: object
 
 
-Premises = Generator[Premise | Choice, Any, T]  # what is needed for a value of type T
+class Question:
+    """What a rule asks for, and does not believe."""
+
+
+Premises = Generator[Premise | Choice | Question, Any, T]  # what is needed for a value of type T
 _SEAL = object()
 
 
@@ -131,6 +135,9 @@ class Prover(Protocol):
     def choose(self, ways: Sequence[Callable[[], Theorem]], step: str) -> Theorem:
         """Go one of several ways at a step, and return what it returns."""
 
+    def advise(self, question: Question) -> object:
+        """Answer a question."""
+
 
 @contextmanager
 def within(path: list[str], step: str) -> Iterator[None]:
@@ -149,6 +156,9 @@ def settle(premises: Premises[T], prover: Prover) -> tuple[T, tuple[Theorem, ...
             needed = premises.send(answer)
         except StopIteration as end:
             return end.value, tuple(parts)
+        if isinstance(needed, Question):
+            answer = prover.advise(needed)
+            continue
         if isinstance(needed, Choice):
             theorem = prover.choose([partial(_take, needed, place, prover) for place in range(len(needed.ways))], needed.step)
         else:
@@ -194,12 +204,12 @@ def fits(value: Any, hint: Any) -> bool:
     return not is_dataclass(kind) or all(fits(getattr(value, name), of) for name, of in get_type_hints(kind).items())
 
 
-def behind(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the rules about goals, and the kinds of side conditions, that a theorem rests on."""
+def behind(theorem: Theorem, about: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rules about statements of a type, and the kinds of side conditions, that a theorem rests on."""
     found, waiting = list[Theorem](), [theorem]
     while waiting:
         found.append(waiting.pop())
         waiting += found[-1].parts
-    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, Goal | Identity)]
+    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, about)]
     kinds = [each.statement for each in reversed(found) if isinstance(each.statement, str)]
     return tuple(dict.fromkeys(rules)), tuple(dict.fromkeys(kinds))
