@@ -20,13 +20,16 @@ Cost = Callable[[Integers], Integers]
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Rows that are read once, and what is to be known of them. ``shifts``: None where nothing is charged; ``records``: how many rows a
-    unit has at most, None for any number.
+    unit has at most, None for any number. ``flat``: the budget of every unit by component, where the rule has one; ``worst``: what a
+    release costs at most, which is public.
     """
 
     rows: Iterable[RowBatch]
     budgets: Count
     shifts: Count | None = None
     records: int | None = None
+    flat: tuple[int, ...] | None = None
+    worst: tuple[int, ...] = ()
 
     def require_records(self, found: int) -> None:
         """Refuse more records of one unit than were declared. Raises :class:`InvalidData`."""
@@ -66,8 +69,8 @@ class Accounts(Protocol):
     def lift(self, entry: int, asked: Asked, least: int, digest: Digest) -> None:
         """Raise budgets to those of the rows, and of units without a row to ``least``, where they are lower; nothing is ever lowered."""
 
-    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
-        """Return what the unit with this hash of its id spent, and its budget; None for one without an account."""
+    def look_up(self, text: str) -> tuple[int, int] | None:
+        """Return what the unit with this id spent, and its budget; None for one without an account."""
 
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:
         """Return how many parts of the accounts are not what follows from the log, and ``write`` them anew.

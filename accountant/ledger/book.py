@@ -88,9 +88,9 @@ class Book:
         """How many accounts there are."""
         return self.outlines[-1][0] + self.outlines[-1][1] if self.outlines else 0
 
-    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
-        """Return what the unit with this hash of its id spent, and its budget. Raises :class:`LedgerRejected`."""
-        number = int(self._lookup().find(hashed)[0])
+    def look_up(self, text: str) -> tuple[int, int] | None:
+        """Return what the unit with this id spent, and its budget. Raises :class:`LedgerRejected`."""
+        number = int(self._lookup().find(self._hasher.hash_text(text))[0])
         if number < 0:
             return None
         found = self._store.read_account(number // CHUNK)

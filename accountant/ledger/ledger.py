@@ -161,7 +161,7 @@ class Ledger:
         ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine)
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records), digest)
+            ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records, flat=rule.flat), digest)
             return settings.to_body(tell_time())
 
         try:
@@ -203,7 +203,7 @@ class Ledger:
             found = Anchor(anchored, settings.ledger)
             found.create()
             made.callback(found.remove)
-            store = Store(where.create())
+            store = open_store(where.create(1 if folder is not None else where.newest))
             made.callback(store.database.discard)
             ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
             ledger.remember(key, table=None if folder is None else folder.path)
@@ -253,7 +253,7 @@ class Ledger:
         :class:`UnreadableFile` (another file, an unknown version), :class:`LedgerRejected` (a changed history, an old copy),
         :class:`UnwritableOutput`.
         """
-        store = Store(to_place(path).open())
+        store = open_store(to_place(path).open())
         try:
             first, key = read_first(store), find_place(store, "secret", secret)
             hidden = read_secret(key)
@@ -387,7 +387,8 @@ class Ledger:
             room = self.find_room(charge)
             found_rooms.append(room)
             room.require(partial=self.partial if partial is None else partial)
-            asked = Asked(rows, budget.count, count, self.settings.records)
+            worst = charge.worst_costs(self.settings.records or 1)
+            asked = Asked(rows, budget.count, count, self.settings.records, budget.flat, worst)
             found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
             if self.settings.mode is ReleaseMode.PUBLIC and not found.everybody:
                 raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
@@ -517,7 +518,7 @@ class Ledger:
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
             self.journal.require_open()
             self._require_raise(rule)  # again: another process may have raised them meanwhile
-            self.journal.accounts.lift(entry, Asked(rows, rule.count), rule.least, digest)
+            self.journal.accounts.lift(entry, Asked(rows, rule.count, flat=rule.flat), rule.least, digest)
             return {"budget": budget_body(rule), "time": self.tell_time()}
 
         return self.journal.append(BUDGET, "", work)
@@ -610,7 +611,7 @@ class Ledger:
             raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
         text = parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts)
         with self.journal.reading():
-            found = self.journal.accounts.look_up(self.journal.hasher.hash_text(text))
+            found = self.journal.accounts.look_up(text)
         if found is None:
             raise InvalidData("a unit of this ledger was asked for, but it has no account for it; check the id")
         spent, budget = found

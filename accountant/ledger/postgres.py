@@ -83,7 +83,11 @@ class ServerPlace:
         port = f":{found['port']}" if "port" in found else ""
         return f"postgresql://{found.get('host', '')}{port}/{found.get('dbname', '')}#{self.schema}"
 
-    def create(self) -> ServerDatabase:
+    @property
+    def newest(self) -> int:
+        return VERSION
+
+    def create(self, version: int) -> ServerDatabase:
         """Return a new schema with the tables. Raises :class:`UnwritableOutput`, also where there is one already."""
         made = _connect(self)
         try:

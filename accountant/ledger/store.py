@@ -35,7 +35,7 @@ class AccountChunk:
         return self.seal == _seal(self.chunk, self.sequence, self.spent, self.budgets, hasher)
 
 
-def _seal_segment(sequence: int, segment: Segment, hasher: Hasher) -> bytes:
+def seal_segment(sequence: int, segment: Segment, hasher: Hasher) -> bytes:
     numbers = (sequence.to_bytes(8, "little"), segment.first.to_bytes(8, "little"))
     return hasher.seal(b"segment", *numbers, segment.hashes, segment.fingerprint)
 
@@ -79,7 +79,7 @@ class Store:
 
         def make(seq: int, first: int, hashes: bytes, fingerprint: bytes, seal: bytes) -> Segment:
             found = Segment(first, hashes, fingerprint)
-            if _seal_segment(seq, found, hasher) != seal:
+            if seal_segment(seq, found, hasher) != seal:
                 raise LedgerRejected(f"the accounts from {first} on of the ledger are damaged; restore it from a backup of its log")
             return found
 
@@ -133,7 +133,7 @@ class Store:
 
     def write_segment(self, sequence: int, segment: Segment, hasher: Hasher) -> None:
         """Write new accounts."""
-        row = (segment.first, sequence, segment.hashes, segment.fingerprint, _seal_segment(sequence, segment, hasher))
+        row = (segment.first, sequence, segment.hashes, segment.fingerprint, seal_segment(sequence, segment, hasher))
         self.database.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
 
     def write_change(self, sequence: int, change: Change) -> None:

@@ -139,12 +139,12 @@ class TableBook:
             raise refuse_engine("other rows of the units that take part")
         return active
 
-    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
+    def look_up(self, text: str) -> tuple[int, int] | None:
         if self._last is None:
             return None
         with self._folder.locked():
             paths = self._folder.open_version(self._read(self._last))
-            high, low = (int(value[0]) for value in _split(hashed))
+            high, low = (int(value[0]) for value in _split(self._hasher.hash_text(text)))
             wanted = (pc.field("high") == high) & (pc.field("low") == low)
             found = pads.dataset([str(path) for path in paths], schema=SCHEMA).to_table(columns=["spent", "budget"], filter=wanted)
         if found.num_rows > 1:

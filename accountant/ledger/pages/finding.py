@@ -1,0 +1,147 @@
+"""Which slot a hash has: of few, the pages that they are in; of many, all pages, range by range of hashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accountant.ledger.pages.hashing import Pairs, PageHasher
+from accountant.ledger.pages.store import BUCKETS, IDS, LATE, PageStore, Run, State
+from accountant.ledger.units import WIDTH
+from profiles.arrays import Integers
+from profiles.errors import LedgerRejected
+
+#: Ranges of hashes, by their first bits.
+_BITS = 4
+_WHOLE = np.uint64(64 - _BITS)
+
+
+@dataclass(slots=True)
+class Finder:
+    """The slots of the units of a store in one ``state``."""
+
+    store: PageStore
+    hasher: PageHasher
+    state: State
+    runs: list[Run] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.runs = _join(self.store.list_runs(self.hasher)) if self.state.slots else []
+
+    def find(self, hashes: Pairs) -> Integers:
+        """Return the slot of each hash, −1 where it has none."""
+        found = np.full(len(hashes), -1, np.int64)
+        if not self.state.slots or not len(hashes):
+            return found
+        many = len(hashes) > max(2_000, self.state.slots // 400)
+        for group in self.runs:
+            rows = np.flatnonzero(found < 0)
+            if rows.size:
+                part = hashes if rows.size == len(hashes) else hashes[rows]
+                found[rows] = self._search(group, part) if many else self._look_up(group, part)
+        rows = np.flatnonzero(found < 0)
+        if self.state.late and rows.size:
+            found[rows] = self._find_late(hashes[rows])
+        return found
+
+    def _look_up(self, run: Run, hashes: Pairs) -> Integers:
+        found = np.full(len(hashes), -1, np.int64)
+        high = hashes[:, 0]
+        last = np.searchsorted(run.fences, high, side="right") - 1
+        first = np.maximum(np.searchsorted(run.fences, high, side="left") - 1, 0)  # equal first bits may stand on two pages
+        for pages in (last, first):
+            rows = np.flatnonzero((found < 0) & (pages >= 0))
+            rows = rows if pages is last else rows[last[rows] != first[rows]]
+            rows = rows[np.argsort(pages[rows], kind="stable")]
+            numbers = pages[rows]
+            starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+            for start, end in zip(starts.tolist(), [*starts[1:].tolist(), rows.size], strict=True):
+                page = int(numbers[start]) + run.first // IDS
+                held = np.frombuffer(self.store.read_hashes(page, page + 1, self.hasher), "<u8").reshape(-1, 2)
+                here = _match(held[:, 0], held[:, 1], hashes[rows[start:end]])
+                found[rows[start:end]] = np.where(here < 0, -1, here + page * IDS)
+        return found
+
+    def _search(self, run: Run, hashes: Pairs) -> Integers:
+        found = np.full(len(hashes), -1, np.int64)
+        ranges = (hashes[:, 0] >> _WHOLE).astype(np.uint8)
+        ends = np.searchsorted(run.fences, np.arange(1, 1 << _BITS, dtype=np.uint64) << _WHOLE, side="left").tolist()
+        bounds = [0, *ends, run.fences.size]
+        for number in range(1 << _BITS):
+            rows = np.flatnonzero(ranges == number)
+            first, last = max(bounds[number] - 1, 0), bounds[number + 1]
+            if not rows.size or first >= last:
+                continue
+            offset = run.first // IDS
+            held = np.frombuffer(self.store.read_hashes(offset + first, offset + last, self.hasher), "<u8").reshape(-1, 2)
+            rows = rows[np.argsort(hashes[rows, 0])]
+            here = _match(np.ascontiguousarray(held[:, 0]), held[:, 1], hashes[rows])
+            found[rows] = np.where(here < 0, -1, here + (offset + first) * IDS)
+        return found
+
+    def _find_late(self, hashes: Pairs) -> Integers:
+        found = np.full(len(hashes), -1, np.int64)
+        buckets = bucket_of(hashes)
+        order = np.argsort(buckets, kind="stable")
+        starts = np.flatnonzero(np.diff(buckets[order], prepend=-1))
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), order.size], strict=True):
+            rows = order[start:end]
+            bucket = int(buckets[rows[0]])
+            (page,) = self.store.read_pages(LATE, bucket, bucket + 1, self.hasher)
+            held, slots = split_bucket(page.data)
+            here = _match(held[:, 0], held[:, 1], hashes[rows])
+            found[rows] = np.where(here < 0, -1, slots[here])
+        return found
+
+
+def bucket_of(hashes: Pairs) -> Integers:
+    """Return the buckets of units that came later."""
+    return (hashes[:, 0] % np.uint64(BUCKETS)).astype(np.int64)
+
+
+def split_bucket(data: bytes) -> tuple[Pairs, Integers]:
+    """Return the hashes of a bucket, in order, and their slots. Raises :class:`LedgerRejected`."""
+    size, rest = divmod(len(data), WIDTH + 4)
+    if rest:
+        raise LedgerRejected("accounts of the ledger are not what was written: run pdp ledger verify --repair")
+    return np.frombuffer(data, "<u8", 2 * size).reshape(-1, 2), np.frombuffer(data, "<u4", size, WIDTH * size).astype(np.int64)
+
+
+def join_bucket(hashes: Pairs, slots: Integers) -> bytes:
+    """Return a bucket of hashes and their slots."""
+    order = np.lexsort((hashes[:, 1], hashes[:, 0]))
+    return np.ascontiguousarray(hashes[order]).tobytes() + slots[order].astype("<u4").tobytes()
+
+
+def _join(runs: list[Run]) -> list[Run]:
+    """Return runs whose segments are joined: each one's hashes go on in order from those of the one before."""
+    made: list[list[Run]] = []
+    for run in runs:
+        before = made[-1][-1] if made else None
+        follows = before is not None and before.first + before.fences.size * IDS == run.first and before.fences[-1] <= run.fences[0]
+        if follows:
+            made[-1].append(run)
+        else:
+            made.append([run])
+    return [Run(group[0].first, np.concatenate([run.fences for run in group])) for group in made]
+
+
+def _match(high: NDArray[np.uint64], low: NDArray[np.uint64], hashes: Pairs) -> Integers:
+    """Return where hashes stand among those in the order of their first bits, −1 for one that is not there."""
+    found = np.full(len(hashes), -1, np.int64)
+    if not high.size:
+        return found
+    at = np.searchsorted(high, hashes[:, 0], side="left")
+    rows: NDArray[np.intp] = np.arange(len(hashes))
+    while rows.size:  # hashes with the same first bits stand side by side
+        place = at[rows]
+        inside = place < high.size
+        place = np.where(inside, place, 0)
+        alike = inside & (high[place] == hashes[rows, 0])
+        same = alike & (low[place] == hashes[rows, 1])
+        found[rows[same]] = place[same]
+        rows = rows[alike & ~same]
+        at[rows] += 1
+    return found
