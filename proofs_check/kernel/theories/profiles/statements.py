@@ -6,9 +6,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Literal, NewType, TypeVar
 
-from ...core.rules import at_step, define, equal, is_first, need, resolve, smooth
+from ...core.rules import at_step, define, equal, holds_on, resolve, signs_on, smooth
 from ...core.terms import Rejected, Term, differentiate, exp, log, make, num, number, postorder, power, require, smoothness, substitute, var
-from ...core.theorems import Box, Choice, Goal, Premises, Range, within
+from ...core.theorems import Box, Choice, Premises, Range, within
 from ...reading import read_fields, read_name, read_number, read_range, read_term, variables
 
 T = TypeVar("T")
@@ -90,9 +90,12 @@ def read_statement(path: list[str], whole: Mapping[str, object]) -> Statement:
     return Statement(epsilon, records, None if target is None else num(target), q, notion, constants)
 
 
-@at_step(".at")
 def at_record(s: S, at: Point, box: Box) -> Premises[tuple[S, Fraction]]:
     """The record is a point of the box, and its weight a number. The statement about it, and the weight, which is 1 where there is none."""
+    return at_step(".at", partial(_at_record, s, at, box))
+
+
+def _at_record(s: S, at: Point, box: Box) -> Premises[tuple[S, Fraction]]:
     # the record is a term without variables for every variable of the box, inside its range
     require(at.keys() == box.keys(), "a point has a number for each of its variables, and nothing else")
     w = number(at.get("w", num(1)))
@@ -103,9 +106,9 @@ def at_record(s: S, at: Point, box: Box) -> Premises[tuple[S, Fraction]]:
             require(box[v].contains(q.value), "the point is outside the declared ranges")
             continue
         yield from define(q, {})
-        yield from need(Goal(q - num(box[v].lo), {}, box[v].open))
+        yield from holds_on({}, q - num(box[v].lo), strict=box[v].open)
         if (hi := box[v].hi) is not None:
-            yield from need(Goal(num(hi) - q, {}))
+            yield from holds_on({}, num(hi) - q)
     point = {v: q for v, q in at.items() if v != "w"}
     rule = None if s.q is None else substitute(s.q, point)
     return replace(s, epsilon=substitute(s.epsilon, point), q=rule, records={}), w
@@ -118,14 +121,13 @@ def slope_of(s: Statement, box: Box) -> Premises[tuple[Term, Term]]:
     # neighborhood of each point; so do the signs that differentiability needs
     def persists(gap: Term, *, strict: bool, otherwise: bool) -> Premises[bool]:  # noqa: ARG001
         smoothness(gap, "w")
-        return is_first(box, gap, strict=True, otherwise=True)
+        return signs_on(box)(gap, strict=True, otherwise=True)
 
     resolved = yield from resolve((yield from branch_free(s, "w")), "w", persists)
     yield from smooth(resolved, "w", box)
     return resolved, differentiate(resolved, "w")
 
 
-@at_step(".restated")
 def restate(s: S, term: Term, roots: list[Term], at: Point | None) -> Premises[S]:
     """Epsilon equals another term; the statement with that in its place."""
     # the difference of the two has the normal form 0, once (r**2)**c is written as |r|**(2 c) for each
@@ -151,7 +153,7 @@ def restate(s: S, term: Term, roots: list[Term], at: Point | None) -> Premises[S
 
 def branch_free(s: Statement, v: str) -> Premises[Term]:
     """Epsilon equals a term for all records and weights, without the branches on v if all of them can be resolved."""
-    _, term = yield Choice((partial(resolve, s.epsilon, v, partial(is_first, s.box)), partial(leave, s.epsilon)))
+    _, term = yield Choice((partial(resolve, s.epsilon, v, signs_on(s.box)), partial(leave, s.epsilon)))
     return term  # type: ignore[no-any-return]
 
 
