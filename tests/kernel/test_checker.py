@@ -19,7 +19,8 @@ from proofs_check.kernel.core import terms
 from proofs_check.kernel.core.rules import Case
 from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Proof, Range, Theorem, settle
 from proofs_check.kernel.procedures.rules import RULES
-from proofs_check.kernel.theories.profiles.claims import CLAIMS, Claim, beside, by_statistic, in_cases, restated
+from proofs_check.kernel.theories.profiles.claims import CLAIMS, beside, by_statistic, in_cases, restated
+from proofs_check.kernel.theories.profiles.statements import Claim
 from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.showing import show
 from proofs_check.kernel.untrusted.upgrade import UPGRADED

@@ -13,9 +13,9 @@ from ..core.terms import Meter, Rejected, Term, pay, postorder, require
 from ..core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle, within
 from ..procedures.rules import RULES
 from ..reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
-from ..theories.profiles.claims import CLAIMS, Claim, beside, by_statistic, in_cases, restated
+from ..theories.profiles.claims import CLAIMS, beside, by_statistic, in_cases, restated
 from ..theories.profiles.pieces import Proofs
-from ..theories.profiles.statements import OfCount, Point
+from ..theories.profiles.statements import Claim, OfCount, Point
 from .steering import find_cut
 
 _MOST_STEPS, _MOST_NESTED, _MOST = 60, 20, 10**6

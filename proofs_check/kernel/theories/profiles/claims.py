@@ -11,19 +11,10 @@ from ...core.terms import Term, differentiate, exp, log, num, power, require, su
 from ...core.theorems import NONE, Goal, Premise, Premises, Proof, Prover, Range, Theorem, rule, within
 from ...reading import read_fields, read_number, read_term, variables
 from .pieces import Proofs, differ_beside, on_pieces
-from .statements import Form, OfCount, Point, Statement, at_record, branch_free, given, restate, slope_of
+from .statements import Claim, Form, OfCount, Point, at_record, branch_free, given, restate, slope_of
 
 _INDIVISIBLE = {"strong-convexity", "epsilon-upper", "epsilon-lower"}
 CLAIMS = dict[str, Callable[..., Theorem]]()  # by claim and verdict; the words after that tell several ways apart
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim(Statement):
-    """What a theorem about a profile states: that the claim of this name, with this verdict and bound, holds of it."""
-
-    name: str
-    verdict: str
-    bound: Term | None = None
 
 
 def way(*keys: str) -> Callable[[Callable[..., Premises[None]]], Callable[..., Theorem]]:
@@ -308,7 +299,7 @@ _OF_ALL_NOTIONS = {"well-defined", "homogeneous"}  # all others are about an eps
 _OWN_FIELDS = {"epsilon-upper": {"bound"}, "epsilon-lower": {"bound", "at"}}
 
 
-def check_claim(prover: Prover, s: Statement, value: object) -> tuple[Theorem, str | None, None]:
+def check_claim(prover: Prover, s: Claim, value: object) -> tuple[Theorem, str | None, None]:
     """Check one claim; return the theorem that it is, and the bound that it states, as text, if it states one; the name says the rest."""
     claim = read_fields(value)
     name, verdict = str(claim.get("claim")), str(claim.get("verdict"))
@@ -316,14 +307,14 @@ def check_claim(prover: Prover, s: Statement, value: object) -> tuple[Theorem, s
     require(s.notion == "pure" or name in _OF_ALL_NOTIONS, "this claim is about a pure epsilon, which is not what the profile declares")
     fields = read_fields(claim, {"claim", "verdict", "proof"} | _OWN_FIELDS.get(name, set()), frozenset({"choices"}))
     said, bound = _read_bound(prover.path, s, fields)
-    about = Claim(s.epsilon, s.records, s.target, s.q, s.notion, s.constants, name=name, verdict=verdict, bound=bound)
+    about = replace(s, name=name, verdict=verdict, bound=bound)
     with within(prover.path, ".proof"):
         theorem = prover.begin(about, fields)
         require(theorem.statement == about, "the theorem is another claim")
     return theorem, said, None
 
 
-def _read_bound(path: list[str], s: Statement, fields: Mapping[str, object]) -> tuple[str | None, Term | None]:
+def _read_bound(path: list[str], s: Claim, fields: Mapping[str, object]) -> tuple[str | None, Term | None]:
     # the number that a claim states, or the floor that its proof is about
     if "bound" in fields:
         with within(path, ".bound"):

@@ -11,7 +11,7 @@ from ...core.rules import at_step, define, equal, holds_on, is_first, resolve, s
 from ...core.terms import Rejected, Term, differentiate, make, meter, num, postorder, require, smoothness, substitute, var
 from ...core.theorems import Box, Choice, Goal, Premise, Premises, Proof, Range
 from ...procedures.boxes import enclose
-from .statements import Statement, slope_of
+from .statements import Claim, slope_of
 
 Proofs = NewType("Proofs", list[Proof])  # one, or one for each piece
 Pieces = list[tuple[Term, Term, Term, Box]]  # a term, its derivative, a weight, and the box of that
@@ -19,7 +19,7 @@ _CROSSING = "an argument changes its sign, and not just once, or more than one d
 _ONCE = Proof({"rule": "boxes", "budget": 1, "precision": 256}, ".sign")
 
 
-def on_pieces(s: Statement, proofs: Proofs, cuts: list[Term] | None, t: Callable[[Term, Term], Term]) -> Premises[None]:
+def on_pieces(s: Claim, proofs: Proofs, cuts: list[Term] | None, t: Callable[[Term, Term], Term]) -> Premises[None]:
     """t(epsilon, epsilon') >= 0 for all records and weights: at once, or on every piece of the weights between cuts."""
     if cuts is None:
         term = t(*(yield from slope_of(s, s.box)))
@@ -32,7 +32,7 @@ def on_pieces(s: Statement, proofs: Proofs, cuts: list[Term] | None, t: Callable
         yield Premise(Goal(substitute(t(epsilon, slope), {"w": weight}), box), proof)
 
 
-def _smooth_pieces(s: Statement, cuts: list[Term]) -> Premises[Pieces]:
+def _smooth_pieces(s: Claim, cuts: list[Term]) -> Premises[Pieces]:
     # values and derivatives of pieces of [1, oo) that meet agree at the cut between them, so epsilon is continuously differentiable
     pieces, ends = Pieces(), [num(1), *cuts]
     for cut in cuts:
@@ -45,7 +45,7 @@ def _smooth_pieces(s: Statement, cuts: list[Term]) -> Premises[Pieces]:
     return pieces
 
 
-def _piece(s: Statement, lo: Term, hi: Term | None) -> Premises[tuple[Term, Term, Term, Box]]:
+def _piece(s: Claim, lo: Term, hi: Term | None) -> Premises[tuple[Term, Term, Term, Box]]:
     # the weights from lo to hi are lo + (hi - lo) w, or hi - (hi - lo) w, for w in [0, 1]; without hi they are lo + w for w >= 0. Inside,
     # epsilon is one term that is smooth for w > 0. The term and its derivative are defined, hence continuous, at the ends too, where
     # epsilon has the term's value: so the derivative there, from this side, is the one of the term, which is its limit
