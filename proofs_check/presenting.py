@@ -1,4 +1,4 @@
-"""What verdicts and audits show of themselves in a notebook. Nothing that came from a data set is shown (docs/private-output.md)."""
+"""What verdicts and audits show of themselves in a notebook. Nothing that came from a data set is shown (docs/command-line.md)."""
 
 from __future__ import annotations
 

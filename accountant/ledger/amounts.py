@@ -44,20 +44,6 @@ def to_nats(amount: int) -> Fraction:
     return Fraction(amount, 1 << BITS)
 
 
-def amount_text(amount: int, digits: int = 12) -> str:
-    """Return an amount in nats, rounded up: what was spent is never shown too small.
-
-    >>> amount_text(to_cost(Fraction(1, 10)))
-    '0.100000000001'
-    """
-    return decimal_text(to_nats(amount), digits, round_up=True)
-
-
-def floor_text(amount: int, digits: int = 12) -> str:
-    """Return an amount in nats, rounded down: what is left is never shown too large."""
-    return decimal_text(to_nats(amount), digits, round_up=False)
-
-
 #: The components of an account by how many it has, with the bits of their steps.
 _SCALES = {1: (("", BITS),), 3: (("epsilon", BITS), ("mu2", BITS), ("delta", DELTA_BITS))}
 

@@ -29,7 +29,7 @@ from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
-from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
+from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, REFUSED, Digest, Entry
 from accountant.ledger.mixed_book import open_book
 from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.outputs import load_output
@@ -63,10 +63,11 @@ from accountant.ledger.units import Hasher, spell_text
 from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Integers
-from profiles.errors import LedgerRejected, NoGuarantee, ReleaseUsed
+from profiles.errors import LedgerRejected, NoGuarantee, OverBudget, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, HYPOTHESES_UNKNOWN, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
 from profiles.protection import Neighbors
 from profiles.randomness.system import open_generator
+from profiles.stored import profile_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,9 +307,8 @@ class Ledger:
         return self.settings.was_raised or (self.settings.cap is None and bool(self.journal.select(BUDGET)))
 
     def tell_time(self) -> str:
-        """Return the time for the next entry, not before that of the last one."""
-        entries = self.journal.entries
-        return tell_time(str(entries[-1].body["time"]) if entries else None)
+        """Return the time for the next entry. A clock that was set back or ahead is told of in reports, and stops nothing."""
+        return tell_time()
 
     def charge(
         self,
@@ -379,6 +379,7 @@ class Ledger:
         charge.require(self.settings.protection)
         budget = self.budget
         active: list[Booleans] = []
+        found_rooms: list[Room] = []
         selections: list[Selection] = []
 
         def count(batch: RowBatch, first_row: int) -> Integers:
@@ -393,6 +394,7 @@ class Ledger:
             if self.budget != budget:
                 raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
             room = self.find_room(charge)
+            found_rooms.append(room)
             room.require(partial=self.partial if partial is None else partial)
             asked = Asked(rows, budget.count, count, charge.limit_records(self.settings.records), budget.more)
             found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
@@ -413,8 +415,17 @@ class Ledger:
             }
             return charge.describe() | asked_with | told
 
-        entry = self.journal.append(CHARGE, checked, work)
+        try:
+            entry = self.journal.append(CHARGE, checked, work)
+        except OverBudget as refusal:
+            self._log_refusal(checked, found_rooms[-1], refusal)
+            raise
         return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen, bool(entry.body["partial"]))
+
+    def _log_refusal(self, name: str, room: Room, refusal: OverBudget) -> None:
+        """Append that a charge was refused, and by which public numbers. The name stays free."""
+        body = {"profile": profile_object(room.profile), **room.tell(), "decided_by": room.decider, "reason": str(refusal)}
+        self.journal.append(REFUSED, name, lambda _, __: {**body, "time": self.tell_time()})
 
     def require_unused(self, name: str) -> None:
         """Refuse a name that was charged before. Raises :class:`ReleaseUsed`."""

@@ -309,17 +309,17 @@ def _connect(place: ServerPlace) -> ServerDatabase:
 def _name_error(error: Exception, name: str) -> UnwritableOutput | LedgerRejected:
     match error:
         case errors.DiskFull() | errors.IoError():
-            return UnwritableOutput(f"the ledger {name} could not be written (the disk is full or failed); nothing was charged: make room")
+            return UnwritableOutput(f"the ledger {name} could not be written (the disk is full or failed); nothing was written: make room")
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
-            return UnwritableOutput(f"the ledger {name} cannot be written (no right to write there); nothing was charged: check the user")
+            return UnwritableOutput(f"the ledger {name} cannot be written (no right to write there); nothing was written: check the user")
         case errors.LockNotAvailable() | errors.QueryCanceled():
             return UnwritableOutput(
-                f"the ledger {name} is in use by another process for {WAIT_SECONDS} seconds; nothing was charged: try again"
+                f"the ledger {name} is in use by another process for {WAIT_SECONDS} seconds; nothing was written: try again"
             )
         case errors.SerializationFailure() | errors.UniqueViolation() | errors.DeadlockDetected() | errors.DuplicateSchema():
-            return UnwritableOutput(f"the ledger {name} was written by another process at the same time; nothing was charged: try again")
+            return UnwritableOutput(f"the ledger {name} was written by another process at the same time; nothing was written: try again")
         case errors.DataCorrupted() | errors.IndexCorrupted():
             return LedgerRejected(f"the ledger {name} is damaged; restore it from a backup of its log")
         case psycopg.OperationalError() | psycopg.InterfaceError():
-            return UnwritableOutput(f"the connection to the ledger {name} was lost; nothing was charged: try again")
+            return UnwritableOutput(f"the connection to the ledger {name} was lost; nothing was written: try again")
     return LedgerRejected(f"the tables of the ledger {name} are not those that were made; restore it from a backup of its log")

@@ -8,7 +8,7 @@ from typing import Any
 from accountant.guarantees import to_json
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, Entry
+from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, REFUSED, Entry
 from accountant.ledger.settings import ReleaseMode
 from profiles import exact_text
 from profiles.stored import profile_from_object
@@ -25,7 +25,7 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
     exceed the budget, which no unit does.
     """
     ledger.journal.catch_up()
-    settings, budget = ledger.settings, ledger.budget
+    settings, budget, entries = ledger.settings, ledger.budget, ledger.journal.entries
     spent = ledger.spent
     return {
         "ledger": settings.ledger,
@@ -37,7 +37,7 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
         "budget": {"expression": budget.text, "least": budget.floor.tell(up=False), "most": budget.ceiling.tell(up=False)},
         "at_worst": spent.tell(up=True),
         **({"left": budget.floor.less(spent).tell(up=False)} if settings.mode is ReleaseMode.PUBLIC else {}),
-        "entries": [_tell(ledger, entry) for entry in ledger.journal.entries],
+        "entries": [_tell(ledger, entry, before) for before, entry in zip([entries[0], *entries], entries, strict=False)],
         "cap": None if settings.cap is None else settings.cap.tell(up=True),
         "guarantee": None if ledger.is_raised else to_json(ledger.guarantee()),
         "ex_post": ledger.report_ex_post(delta).to_json() if ledger.is_raised else None,
@@ -52,8 +52,10 @@ def tell_room(ledger: Ledger) -> str:
     return f"{spent.say(up=True)}{each} charged at worst, {left} left for certain of the smallest budget, {whole}"
 
 
-def _tell(ledger: Ledger, entry: Entry) -> dict[str, Any]:
+def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
     told: dict[str, Any] = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "hash": entry.hash.hex()}
+    if entry.body["time"] < before.body["time"]:
+        told["clock_went_back"] = True
     if entry.kind == CHARGE:
         told |= {
             "name": entry.name,
@@ -62,6 +64,8 @@ def _tell(ledger: Ledger, entry: Entry) -> dict[str, Any]:
             "units_may_be_missing": bool(entry.body.get("partial", False)),
             "published": ledger.journal.find(OUTPUT, entry.name) is not None,
         }
+    elif entry.kind == REFUSED:
+        told |= {"name": entry.name, "at_worst": entry.body["cost"], "decided_by": entry.body["decided_by"]}
     elif entry.kind == OUTPUT:
         told |= {"name": entry.name, "sha256": entry.body["sha256"]}
     elif entry.kind == BUDGET:

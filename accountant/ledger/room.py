@@ -52,6 +52,13 @@ class Room:
         return self.mode is ReleaseMode.INDIVIDUAL and not self.fits
 
     @property
+    def decider(self) -> str:
+        """Which public numbers decide whether it is refused."""
+        if self.mode is ReleaseMode.INDIVIDUAL and self.records is None:
+            return "any number of records of one unit, without --partial"
+        return "the smallest budget" + ("" if self.mode is ReleaseMode.PUBLIC else ", without --partial")
+
+    @property
     def times(self) -> int | None:
         """How often a release of this cost still fits for everybody; None for any number."""
         if self.records is None:

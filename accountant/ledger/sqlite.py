@@ -164,12 +164,12 @@ class FileDatabase:
     def _name_error(self, error: Exception) -> UnwritableOutput | LedgerRejected | UnreadableFile:
         text, name = str(error), self.name
         if "full" in text or "disk I/O" in text:
-            return UnwritableOutput(f"the ledger {name} could not be written (the disk is full or failed); nothing was charged: make room")
+            return UnwritableOutput(f"the ledger {name} could not be written (the disk is full or failed); nothing was written: make room")
         if "readonly" in text or "unable to open" in text:
-            return UnwritableOutput(f"the ledger {name} or its folder cannot be written (no right to write there); nothing was charged")
+            return UnwritableOutput(f"the ledger {name} or its folder cannot be written (no right to write there); nothing was written")
         if "locked" in text or "busy" in text:
             return UnwritableOutput(
-                f"the ledger {name} is in use by another process for {WAIT_SECONDS} seconds; nothing was charged: try again"
+                f"the ledger {name} is in use by another process for {WAIT_SECONDS} seconds; nothing was written: try again"
             )
         if "closed" in text:
             return UnreadableFile(f"the ledger {name} was closed; open it again")
@@ -204,14 +204,27 @@ class FileDatabase:
         """All that is written inside is durable at the end, or nothing is; no other process writes meanwhile."""
         self.execute("BEGIN IMMEDIATE")
         try:
-            self._require_files("nothing was charged: open it again")
+            self._require_files("nothing was written: open it again")
             yield
-            self.execute("COMMIT")
+            self._commit()
             self._require_files("whether the charge is durable is not known, and nothing was run: open it again, and see its log")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             raise
+
+    def _commit(self) -> None:
+        """End a transaction. Where the disk fails just then, the write-ahead log may have it or not: that is not known, and is said."""
+        with self._reporting():
+            try:
+                self._connection.execute("COMMIT")
+            except sqlite3.OperationalError as error:
+                if "disk I/O" not in str(error):
+                    raise
+                raise UnwritableOutput(
+                    f"the disk of the ledger {self.name} failed while an entry was made durable, and whether it is durable is not known; "
+                    "nothing was run: open it again, and see its log with pdp ledger report"
+                ) from None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:

@@ -48,11 +48,12 @@ Why the verdict is the same on every interpreter: [below](#one-verdict-on-every-
 ## The kernel as one file
 
 `pdp check --export checker.pyz` writes the kernel as one file of {size:,} bytes, which any Python from 3.11 on runs:
-`python -I -O checker.pyz FILE`. It holds the modules below as they are, and three that nobody has to
+`python -I -O checker.pyz FILE`. It holds the modules below as they are, and five that nobody has to
 believe and that are not counted here. `untrusted/proofs` reads proofs and hands theorems to the rules, each of which looks whether they are
 theorems of just its premises, and whether its parameters are of their types: it can lose a proof, and make none. `untrusted/upgrade` finds
 for a certificate of version 1 the `choices` with which the kernel then checks it ([certificates.md](certificates.md#1-file)), and repeats
-what stands beside the claims. `untrusted/formats` says which other files a rejected text may be.
+what stands beside the claims. `untrusted/steering` says where `boxes` cuts a piece, and the rule looks whether that is inside of it.
+`untrusted/showing` and `untrusted/formats` say what a rejected text is, or lacks.
 The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
 
 `{digest}`.

@@ -13,8 +13,9 @@ from proofs_check.coq.goals import ProvedGoal
 from proofs_check.coq.scripts import propose_scripts, write_lemma
 from proofs_check.coq.session import CoqSession, read_tactics
 from proofs_check.coq.writing import NotWritable, write_goal
-from proofs_check.kernel.core.terms import Rejected, forget, substitute, text
+from proofs_check.kernel.core.terms import Rejected, forget, substitute
 from proofs_check.kernel.core.theorems import Goal, Range
+from proofs_check.kernel.untrusted.showing import show
 
 #: Seconds that one goal may take.
 SECONDS = 10
@@ -101,7 +102,7 @@ def describe_goal(goal: Goal) -> str:
         for v, r in sorted(goal.box.items())
         if v in goal.term.free
     ]
-    return f"{text(goal.term)} {'>' if goal.strict else '>='} 0{' for ' if ranges else ''}{', '.join(ranges)}"
+    return f"{show(goal.term)} {'>' if goal.strict else '>='} 0{' for ' if ranges else ''}{', '.join(ranges)}"
 
 
 def write_file(proved: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tokenize
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,10 +17,11 @@ import proofs_check.kernel
 from proofs_check.kernel import Report, check
 from proofs_check.kernel.core import terms
 from proofs_check.kernel.core.rules import Case
-from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Theorem, settle
+from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Range, Theorem, settle
 from proofs_check.kernel.procedures.rules import RULES
 from proofs_check.kernel.theories.profiles.claims import CLAIMS, Claim, beside, by_statistic, in_cases, restated
 from proofs_check.kernel.untrusted.proofs import Session
+from proofs_check.kernel.untrusted.showing import show
 from proofs_check.kernel.untrusted.upgrade import UPGRADED
 from tests.mutants.corpus import texts
 
@@ -455,6 +457,22 @@ def test_a_way_is_taken_of_the_choice_that_is_asked_for():
             settle(asked(), Forger())
 
 
+OUTSIDE = [("z", Decimal(at), None) for at in ("0", "4", "-1", "5", "NaN", "Infinity")]
+
+
+@pytest.mark.parametrize("answer", [None, ("z", None, None), ("y", Decimal(1), None), *OUTSIDE])
+def test_a_piece_is_cut_inside_of_it(answer):
+    class Forger(Session):
+        def advise(self, question):
+            return answer
+
+    z = terms.var("z")
+    goal = Goal(z * z - z + terms.num(1), {"z": Range(Fraction(0), Fraction(4))})
+    assert RULES["boxes"](goal, Session(), budget=100).statement == goal
+    with pytest.raises((terms.Rejected, TypeError, KeyError, ArithmeticError)):
+        RULES["boxes"](goal, Forger(), budget=100)
+
+
 def asked():
     """The premises of what needs one of one way."""
 
@@ -491,7 +509,7 @@ def test_every_accepted_claim_rests_on_goals_that_are_listed_and_each_of_them_is
 
 def said(goal):
     """A goal, whenever its term was made."""
-    return terms.text(goal.term), tuple(goal.box.items()), goal.strict
+    return show(goal.term), tuple(goal.box.items()), goal.strict
 
 
 def below(theorem):

@@ -193,7 +193,7 @@ def test_nothing_is_run_before_it_is_charged(monkeypatch, tmp_path):
 
 def test_public_reports_of_neighbors_are_equal(monkeypatch, tmp_path):
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
-    monkeypatch.setattr(ledgers, "tell_time", lambda before=None: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(ledgers, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
     seen = []
 

@@ -54,7 +54,7 @@ def charge(pdp, name, release, *more):
 
 def test_reports_for_everybody_are_the_same_for_all_data_sets(pdp, folder, monkeypatch):
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
-    monkeypatch.setattr(ledgers, "tell_time", lambda before=None: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(ledgers, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
     assert settings.make_token is not ledgers.make_token
     shown = {}

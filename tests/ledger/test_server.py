@@ -151,7 +151,7 @@ def test_a_user_without_rights_is_refused(server, ledger, where):
 def test_a_connection_that_ends_charges_nothing_and_a_crash_of_the_server_loses_nothing(server, ledger, where, tmp_path):
     lost = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pdp ledger' AND pid <> pg_backend_pid()"
     ask(server, lost)
-    with pytest.raises(UnwritableOutput, match="was lost; nothing was charged"):
+    with pytest.raises(UnwritableOutput, match="was lost; nothing was written"):
         ledger.charge("three", SUM, PEOPLE)
     with Ledger.open(where("l")) as again:
         assert len(again.journal.entries) == 4

@@ -89,6 +89,15 @@ def _report(options: _Report) -> int:
     return 0
 
 
+def _name(item: dict[str, Any]) -> str:
+    decided = f" (decided by {item['decided_by']})" if "decided_by" in item else ""
+    return str(item.get("name", item.get("budget", ""))) + decided
+
+
+def _clock(item: dict[str, Any]) -> str:
+    return " (the clock went back)" if "clock_went_back" in item else ""
+
+
 def _print_report(told: dict[str, Any]) -> None:
     from accountant.cli.output import print_table
     from accountant.ledger.amounts import say_amounts
@@ -113,9 +122,9 @@ def _print_report(told: dict[str, Any]) -> None:
         (
             str(item["sequence"]),
             item["kind"],
-            item.get("name", item.get("budget", "")),
+            _name(item),
             say_amounts(item.get("at_worst", "")).removesuffix(" nats"),
-            item["time"],
+            item["time"] + _clock(item),
         )
         for item in told["entries"]
     ]

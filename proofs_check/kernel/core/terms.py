@@ -245,14 +245,3 @@ def differentiate(term: Term, v: str) -> Term:
         require(v not in node.free or node.op in _SLOPES, f"{node.op} of {v} has no derivative here")
         slope[node] = _SLOPES[node.op](node, slope) if v in node.free else num(0)
     return slope[term]
-
-
-def text(term: Term) -> str:
-    """Return the term for people, cut when long."""
-    shown: dict[Term, str] = {}
-    for node in postorder(term):
-        sign = {"add": " + ", "mul": "*", "pow": "**"}.get(node.op)
-        leaf = "..." if node.op == "num" and bits(node.value) > 2000 else str(node.op if node.value is None else node.value)
-        word = f"{'' if sign else node.op}({(sign or ', ').join(shown[a] for a in node.args)})" if node.args else leaf
-        shown[node] = word if len(word) <= 400 else word[:390] + " ..."
-    return shown[term]

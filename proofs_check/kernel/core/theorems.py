@@ -98,7 +98,11 @@ class Taken:
     value: object
 
 
-Premises = Generator[Premise | Choice, Any, T]  # what is needed for a value of type T
+class Question:
+    """What a rule asks for, and does not believe."""
+
+
+Premises = Generator[Premise | Choice | Question, Any, T]  # what is needed for a value of type T
 _SEAL = object()
 
 
@@ -131,6 +135,9 @@ class Prover(Protocol):
     def choose(self, ways: Sequence[Callable[[], Theorem]], step: str) -> Theorem:
         """Go one of several ways at a step, and return what it returns."""
 
+    def advise(self, question: Question) -> object:
+        """Answer a question."""
+
 
 @contextmanager
 def within(path: list[str], step: str) -> Iterator[None]:
@@ -149,6 +156,9 @@ def settle(premises: Premises[T], prover: Prover) -> tuple[T, tuple[Theorem, ...
             needed = premises.send(answer)
         except StopIteration as end:
             return end.value, tuple(parts)
+        if isinstance(needed, Question):
+            answer = prover.advise(needed)
+            continue
         if isinstance(needed, Choice):
             theorem = prover.choose([partial(_take, needed, place, prover) for place in range(len(needed.ways))], needed.step)
         else:

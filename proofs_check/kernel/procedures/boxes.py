@@ -1,18 +1,17 @@
-"""Boxes: interval evaluation of terms over boxes; and bisection, the rule ``boxes``."""
+"""Boxes: interval evaluation of terms over boxes, and over pieces that cover them, for the rule ``boxes``."""
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
+from typing import Any
 
 from ..core import intervals as iv
 from ..core.intervals import Interval
 from ..core.terms import Meter, Rejected, Term, postorder, require
-from ..core.theorems import Box
+from ..core.theorems import Box, Goal, Premises, Question
 
-_FARTHEST = 1300
-
-
+FARTHEST = 1300
 Piece = Mapping[str, Interval]
 
 
@@ -70,71 +69,48 @@ def enclose(term: Term, box: Box, meter: Meter, p: int = 64) -> Interval:
     return Program([term], p, meter).run({v: box[v].hull(p) for v in term.free})[0]
 
 
-def _cut(x: Interval, p: int, *, from_zero: bool) -> Decimal:
-    # a point strictly inside x: 1 or geometrically growing if x is unbounded, shrinking if x starts at an open zero
-    lo, hi = x
-    if hi == iv.INF and lo < 1:
-        return iv.ONE
-    if hi == iv.INF or (lo == 0 and from_zero):
-        k = lo.adjusted() if hi == iv.INF else -hi.adjusted()
-        require(k <= _FARTHEST, "unbounded pieces, or pieces at an open zero, cannot be decided")
-        k = max(k, 1) * 2 if k > 2 else k + 1
-        return Decimal((0, (1,), k if hi == iv.INF else -k))
-    far = lo > 0 and hi.adjusted() - lo.adjusted() > 1
-    middle = Decimal((0, (1,), (hi.adjusted() + lo.adjusted() + 1) // 2)) if far else iv.middle(x, p)
-    require(lo < middle < hi, "a piece cannot be bisected any further at this precision")
-    return middle
+def enclose_by_slopes(forms: Program, box: Box, piece: Piece, slopes: Piece) -> Interval:
+    """Enclose a term on a piece of a box by f(c) + sum of slope * (x - c), the mean value theorem in one coordinate after the other."""
+    p, centre = forms.p, {v: iv.middle(x, forms.p) if x[1] != iv.INF else iv.INF for v, x in piece.items()}
+    forms.meter.spend(10 * len(piece))
+    for v, c in centre.items():  # which must be a point of the box
+        if abs(c.adjusted()) > 2 * FARTHEST or c == iv.INF or not box[v].contains(Fraction(c)):
+            return iv.WHOLE
+    total = reduce(iv.meet, forms.run({v: (c, c) for v, c in centre.items()}))
+    for v, c in centre.items():
+        total = iv.add(total, iv.mul(slopes[v], iv.add(piece[v], iv.negate((c, c)), p), p), p)
+    return total
 
 
-class Search:
-    """Bisection for one term, given in one or more equal forms, over one box."""
+@dataclass(frozen=True, slots=True)
+class Undecided(Question):
+    """A piece on which an enclosure does not show a goal: at which place of which variable is it cut? With a note for both parts."""
 
-    # The slopes are the term's partial derivatives: they steer the bisection and, for the centred form only, enter the enclosures, for
-    # which the term has to be differentiable on the whole box.
-    def __init__(self, forms: list[Term], slopes: Mapping[str, Term], box: Box, p: int, meter: Meter) -> None:
-        self.p, self.box, names = p, box, sorted(frozenset().union(*(f.free for f in forms)))
-        self.start = {v: box[v].hull(p) for v in names}
-        self.forms = Program(forms, p, meter)
-        self.slopes = Program([slopes[v] for v in names], p, meter) if slopes.keys() >= set(names) else None
+    goal: Goal
+    precision: int
+    piece: Piece
+    value: Interval
+    slopes: Piece  # if they are known
+    note: Any = None
 
-    def _centred(self, piece: Piece, slopes: Piece) -> Interval:
-        # f(c) + sum of slope * (x - c), by the mean value theorem in one coordinate after the other; c must be a point of the box
-        self.forms.meter.spend(10 * len(piece))
-        centre = {v: iv.middle(x, self.p) if x[1] != iv.INF else iv.INF for v, x in piece.items()}
-        for v, c in centre.items():
-            if abs(c.adjusted()) > 2 * _FARTHEST or c == iv.INF or not self.box[v].contains(Fraction(c)):
-                return iv.WHOLE
-        total = reduce(iv.meet, self.forms.run({v: (c, c) for v, c in centre.items()}))
-        for v, c in centre.items():
-            total = iv.add(total, iv.mul(slopes[v], iv.add(piece[v], iv.negate((c, c)), self.p), self.p), self.p)
-        return total
 
-    def _halves(self, piece: Piece, depth: Mapping[str, int], slopes: Piece) -> list[tuple[Piece, Mapping[str, int]]]:
-        # cut at the coordinate with the largest slope times width; the least bisected one among equals
-        self.forms.meter.spend(5 * len(piece))
-        effects: dict[str, tuple[Decimal, int]] = {}
-        for v, x in piece.items():
-            width = iv.add(x, iv.negate((x[0], x[0])), self.p)
-            if x[0] < x[1]:
-                effects[v] = iv.mul(iv.absolute(slopes.get(v, iv.UNIT)), width, self.p)[1], -depth[v]
-        require(effects, "the enclosure of a single point does not decide")
-        v = max(effects, key=lambda v: effects[v])
-        at = _cut(piece[v], self.p, from_zero=self.box[v].open)
-        return [({**piece, v: half}, {**depth, v: depth[v] + 1}) for half in ((at, piece[v][1]), (piece[v][0], at))]
+def cover(goal: Goal, forms: Program, gradient: Program | None, budget: int) -> Premises[None]:
+    """Pieces cover the box of a goal, at most so many, and on each an enclosure shows it, of equal forms of its term; or by slopes."""
 
-    def prove(self, *, strict: bool, budget: int, centred: bool) -> None:
-        """Show that the term is >= 0 (> 0 if strict) on the whole box; reject if at most budget pieces do not show it."""
-        stack: list[tuple[Piece, Mapping[str, int]]] = [(self.start, dict.fromkeys(self.start, 0))]
-        for _ in range(budget):
-            piece, depth = stack.pop()
-            low, high = reduce(iv.meet, self.forms.run(piece))
-            slopes: Piece = {}
-            if not (low > 0 or (low == 0 and not strict)) and self.slopes and (centred or len(piece) > 1):
-                slopes = dict(zip(piece, self.slopes.run(piece), strict=True))
-                low, high = iv.meet((low, high), self._centred(piece, slopes)) if centred else (low, high)
-            if not (low > 0 or (low == 0 and not strict)):
-                require(high > 0 or (high == 0 and not strict), "the goal is false on a whole piece")
-                stack += self._halves(piece, depth, slopes)
-            if not stack:
-                return
-        raise Rejected(f"{budget} boxes are not enough")
+    def holds(value: Interval) -> bool:
+        return value[0] > 0 or (value[0] == 0 and not goal.strict)
+
+    pieces: list[tuple[Piece, object]] = [({v: goal.box[v].hull(forms.p) for v in sorted(goal.term.free)}, None)]
+    for _ in range(budget):
+        piece, note = pieces.pop()
+        value, slopes = reduce(iv.meet, forms.run(piece)), dict[str, Interval]()
+        if gradient and not holds(value):
+            slopes = dict(zip(piece, gradient.run(piece), strict=True))
+            value = iv.meet(value, enclose_by_slopes(forms, goal.box, piece, slopes))
+        if not holds(value):
+            v, at, note = yield Undecided(goal, forms.p, piece, value, slopes, note)
+            require(piece[v][0] < at < piece[v][1], "a piece is cut outside of it")
+            pieces += [({**piece, v: half}, note) for half in ((at, piece[v][1]), (piece[v][0], at))]
+        if not pieces:
+            return
+    raise Rejected(f"{budget} boxes are not enough")

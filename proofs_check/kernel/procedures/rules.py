@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Literal
 
 from ..core.rules import CORE, make_smooth
-from ..core.terms import ROUGH, Rejected, Term, differentiate, make, meter, num, postorder, require, substitute
+from ..core.terms import Rejected, Term, differentiate, make, meter, num, postorder, require, substitute
 from ..core.theorems import Box, Goal, Identity, Premises, Range, Theorem, rule
-from .boxes import Search
+from .boxes import Program, cover
 from .normal import Normaliser
 
 
@@ -61,9 +61,9 @@ def boxes(goal: Goal, *, budget: int, form: Literal["centred", "natural"] = "nat
     centred, term = form == "centred", _fix(goal)
     for v in sorted(term.free) if centred else ():
         term = yield from make_smooth(term, v, goal.box)
-    steered = centred or (len(term.free) > 1 and not any(node.op in ROUGH and node.free for node in postorder(term)))
-    slopes = {v: differentiate(term, v) for v in sorted(term.free)} if steered else {}
-    Search(_forms(term, goal), slopes, goal.box, precision, meter()).prove(strict=goal.strict, budget=budget, centred=centred)
+    slopes = [differentiate(term, v) for v in sorted(term.free)] if centred else []
+    gradient = Program(slopes, precision, meter()) if slopes else None
+    yield from cover(replace(goal, term=term), Program(_forms(term, goal), precision, meter()), gradient, budget)
 
 
 def _forms(term: Term, goal: Goal) -> list[Term]:

@@ -15,6 +15,7 @@ from ..procedures.rules import RULES
 from ..reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
 from ..theories.profiles.claims import CLAIMS, Claim, beside, by_statistic, in_cases, restated
 from ..theories.profiles.statements import OfCount, Point
+from .steering import find_cut
 
 _MOST_STEPS, _MOST_NESTED, _MOST = 60, 20, 10**6
 TREES = {"m": Proof({"rule": "manifest"}), "z": Proof({"rule": "zero"}), "b": Proof({"rule": "boxes", "budget": 2000})}
@@ -98,6 +99,10 @@ class Session:
         with self.at(step):
             require(0 <= (place := ord(next(self.choices, " ")) - ord(FIRST_WAY) if len(ways) > 1 else 0) < len(ways), UNSAID)
             return ways[place]()
+
+    def advise(self, question: Any) -> object:
+        """Say where a piece of a box is cut."""
+        return find_cut(question, self.meter)
 
     def discharge(self, goal: Any, name: str | None = None) -> Theorem:
         """Return a theorem of a side condition, by the tree of this name, or the one that the certificate chooses."""

@@ -12,11 +12,12 @@ from functools import partial
 from typing import NamedTuple
 
 from .. import checker
-from ..core.terms import Rejected, require, text
+from ..core.terms import Rejected, require
 from ..core.theorems import Goal, Theorem
 from ..reading import read_fields, read_list
 from ..theories.profiles.claims import Claim
 from .proofs import FIRST_WAY, OWN, TREES, Session
+from .showing import show
 
 #: What is said of a certificate of version 1 that is accepted.
 UPGRADED = "upgraded from version 1 by a step that is not trusted, then checked"
@@ -66,7 +67,7 @@ class Searcher(Session):
         except Rejected as problem:
             failure = "".join([*self.path[mark:], ": ", str(problem)])
             del self.path[mark:]
-            raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{failure}") from problem
+            raise Rejected(f"{show(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{failure}") from problem
 
     def _first(self, ways: Sequence[tuple[str, Callable[[], Theorem]]]) -> Theorem:
         # what the first way that is one returns; where there is none, what is wrong with the last one
