@@ -18,6 +18,7 @@ _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
 _MOST_PLACES = 320  # of a number that stands for a mass
 _MOST_LOSS = 8 * 10**8  # whose exponential is a number (section 11)
+_LOGARITHM = 110_000  # nanoseconds that a largest loss on a sample takes
 Made = Callable[[Meter], curves.Base]  # the meter pays for tables
 End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if there is such a number; the mass at infinity
 
@@ -230,6 +231,7 @@ class Bound:
 
     def end(self) -> End:
         """Return the largest loss, and what is lost wholly."""
+        meter().work(_LOGARITHM * len(self.events))
         return find_end(self.events, remove=self.remove, up=self.up)
 
     def ends(self) -> bool:
