@@ -119,6 +119,10 @@ def load_document(name: str) -> Document[Any]:
             from accountant.ledger.documents import LEDGER
 
             return LEDGER[name]
+        case "pdp-ledger-public":
+            from accountant.ledger.public import PUBLIC
+
+            return PUBLIC
         case _:
             from proofs_check.documents.plain import PLAIN
 

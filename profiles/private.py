@@ -1,4 +1,4 @@
-"""What came from data in what people read: the one place of the policy (docs/private-output.md).
+"""What came from data in what people read: the one place of the policy (docs/command-line.md).
 
 Rule: rows, values, sizes, sums and extremes of a data set (a file, or an array of the user's) are shown only where they are marked as
 private: under ``"private"`` in JSON, under :data:`EYES_ONLY` in text; never in a file that is meant for others. A refusal names the row and

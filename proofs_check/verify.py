@@ -59,7 +59,7 @@ CONDITIONS: dict[str, Condition] = {
     for module, name in (
         (assumption_8, "Assumption 8"),
         (assumption_9, "Assumption 9"),
-        (assumption_9_nonzero, "what Theorem 10 needs of Assumption 9 (docs/conditions.md)"),
+        (assumption_9_nonzero, "what Theorem 10 needs of Assumption 9 (docs/epsilon-bounds.md)"),
         (assumption_11, "Assumption 11"),
         (proposition_16, "Proposition 16"),
         (proposition_17, "Proposition 17"),

@@ -150,7 +150,7 @@ def calibrate(
     the sum is computed, and the size for ``privacy-constrained``, whose noise then is a function of the data.
 
     The error is that of one noisy weighted sum in ``dimension`` coordinates whose noise has a density ∝ exp(−‖ζ‖/s), s the first parameter
-    and the norm ``noise_norm`` (l1: Laplace noise); E‖Ŝ − S‖₂² = Σ (1/q − 1)‖x‖₂² + E‖ζ‖₂². Source: docs/calibrating.md.
+    and the norm ``noise_norm`` (l1: Laplace noise); E‖Ŝ − S‖₂² = Σ (1/q − 1)‖x‖₂² + E‖ζ‖₂². Source: docs/howto-epsilon.md.
 
     Raises :class:`InvalidTarget`, :class:`InvalidArgument` (no parameter, or one that more of which costs more), :class:`InvalidSampling`
     (a rule that is not possible, such as m > n), :class:`NotPrivate`, :class:`InvalidData`, and what loading raises.

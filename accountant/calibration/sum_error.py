@@ -1,4 +1,4 @@
-"""The expected error of a weighted sum: what sampling adds to what the noise adds (docs/calibrating.md)."""
+"""The expected error of a weighted sum: what sampling adds to what the noise adds (docs/howto-epsilon.md)."""
 
 from __future__ import annotations
 

@@ -63,6 +63,9 @@ class Options:
             "--out", metavar="FILE.v", help="with --with or --verified: write the confirmed goals and their proofs as a file of Coq"
         ),
     ] = None
+    since: Annotated[
+        Path | None, typer.Option("--since", metavar="EARLIER", help="the log of a ledger: an earlier one, from which it has to go on")
+    ] = None
     json: JsonOption = False
 
 
@@ -96,6 +99,29 @@ def _ended_at_once() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _compare_logs(found: CheckedDocument, text: str, earlier: Path) -> CheckedDocument:
+    """Return what the check of a public log found, and whether it goes on from an earlier one. Raises :class:`InvalidArgument`."""
+    from dataclasses import replace
+
+    from accountant.checking import read_file
+    from accountant.ledger.public import read_public
+    from profiles.errors import LedgerRejected
+    from proofs_check.kernel import Report
+
+    if found.document.name != "pdp-ledger-public":
+        raise InvalidArgument(f"--since is for the log of a ledger, but {found.document.meaning} was found; leave it out")
+    if not found.outcome.report.accepted:
+        return found
+    before = read_public(read_file(earlier))
+    try:
+        read_public(text).require_growth(before)
+    except LedgerRejected as error:
+        return replace(found, outcome=replace(found.outcome, report=Report(accepted=False, step="since", reason=str(error))))
+    about = {**(found.outcome.about or {}), "since": {"entries": len(before.entries), "head": before.head}}
+    lines = (*found.outcome.lines, f"it goes on from {earlier}: its {len(before.entries)} entries are the first of this one")
+    return replace(found, outcome=replace(found.outcome, about=about, lines=lines))
+
+
 def run(options: Options) -> int:
     from accountant.checking import check_document, read_file
     from accountant.files import check_not_input
@@ -119,6 +145,8 @@ def run(options: Options) -> int:
     text = read_file(options.file)
     with show_progress("checking"), _ended_at_once():
         found = check_document(text, options.file)
+    if options.since is not None:
+        found = _compare_logs(found, text, options.since)
     report, opinion = found.outcome.report, None
     if asks and report.accepted:
         from accountant.cli.second_opinion import ask_coq

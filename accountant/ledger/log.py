@@ -15,7 +15,9 @@ from profiles.strict_json import one_line, read_json
 
 #: Kinds of entries. What comes after the end is outputs of what was charged before it. Refusals are of charges, by public numbers.
 OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED = "open", "charge", "output", "budget", "end", "refused"
-KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED)
+#: A root of all accounts, and a key to sign with that took the place of another one.
+ROOT, ROTATED = "root", "rotated"
+KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED, ROOT, ROTATED)
 #: Those that change accounts.
 CHANGING = (OPEN, CHARGE, BUDGET)
 START = bytes(32)
@@ -49,7 +51,7 @@ def make_entry(
     """Return the entry after ``before``; the first one goes on from the hash ``previous`` of another ledger, if it does."""
     sequence = 0 if before is None else before.sequence + 1
     last, seal = (previous, START) if before is None else (before.hash, before.seal)
-    hashed = _hash(last, sequence, kind, name, body_text(body))
+    hashed = hash_entry(last, sequence, kind, name, body_text(body))
     return Entry(sequence, kind, name, body, hashed, digest, hasher.seal(b"entry", seal, hashed, digest))
 
 
@@ -126,7 +128,8 @@ class Digest:
         return hashlib.sha256(b"".join(part.digest() for part in self._parts.values())).digest()
 
 
-def _hash(last: bytes, sequence: int, kind: str, name: str, body: str) -> bytes:
+def hash_entry(last: bytes, sequence: int, kind: str, name: str, body: str) -> bytes:
+    """Return the hash of an entry and of all before it, whose hash is ``last``: SHA-256 of the parts, each after its length."""
     return hashlib.sha256(_frame(last, sequence.to_bytes(8, "little"), kind.encode(), name.encode(), body.encode())).digest()
 
 

@@ -1,11 +1,11 @@
-"""docs/documents.md, made from the registry of documents: ``python docs/_site/documents.py > docs/documents.md``."""
+"""The part of docs/interoperability.md with all formats, made from their registry: ``python docs/_site/documents.py`` prints it."""
 
 from __future__ import annotations
 
 from accountant.checking import load_document
 from proofs_check.kernel.untrusted.formats import FORMATS
 
-_INTRO = """# The files of pdp
+_INTRO = """## All formats
 
 Every file that a command or function writes has a format, and every format an entry in one registry.
 `pdp check FILE` (in Python `accountant.check`) says of each what it is, what was checked, and what is not checked:
@@ -27,13 +27,13 @@ A file *states its protection* (whom it protects, and against what change) and i
 """
 _OUTRO = """
 Names with `pdp-` stand in the file, as `format` or in its first line. Formats in detail: [certificates](certificates.md), [guarantees
-and profiles](interoperability.md#the-formats), [samples](poisson-sampler.md#4-the-certificate),
+and profiles](#the-formats), [samples](poisson-sampler.md#4-the-certificate),
 [compositions](account.md), [ledgers](ledger.md).
 """
 
 
-def page_text() -> str:
-    """Return the page."""
+def list_formats() -> str:
+    """Return the part of the page, from its heading on."""
     lines = []
     for name in FORMATS:
         item = load_document(name)
@@ -46,4 +46,4 @@ def page_text() -> str:
 
 
 if __name__ == "__main__":
-    print(page_text(), end="")  # noqa: T201
+    print(list_formats(), end="")  # noqa: T201

@@ -1,7 +1,7 @@
 """What Theorem 10 needs of Assumption 9: at each record ε vanishes for all w ≥ 1, or ε(w, x) > log(1 + w(e^ε* − 1)) from some w on.
 
 Where ε vanishes for all weights, the record costs nothing: every weight is feasible, the largest one is infinite, q = 0, and the record is
-never selected (docs/conditions.md has the proof). It is proved by the proofs of Assumption 9 where that holds; else by dividing the records
+never selected (proof: docs/epsilon-bounds.md). It is proved by the proofs of Assumption 9 where that holds; else by dividing the records
 at numbers c where ε vanishes into those with z = c, z = c + d and z = c − d with d > 0: on the first ε vanishes, or they are divided once
 more; on the others it grows. It is refuted at a record where ε is positive at some weight and stays below from some weight on.
 """

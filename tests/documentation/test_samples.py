@@ -62,4 +62,4 @@ def test_the_sample_is_not_empty(
 
 
 def test_there_are_examples() -> None:
-    assert {place for place, _, _ in examples()} >= {"help", "command-line.md", "getting-started.md", "howto-check.md", "howto-epsilon.md"}
+    assert {place for place, _, _ in examples()} >= {"help", "command-line.md", "getting-started.md", "report.md", "howto-epsilon.md"}

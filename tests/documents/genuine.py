@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "l.key": ("ledger secret", [_LEDGER]),
     "l.anchor": ("pdp-ledger-anchor", [_LEDGER]),
     "l.log": ("pdp-ledger-log", [_LEDGER, "ledger backup l --log l.log"]),
+    "l.public": ("pdp-ledger-public", [_LEDGER, "ledger export l --public --out l.public"]),
     "folder/pdp-ledger-table": ("pdp-ledger-table", [_TABLED]),
     "state": ("pass state", [_MONITOR]),
     "curve.svg": ("picture", ["account --gaussian 2 --count 3 --delta 1e-5 --plot curve.svg"]),
@@ -68,8 +69,10 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
 CLAIMING = [
     name for name, (kind, _) in COMMANDS.items() if kind.startswith("pdp-") and "ledger" not in kind + name and "profile" not in kind
 ]
+#: Files about a ledger that are checked by hashes and signatures, and have no claim of the kernel.
+SIGNED = ["l.public"]
 #: Files that come back as they are.
-READ = [*CLAIMING, "ledger-guarantee.json", "profile.json", "lloyd.toml", "c.toml", "declared.toml", "report.html"]
+READ = [*CLAIMING, *SIGNED, "ledger-guarantee.json", "profile.json", "lloyd.toml", "c.toml", "declared.toml", "report.html"]
 #: What no command of a test writes: Coq may not be there.
 UNMADE = {"Coq file"}
 

@@ -40,6 +40,7 @@ HOLDS_NONE = {
     **dict.fromkeys(("data", "picture", "checker", "Coq file", "ledger secret"), "no bound of anything"),
     "pdp-ledger-log": "a backup: the ledger that is restored from it is the carrier",
     "pdp-ledger-anchor": "hashes",
+    "pdp-ledger-public": "entries and hashes: whoever wants what they promise together asks the ledger for its guarantee",
     "pdp-ledger-table": "the mark of a folder",
     "pass state": "the state of a run, which goes on to an answer",
 }

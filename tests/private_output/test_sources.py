@@ -13,7 +13,7 @@ from tests.documentation.pages import ROOT
 
 ERRORS = {name for module in (errors, errors_of_audits) for name, kind in vars(module).items() if isinstance(kind, type)}
 
-#: Where messages are about data. The testing kit is not among them: its data are made up (docs/private-output.md).
+#: Where messages are about data. The testing kit is not among them: its data are made up (docs/command-line.md).
 READING = (
     "accountant/data", "accountant/engines", "accountant/samples", "accountant/rules", "accountant/selection", "accountant/applications",
     "accountant/columns",

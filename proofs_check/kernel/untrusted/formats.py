@@ -22,6 +22,7 @@ FORMATS = {
     "ledger": "a ledger",
     "pdp-ledger-anchor": "the anchor of a ledger",
     "pdp-ledger-log": "a backup of a ledger",
+    "pdp-ledger-public": "the log of a ledger for everybody",
     "pdp-ledger-table": "the mark of a ledger's table",
     "ledger secret": "the secret of a ledger",
     "pass state": "the state of a pass over a stream",
@@ -35,6 +36,7 @@ _GENERATOR, _HEAD = 'name="generator" content="pdp-accountant', 20_000
 #: How the first telling line begins, without spaces, of a file whose format stands in no JSON object.
 _BEGINNINGS = {
     "pdp-ledger-anchor": ("pdp-ledger-anchor",),
+    "pdp-ledger-public": ("pdp-ledger-public",),
     "pdp-ledger-table": ("pdp-ledger-table",),
     "composition file": ("[[event]]", "unit=", "neighbors="),
     "profile file": ("notion=", "epsilon=", "mu=", "rdp=", "rho=", "[record]", "[parameters]", "[sampling]"),

@@ -1,0 +1,166 @@
+"""The log of a ledger for everybody: entries as they were hashed, and a signed head, checked without the secret (docs/ledger.md).
+
+What is private stays out: seals, digests of what was done to accounts, outputs and accounts. Whoever keeps one such file sees of a later
+one that nothing of the earlier was changed, left out or put in between.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from accountant.ledger.ledger import Ledger
+from accountant.ledger.log import KINDS, ROTATED, START, Entry, body_text, hash_entry
+from accountant.ledger.settings import tell_time
+from accountant.ledger.signing import is_signed, public_key, sign
+from profiles import UnreadableFile
+from profiles.errors import LedgerRejected
+from profiles.strict_json import read_json
+from proofs_check.documents.entries import Document, Outcome
+from proofs_check.kernel import Report
+
+TITLE = "pdp-ledger-public 1"
+_FIELDS = {"sequence", "kind", "name", "body"}
+
+
+@dataclass(frozen=True, slots=True)
+class PublicEntry:
+    """An entry without what is private in it. ``hash`` covers all entries up to it."""
+
+    sequence: int
+    kind: str
+    name: str
+    body: Mapping[str, Any]
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublicLog:
+    """A log that was checked: hashes follow each other, and ``key`` signed the last of them. Made by :func:`read_public`."""
+
+    ledger: str
+    key: str
+    time: str
+    entries: tuple[PublicEntry, ...]
+
+    @property
+    def head(self) -> str:
+        return self.entries[-1].hash
+
+    def require_growth(self, before: PublicLog) -> None:
+        """Refuse a log that does not go on from an earlier one of the same ledger. Raises :class:`LedgerRejected`."""
+        if self.ledger != before.ledger:
+            raise LedgerRejected("the earlier log is of another ledger; name one of the same")
+        if self.entries[: len(before.entries)] != before.entries:
+            raise LedgerRejected(
+                f"the log has not only grown since the earlier one, whose {len(before.entries)} entries end with {before.head}: history was"
+                " changed, or one of the two is of a copy"
+            )
+        if self.key != before.key and not self._hands_over(before):
+            raise LedgerRejected("the log is signed with another key than the earlier one, which did not hand over to it; ask why")
+
+    def _hands_over(self, before: PublicLog) -> bool:
+        """Tell whether keys were handed on, each signed with the one before, from that of an earlier log to this one's."""
+        key = before.key
+        for entry in self.entries[len(before.entries) :]:
+            fresh, signature = (str(entry.body.get(name)) for name in ("key", "signature"))
+            if entry.kind == ROTATED and is_signed(key, signature, hand_over_text(self.ledger, fresh)):
+                key = fresh
+        return key == self.key
+
+
+def hand_over_text(ledger: str, key: str) -> str:
+    """Return what an old key signs when it hands over to a new one."""
+    return f"{TITLE}\n{ledger} goes on with the key {key}"
+
+
+def write_public(ledger: Ledger) -> str:
+    """Return the log of a ledger for everybody, signed. Raises :class:`profiles.MissingExtra`, and what reading the ledger raises."""
+    ledger.journal.catch_up()
+    entries, hasher = ledger.journal.entries, ledger.journal.hasher
+    lines = [TITLE, json.dumps({"ledger": ledger.settings.ledger, "key": public_key(hasher)})]
+    lines += [json.dumps(_tell(item), sort_keys=True) for item in entries]
+    tail = {"ledger": ledger.settings.ledger, "entries": len(entries), "head": entries[-1].hash.hex(), "time": tell_time()}
+    lines.append(json.dumps(tail, sort_keys=True))
+    lines.append(sign(hasher, _signed_text(lines[-1])))
+    return "\n".join(lines) + "\n"
+
+
+def _tell(entry: Entry) -> dict[str, Any]:
+    return {"sequence": entry.sequence, "kind": entry.kind, "name": entry.name, "body": dict(entry.body)}
+
+
+def read_public(text: str) -> PublicLog:
+    """Return a log after checking it. Raises :class:`LedgerRejected` where hashes or signature are others, :class:`UnreadableFile`."""
+    title, *lines = text.split("\n")
+    if title != TITLE:
+        raise UnreadableFile(f"a log that begins with {TITLE!r} was expected, but another file or version was found; check which it is")
+    if len(lines) < 5 or lines[-1]:
+        raise LedgerRejected("the log is cut off; get it anew")
+    first, *middle, tail, signature, _ = lines
+    head = _read_line(first, {"ledger", "key"})
+    entries = _follow([_read_line(line, _FIELDS) for line in middle])
+    told = _read_line(tail, {"ledger", "entries", "head", "time"})
+    key = str(head["key"])
+    if not is_signed(key, signature, _signed_text(tail)):
+        raise LedgerRejected("the signature is not one of the key that the log names; get it anew, from the office that keeps the ledger")
+    if told["ledger"] != head["ledger"] or told["entries"] != len(entries) or told["head"] != entries[-1].hash:
+        raise LedgerRejected("the entries are not those that were signed: one was changed, left out or added")
+    if entries[0].body.get("ledger") != head["ledger"]:
+        raise LedgerRejected("the first entry is not the opening of the ledger that the log names")
+    return PublicLog(str(head["ledger"]), key, str(told["time"]), entries)
+
+
+def _follow(found: Sequence[Mapping[str, Any]]) -> tuple[PublicEntry, ...]:
+    """Return the entries with their hashes, each of all before it."""
+    entries: list[PublicEntry] = []
+    before = found[0]["body"].get("continues") if isinstance(found[0]["body"], dict) else None
+    last = START if before is None else _to_hash(before)
+    for place, item in enumerate(found):
+        sequence, kind, name, body = (item[key] for key in ("sequence", "kind", "name", "body"))
+        if type(sequence) is not int or sequence != place or kind not in KINDS or not isinstance(name, str) or not isinstance(body, dict):
+            raise LedgerRejected(f"entry {place} of the log was expected, but something else was found: one was changed or left out")
+        last = hash_entry(last, sequence, kind, name, body_text(body))
+        entries.append(PublicEntry(sequence, kind, name, body, last.hex()))
+    return tuple(entries)
+
+
+def _to_hash(value: object) -> bytes:
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9a-f]{64}", value):
+        raise LedgerRejected("the hash of the ledger before was expected in the first entry, but something else was found")
+    return bytes.fromhex(value)
+
+
+def _read_line(line: str, keys: set[str]) -> dict[str, Any]:
+    try:
+        found = read_json(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.keys() != keys:
+        raise LedgerRejected(f"a line with {', '.join(sorted(keys))} was expected in the log, but another one was found; get it anew")
+    return found
+
+
+def _signed_text(tail: str) -> str:
+    return f"{TITLE}\n{tail}"
+
+
+def _judge(found: PublicLog) -> Outcome:
+    about = {"ledger": found.ledger, "entries": len(found.entries), "head": found.head, "key": found.key, "time": found.time}
+    lines = (
+        f"ledger {found.ledger}: {len(found.entries)} entries, up to {found.head}, signed at {found.time}",
+        f"signed with the key {found.key}; compare it with the one that the office publishes",
+    )
+    return Outcome(Report(accepted=True), about, lines)
+
+
+PUBLIC = Document(
+    "pdp-ledger-public",
+    "hashes of all entries and the signature of the last one; with --since, that it only grew; not that the accounts behind it are right",
+    read=read_public,
+    check=_judge,
+    largest=40_000_000,
+)
