@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from accountant.ledger.accounts import Asked, Cost, Count, Spent
-from accountant.ledger.log import Change, Digest, Entry, Segment
+from accountant.ledger.log import CHANGING, Change, Digest, Entry, Segment
 from accountant.ledger.matching import Matched, Pending, fill, join, shrink, spell
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
 from accountant.ledger.prefetch import compute_ahead, keep_memory, read_ahead
@@ -319,6 +319,31 @@ class Book:
                 )
         for chunk, part in enumerate(iter_chunks(size)):
             yield chunk, spent[part], budgets[part]
+
+    def list_state(self, entries: Sequence[Entry]) -> Iterator[tuple[bytes, Integers, Integers]]:
+        """Yield the accounts as they follow from the first ``entries`` of the log, chunk by chunk."""
+        hashes = b"".join(segment.hashes for entry in entries for segment in self._store.iter_segments(self._hasher, entry.sequence))
+        for chunk, spent, budgets in self.fold(entries):
+            first = chunk * CHUNK
+            known = min(max(len(hashes) // WIDTH - first, 0), spent.size)
+            yield hashes[first * WIDTH : (first + known) * WIDTH], spent[:known], budgets[:known]
+
+    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, int, int | None]]:
+        """Yield what each of ``entries`` did to one account; of those that did nothing to it nothing."""
+        number = int(self._lookup().find(hashed)[0])
+        if number < 0:
+            return
+        for entry in entries:
+            cost, budget, known = 0, None, False
+            changes = list(self._store.iter_changes(entry.sequence, number // CHUNK)) if entry.kind in CHANGING else []
+            for change in changes:
+                amounts = unpack(change.packed)
+                if number % CHUNK < amounts.size:
+                    known = True
+                    amount = int(amounts[number % CHUNK])
+                    cost, budget = (cost + amount, budget) if change.kind == "cost" else (cost, amount)
+            if known:
+                yield entry, cost, budget
 
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:
         """Return in how many chunks the accounts are not what follows from the log, and ``write`` them anew there."""
