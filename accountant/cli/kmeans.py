@@ -230,7 +230,7 @@ def _print(
     told: Mapping[str, Any],
     options: Options,
 ) -> None:
-    from accountant.guarantees import render, render_premises
+    from accountant.guarantees import render, render_assumptions
     from profiles import decimal_text, to_exact
 
     def short(value: float | Fraction) -> str:
@@ -255,7 +255,7 @@ def _print(
     for text in found.warnings:
         print_line(f"warning               {text}")
     if charged is None:
-        print_as_it_is("\n".join(render_premises(guarantee, everything=options.everything)))
+        print_as_it_is("\n".join(render_assumptions(guarantee, everything=options.everything)))
     else:
         print_as_it_is(render(guarantee, everything=options.everything).rstrip())
     if options.certificate is not None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from accountant.compositions.events import Composition, Direction
 from accountant.compositions.grids import LEAST_EPSILON, Side, find_order, find_shape, plan
+from accountant.compositions.groups import Claim, join_lower, join_upper, list_groupings, split_events
 from accountant.compositions.largest_loss import LargestLoss, find_largest_loss
 from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel.core.terms import Meter, Rejected
@@ -28,6 +29,8 @@ from proofs_check.kernel.theories.compositions.bounds import Event as KernelEven
 from proofs_check.kernel.untrusted.formats import OWN
 
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
+_OF_GROUPS = (Fraction(1, 10**9), Fraction(1, 1000), Fraction(1, 10))  # deltas that are tried where no one grid holds all events
+_SHARES = 4  # claims of a certificate: two directions, two sides
 _AIM, _MOST_SHARE = 0.94, 0.68  # of the gap that is wanted: what a second look aims at, and what the lower side may have of it
 _FIRST = 1.05  # the fineness of a first look: a little more than planned saves many second looks
 _COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
@@ -100,6 +103,20 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
     if not delta:
         known = () if end.lower is None or end.upper is None else (end.claim_upper(end.upper, delta),)
         return EpsilonEnds(end.lower, end.upper if known else None, (*known, *end.claim_positive()))
+    try:
+        found = _bound_epsilon(composition, delta, direction, gap, _SHARES)
+    except Undecided:
+        found = None
+        if len(split_events(composition)) == 1:
+            raise
+    if found is None or (found.lower is not None and (found.upper is None or 2 * found.lower < found.upper - LEAST_EPSILON)):
+        found = _bound_by_groups(composition, delta, direction, gap, found)
+    return found
+
+
+def _bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, gap: Fraction, shares: int) -> EpsilonEnds:
+    """Return the ends for δ > 0 by one grid for all events, which may take one of ``shares`` equal shares of the kernel's work."""
+    end = _find_end(composition, direction)
 
     def miss(lower: _Curve, upper: _Curve) -> float:
         high, low = upper.guess(delta), lower.guess(delta)
@@ -110,7 +127,7 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
     lost = _lose_wholly(composition, direction)
     size = delta - lost if delta > lost else delta  # of what finite losses may add, which is what the grid is made for
     try:
-        lower, upper = _find_curves(composition, direction, size, gap, miss)
+        lower, upper = _find_curves(composition, direction, size, gap, miss, shares=shares)
     except Undecided:
         if end.upper is None or end.mass > delta:
             raise
@@ -123,6 +140,56 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
     if low != 0:
         made.append(_claim(direction, Fraction(lower.most) if low is None else low, seen, lower, up=False))
     return EpsilonEnds(low, high, tuple(made))
+
+
+def _bound_by_groups(
+    composition: Composition, delta: Fraction, direction: Direction, gap: Fraction, found: EpsilonEnds | None
+) -> EpsilonEnds:
+    """Return the ends where groups of events have bounds of their own, or those that were found where they are closer."""
+    events = split_events(composition)
+    lost = [_lose_wholly(event, direction) for event in events]
+    spare = (delta - sum(lost, Fraction(0))) * Fraction(999, 1000) / len(events)  # as masses at infinity are only about these
+    if len(events) == 1 and found is not None:
+        return found
+    alone = [_try_bound(event, delta, direction, gap, _SHARES * len(events)) for event in events]
+    lowest = max(
+        ((Fraction(_MOST_EPSILON) if ends.lower is None else ends.lower, place) for place, ends in enumerate(alone) if ends is not None),
+        default=(Fraction(0), 0),
+    )
+    claims = dict[str, Claim]({} if found is None else {str(claim["claim"]): claim for claim in found.claims})
+    low, high = (Fraction(0), None) if found is None else (found.lower, found.upper)
+    if (ends := alone[lowest[1]]) is not None and low is not None and lowest[0] > low:
+        low, claims["delta-lower"] = ends.lower, join_lower(lowest[1], ends.claims[-1], direction)
+        if low is None:
+            return EpsilonEnds(None, None, (claims["delta-lower"],))
+    upper = None
+    for grouping in list_groupings(len(events), lowest[1]) if spare > 0 else ():
+
+        def find(group: Composition, share: Fraction, count: int = len(grouping)) -> Claim | None:
+            ends = _try_bound(group, share, direction, gap, _SHARES * count)
+            return None if ends is None or ends.upper is None else ends.claims[0]
+
+        upper = join_upper(events, grouping, [_round(spare + mass, up=False) for mass in lost], direction, find)
+        if upper is not None:
+            break
+    if upper is not None and (high is None or Fraction(str(upper["epsilon"])) < high):
+        high, claims["delta-upper"] = Fraction(str(upper["epsilon"])), upper
+    if high is None and not claims:
+        raise _undecided(composition, "no grid that the kernel works with shows a bound")
+    return EpsilonEnds(low, high, tuple(claims[name] for name in ("delta-upper", "delta-lower") if name in claims))
+
+
+def _try_bound(composition: Composition, delta: Fraction, direction: Direction, gap: Fraction, shares: int) -> EpsilonEnds | None:
+    try:
+        return _bound_epsilon(composition, delta, direction, gap, shares)
+    except Undecided:
+        return None
+
+
+def _undecided(composition: Composition, found: str) -> Undecided:
+    return Undecided(
+        f"the privacy curve of {composition.name[:80]!r} was asked for, but {found}; lower the counts, or ask for a larger delta or gap"
+    )
 
 
 def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaEnds:
@@ -150,6 +217,13 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
             found = _round(upper.delta(epsilon), up=True)
             if found < high:
                 high, claim = found, _claim(direction, epsilon, found, upper, up=True)
+        for delta in _OF_GROUPS:
+            if claim is not None or delta >= high or len(split_events(composition)) == 1:
+                break
+            with suppress(Undecided):
+                ends = _bound_by_groups(composition, delta, direction, gap, None)
+                if ends.upper is not None and ends.upper <= epsilon:
+                    high, claim = delta, {**ends.claims[0], "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
         return DeltaEnds(Fraction(0), high, (claim or end.claim_upper(epsilon, high),))
 
 
@@ -213,9 +287,9 @@ def _guess_delta(composition: Composition, epsilon: Fraction, direction: Directi
     return _round(size, up=True)
 
 
-def share_work() -> Meter:
+def share_work(shares: int = _SHARES) -> Meter:
     """Return what one of the four claims of a certificate (two directions, two sides) may take of the kernel's work, so that all fit."""
-    return Meter(Meter().left // 4)
+    return Meter(Meter().left // shares)
 
 
 def make_certificate(composition: Composition, claims: tuple[Mapping[str, object], ...]) -> dict[str, object]:
@@ -265,10 +339,11 @@ def _find_curves(
     miss: Callable[[_Curve, _Curve], float],
     *,
     of_delta: bool = False,
+    shares: int = _SHARES,
 ) -> tuple[_Curve, _Curve]:
     """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are.
 
-    ``gap``: of ε, or ``of_delta``.
+    ``gap``: of ε, or ``of_delta``. ``shares``: of the kernel's work each curve may take one.
     """
     events = _read(composition)
     delta = max(delta, _find_least(events))
@@ -299,15 +374,12 @@ def _find_curves(
         try:
             for i, (shape, side) in enumerate(zip(shapes, sides, strict=True)):
                 if found[i] is None:
-                    found[i] = _composed(events, side, plan(shape, side, gap=aim, fineness=fineness[i]))
+                    found[i] = _composed(events, side, plan(shape, side, gap=aim, fineness=fineness[i]), share_work(shares))
         except Rejected as problem:  # the grid is larger than what the kernel works with
             if upper is not None:
                 break  # what there is has to do
             if fineness[0] <= _COARSEST:
-                raise Undecided(
-                    f"the privacy curve of {composition.name[:80]!r} was asked for, but no grid that the kernel works with shows a bound; "
-                    "lower the counts, or ask for a larger delta or gap"
-                ) from problem
+                raise _undecided(composition, "no grid that the kernel works with shows a bound") from problem
             fineness, found, less = [x / less for x in fineness], [None, None], 2 * less
             continue
         below, above = found
@@ -370,8 +442,8 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
     )
 
 
-def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object]) -> _Curve:
-    lattice, laws = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up, meter=share_work())
+def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object], meter: Meter) -> _Curve:
+    lattice, laws = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up, meter=meter)
     scale, first, last = 1 << lattice.bits, laws[0], laws[-1]
     places = [
         (float(first.shift) + (low + np.arange(len(cells))) * float(lattice.width(level)), cells, last.parts[level][1])

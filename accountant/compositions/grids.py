@@ -102,7 +102,7 @@ class Shape:
 
 def find_shape(composition: Composition, events: Sequence[KernelEvent], side: Side) -> Shape:
     """Return the events as the kernel read them, with how their losses are distributed."""
-    others = [e for e in composition.events if not _is_merged(e)]
+    others = [e for e in composition.events if not is_merged(e)]
     before = len(events) - len(others) - sum(event.rho is not None for event in events)
     sources: list[Event | None] = [None] * before + list(others) + [None] * len(events)
     with localcontext(curves.context(side.digits)):
@@ -206,7 +206,8 @@ class _Sampled:
         return len(halved)
 
 
-def _is_merged(event: Event) -> bool:
+def is_merged(event: Event) -> bool:
+    """Tell whether the kernel makes one event of all that are like this one: Gaussian noise on all records, and zCDP."""
     whole = event.sampling_probability == 1
     return event.mechanism is MechanismKind.ZCDP or (event.mechanism is MechanismKind.GAUSSIAN and whole)
 

@@ -14,16 +14,14 @@ from pathlib import Path
 
 from accountant.files import sync_folder
 from accountant.ledger.inputs import require_regular
+from accountant.ledger.locks import hold
 from accountant.ledger.log import Entry
 from profiles import InvalidArgument, UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows: writers then exclude each other by the lock of the database alone
-    fcntl = None  # type: ignore[assignment]
-
 _TITLE = "pdp-ledger-anchor 1"
+#: A link at the place of the lock is not followed, where the system knows how.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _LINE = re.compile(r"(\d{1,15}) ([0-9a-f]{64}) ([0-9a-f]{64}) (.*)\Z")
 
 
@@ -56,17 +54,43 @@ class Anchor:
         """Keep all other processes that use this anchor out. Raises :class:`UnreadableFile`, :class:`UnwritableOutput`."""
         require_regular(self.path, "the anchor")
         try:
-            handle = os.open(self.path, os.O_RDWR)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CLOEXEC))
         except FileNotFoundError:
             raise UnreadableFile(f"the anchor {self.path} is not there; name it with --anchor, or get it from where it is kept") from None
         except OSError as error:
             raise UnwritableOutput(f"the anchor {self.path} cannot be appended to ({error.strerror}); check its rights") from None
+        handle = self._open_lock()
         try:
-            if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
+            with hold(handle, self.lock, f"the anchor {self.path}"):
+                yield
         finally:
             os.close(handle)
+
+    @property
+    def lock(self) -> Path:
+        """The empty file beside the anchor that writers lock: for its owner's eyes, because whoever may read a file may hold its lock."""
+        return self.path.with_name(f"{self.path.name}.lock")
+
+    def _open_lock(self) -> int:
+        """Return the open file to lock. Raises :class:`UnwritableOutput`."""
+        try:
+            try:
+                return os.open(self.lock, os.O_RDWR | os.O_CLOEXEC | _NO_LINK)
+            except FileNotFoundError:
+                handle = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NO_LINK, 0o600)
+            if hasattr(os, "geteuid") and os.geteuid() == 0:  # made by the superuser, it is still for whoever keeps the anchor
+                told = self.path.stat()
+                os.fchown(handle, told.st_uid, told.st_gid)
+        except OSError as error:
+            raise UnwritableOutput(
+                f"the file {self.lock} that the anchor is locked by cannot be opened ({error.strerror}); check its rights and its folder's"
+            ) from None
+        return handle
+
+    def remove(self) -> None:
+        """Remove the anchor of a ledger that was never opened."""
+        self.path.unlink(missing_ok=True)
+        self.lock.unlink(missing_ok=True)
 
     def compare(self, entries: Sequence[Entry]) -> int:
         """Return how many of ``entries`` the anchor does not have yet: 0, or 1 where a process died between the two writes.

@@ -8,7 +8,7 @@ from typing import Any
 
 from accountant.compositions.events import Composition
 from accountant.compositions.queries import point_at_delta, to_delta, to_gap
-from accountant.guarantees.render import premises_json
+from accountant.guarantees.render import hypotheses_json
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.amounts import amount_text, to_nats
 from accountant.ledger.notions import LedgerNotion
@@ -70,7 +70,7 @@ class ExPost:
             "level": self.level,
             self.notion.sign if self.level is not None else "budget": amount_text(self.budget, _DIGITS),
             "protection": self.protection.to_object(),
-            "premises": premises_json(self.hypotheses),
+            "premises": hypotheses_json(self.hypotheses),
         }
 
 

@@ -202,7 +202,7 @@ class Ledger:
             made.callback(key.unlink)
             found = Anchor(anchored, settings.ledger)
             found.create()
-            made.callback(anchored.unlink)
+            made.callback(found.remove)
             store = Store(where.create())
             made.callback(store.database.discard)
             ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
@@ -219,8 +219,8 @@ class Ledger:
         if self.settings.table:
             Folder(find_place(self.journal.store, "table", None), self.settings.ledger).discard()
         self.journal.store.database.discard()
-        for item in (self.journal.anchor.path, key):
-            item.unlink(missing_ok=True)
+        self.journal.anchor.remove()
+        key.unlink(missing_ok=True)
 
     def remember(self, secret: Path | None = None, data: object = None, table: Path | None = None) -> None:
         """Write down where the anchor is, and the secret, the data and the table, where they are given."""

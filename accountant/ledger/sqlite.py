@@ -12,6 +12,7 @@ from typing import Any
 
 from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WAIT_SECONDS, Values
 from accountant.ledger.inputs import require_regular
+from accountant.ledger.write_ahead import has_ledger_in_log, list_pages
 from profiles import UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 from profiles.randomness.forks import mark_process
@@ -91,6 +92,7 @@ class FilePlace:
                     f"the tables or triggers of the ledger {path.name} are not those that were made; restore it from a backup"
                 )
             made.watch()
+            made.require_size()
         except BaseException:
             made.close()
             raise
@@ -135,6 +137,29 @@ class FileDatabase:
     def watch(self) -> None:
         """Remember which files are open."""
         self._files = _identify(self._path)
+
+    def require_size(self) -> None:
+        """Refuse a file with pages that no transaction wrote, or that lacks some which the write-ahead log has not either: what SQLite
+        would find when it comes to them, if ever. Raises :class:`LedgerRejected`.
+        """
+        if self._count_bytes() == self._path.stat().st_size:
+            return
+        self.execute("BEGIN IMMEDIATE")  # others may copy the log back meanwhile, which makes the file no longer than it is to be
+        try:
+            size, whole = self._path.stat().st_size, self._count_bytes()
+            (page,) = self.find_row("PRAGMA page_size") or (0,)
+            missing = set(range(size // page + 1, whole // page + 1))
+            wrong = size > whole or (missing and not missing <= list_pages(_list_files(Path(os.path.realpath(self._path)))[1]))
+        finally:
+            self.execute("ROLLBACK")
+        if wrong:
+            raise LedgerRejected(
+                f"the ledger {self.name} is damaged: its file has another length than what was written; restore it from a backup of its log"
+            )
+
+    def _count_bytes(self) -> int:
+        (pages,), (size,) = self.find_row("PRAGMA page_count") or (0,), self.find_row("PRAGMA page_size") or (0,)
+        return int(pages * size)
 
     def _require_files(self, what: str) -> None:
         """Refuse to go on with files that are not at their place any more. Raises :class:`UnwritableOutput`."""
@@ -292,5 +317,5 @@ def _require_database(path: Path) -> None:
         found = None
     finally:
         look.close()
-    if not found:
+    if not found and not has_ledger_in_log(Path(f"{path.resolve()}-wal")):
         raise UnreadableFile(f"a ledger was expected in {path.name}, but another file was found; name the ledger")

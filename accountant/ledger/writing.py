@@ -26,6 +26,7 @@ def check_outputs(ledger: Ledger, *outputs: Path | None) -> None:
         for own in store.database.files:
             check_not_input(path, own, "ledger")
         check_not_input(path, ledger.journal.anchor.path, "anchor")
+        check_not_input(path, ledger.journal.anchor.lock, "lock of the anchor")
         check_not_input(path, places["secret"], "secret")
         check_not_input(path, places["data"], "data")
         if places["table"] is not None and Path(places["table"]).resolve() in path.resolve().parents:

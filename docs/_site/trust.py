@@ -110,12 +110,12 @@ They are {mark}.
 _COMPOSED = (
     (
         "`delta-upper proved`",
-        "`direction`, `epsilon`, `bound`, [`grid`], [`order`]",
+        "`direction`, `epsilon`, `bound`, [`grid`], [`order`], [`parts`]",
         "In this direction, delta at epsilon is at most the bound.",
     ),
     (
         "`delta-lower proved`",
-        "`direction`, `epsilon`, `bound`, [`grid`]",
+        "`direction`, `epsilon`, `bound`, [`grid`], [`parts`]",
         "In this direction, some mechanism that is what the events say has a delta at epsilon of at least the bound.",
     ),
     (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from proofs_check.kernel.checker import CheckedClaim
 from proofs_check.kernel.core.rules import SIDE_CONDITIONS
 from proofs_check.kernel.procedures.rules import RULES
-from proofs_check.kernel.theories.compositions.bounds import computed, ended, positive
+from proofs_check.kernel.theories.compositions.bounds import computed, ended, joined, positive
 from proofs_check.marks import mark_formal, mark_paper, name_theorems
 
 #: The theorems of proofs_check/coq/rules.v that are rules of the kernel, over Coq's real numbers; and which part of the rule they are.
@@ -29,7 +29,7 @@ FORMAL: dict[str, tuple[tuple[str, ...], str]] = {
 _PAGE, _COMPOSITIONS = "docs/certificates.md, sections 2 and 3", "docs/composition-bounds.md"
 _COMPOSING = ("dominating_pairs_compose", "dominates_sampled_plus", "dominates_sampled_minus", "connecting_the_dots")
 #: The rules of which an accepted claim about a composition is a theorem, one each.
-COMPOSED_RULES = {rule.__name__: rule for rule in (positive, ended, computed)}
+COMPOSED_RULES = {rule.__name__: rule for rule in (positive, ended, joined, computed)}
 #: Of the claims about compositions, which bring no proofs.
 MARK_OF_COMPOSITIONS = (
     f"{mark_paper(_COMPOSITIONS)}; that dominating pairs compose and are sampled, and that connecting the dots dominates, "

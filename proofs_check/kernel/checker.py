@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from .core.terms import Rejected, forget, require
-from .core.theorems import Prover, Theorem, behind, within
+from .core.theorems import Goal, Identity, Prover, Theorem, behind, within
 from .reading import read_fields, read_integer, read_json, read_list
 from .theories.compositions.bounds import Bound, check_composition, read_composition
 from .theories.profiles.claims import Claim, check_claim
@@ -80,5 +80,5 @@ def _accept(document: str, prover: Prover) -> Iterator[CheckedClaim]:
                 raise Rejected("a claim is not a theorem")
             require(composed or i or stated.name == "well-defined", "the first claim must be well-defined")
             prover.theorems.append(theorem)
-            rules, kinds = behind(theorem) if not composed else ((theorem.rule,), ())
+            rules, kinds = behind(theorem, Bound if composed else Goal | Identity)
             yield CheckedClaim(stated.name, stated.verdict, bound, rules, kinds, said)

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from proofs_check.kernel.core.rules import make_smooth
 from proofs_check.kernel.core.terms import Rejected, Term, differentiate, forget
-from proofs_check.kernel.core.theorems import Goal, Range, behind
+from proofs_check.kernel.core.theorems import Goal, Identity, Range, behind
 from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.upgrade import Searcher
 from proofs_check.results import Tree
@@ -28,7 +28,7 @@ def confirms(question: Question, tree: Tree) -> tuple[str, ...] | None:
         theorem = session.follow(Goal(_difference(session, question, box, box, question.sign), box, question.strict), tree)
     except (Rejected, RecursionError, ArithmeticError):
         return None
-    return behind(theorem)[0]
+    return behind(theorem, Goal | Identity)[0]
 
 
 def confirms_violation(question: Question, point: Mapping[str, Fraction]) -> bool:

@@ -11,7 +11,7 @@ import mpmath
 import pytest
 
 from proofs_check.kernel import check
-from proofs_check.kernel.core.terms import Meter
+from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Event, compose, read_events
@@ -826,3 +826,132 @@ def test_a_claim_is_said_with_its_direction_epsilon_and_delta():
     assert positive.line() == "delta-positive proved, remove: delta(e) > 0 for all e < 1/2 [positive]"
     ended = about([event("laplace", scale="2")], "delta-upper", "add", "1/2", "0").claims[0]
     assert ended.line() == "delta-upper proved, add: delta(1/2) <= 0 [ended]"
+
+
+RESPONSES = [
+    event("randomized-response", 2, epsilon="1"),
+    event("randomized-response", epsilon="1/2"),
+    event("randomized-response", 3, "1/2", epsilon="2"),
+]
+
+
+def responses_delta(listed, epsilon, remove):
+    """Delta of responses by all their outcomes: a response has the odds e^epsilon, or, on a sample, those of a mixture."""
+    outcomes = [(mpmath.mpf(1), mpmath.mpf(1))]
+    for one in listed:
+        top = mpmath.exp(to_mp(Fraction(one["epsilon"])))
+        q = to_mp(Fraction(one["sampling_probability"]))
+        with_it, without = (top / (1 + top), 1 / (1 + top)), (1 / (1 + top), top / (1 + top))
+        mixed = tuple(q * p + (1 - q) * r for p, r in zip(with_it, without, strict=True))
+        both = list(zip(mixed, without, strict=True)) if remove else list(zip(without, mixed, strict=True))
+        for _ in range(one["count"]):
+            outcomes = [(p * a, r * b) for p, r in outcomes for a, b in both]
+    return sum(max(p - mpmath.exp(to_mp(epsilon)) * r, 0) for p, r in outcomes)
+
+
+def group(*places, epsilon, bound, **proof):
+    return {"events": list(places), "epsilon": epsilon, "bound": bound, "proof": proof}
+
+
+def alone(place, epsilon, bound):
+    """A group of one event whose bound a grid shows."""
+    count = RESPONSES[place]["count"]
+    return group(place, epsilon=epsilon, bound=bound, grid=grid("1/100", entry(-300, 300, count=count)))
+
+
+def above(delta):
+    return str(Fraction(int(delta * 10**9) + 2 * 10**5, 10**9))
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_epsilons_and_deltas_of_groups_add_up(direction):
+    """Theorem 11: every bound that is accepted is one, by a sum over all outcomes."""
+    remove, epsilons = direction == "remove", ("1", "1/4", "2")
+    deltas = [responses_delta([one], Fraction(e), remove) for one, e in zip(RESPONSES, epsilons, strict=True)]
+    parts = [alone(k, e, above(d)) for k, (e, d) in enumerate(zip(epsilons, deltas, strict=True))]
+    whole, bound = Fraction("3.25"), sum(Fraction(part["bound"]) for part in parts)
+    report = about(RESPONSES, "delta-upper", direction, whole, bound, parts=parts)
+    assert report.accepted, report
+    assert report.claims[0].rules == ("computed", "joined")
+    assert to_mp(bound) >= responses_delta(RESPONSES, whole, remove)
+    for epsilon, less in ((whole - Fraction(1, 10**9), bound), (whole, bound - Fraction(1, 10**12))):
+        reason = about(RESPONSES, "delta-upper", direction, epsilon, less, parts=parts).reason
+        assert reason == "the epsilon or the delta of the groups add up to more"
+    forged = [alone(0, "1", str(Fraction(parts[0]["bound"]) / 2)), *parts[1:]]
+    assert about(RESPONSES, "delta-upper", direction, whole, bound, parts=forged).step == "claims[0].parts[0]"
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_all_events_lose_at_least_what_some_of_them_lose(direction):
+    delta = responses_delta([RESPONSES[0]], Fraction(1), direction == "remove")
+    below = str(Fraction(int(delta * 10**9) - 2 * 10**5, 10**9))
+    for epsilon, bound, accepted in (("1", below, True), ("1/2", "0.01", True), ("1.001", below, False), ("1", "0.9", False)):
+        report = about(RESPONSES, "delta-lower", direction, epsilon, bound, parts=[alone(0, "1", below)])
+        assert report.accepted is accepted, report
+    assert responses_delta(RESPONSES, Fraction(1), direction == "remove") > to_mp(Fraction(below))
+    twice = [alone(0, "1", "0"), alone(1, "1", "0")]
+    reason = about(RESPONSES, "delta-lower", direction, "1", "0", parts=twice).reason
+    assert reason == "one group alone does not lose so much"
+
+
+@pytest.mark.parametrize(
+    ("places", "reason"),
+    [
+        ([[0], [1]], "an event is in no group"),
+        ([[0], [1], [1]], "an event is in two groups, or is none"),
+        ([[0, 0], [1], [2]], "an event is in two groups, or is none"),
+        ([[0], [1], [3]], "an event is in two groups, or is none"),
+        ([], "an event is in two groups, or is none"),
+        ([[]], "an event is in two groups, or is none"),
+        ([[0], [1], [-1]], "expected an integer from 0 to 1000000"),
+        ([[0], [1], ["2"]], "expected an integer from 0 to 1000000"),
+        ([[0], [1], [True]], "expected an integer from 0 to 1000000"),
+    ],
+    ids=str,
+)
+def test_each_event_is_in_one_group(places, reason):
+    parts = [group(*each, epsilon="9", bound="0") for each in places]
+    assert about(RESPONSES, "delta-upper", "remove", "100", "1/2", parts=parts).reason == reason
+
+
+def test_a_prover_that_is_not_believed_can_not_count_from_the_end():
+    """Place -1 would be the last event a second time."""
+    bound = compositions.Bound(tuple(read_events(RESPONSES)), remove=True, name="delta-upper", epsilon=Fraction(9), delta=Fraction(1, 2))
+    parts = [compositions.Group(events=[k], epsilon=Fraction(0), bound=Fraction(0), proof={}) for k in (0, 2, -1)]
+    with pytest.raises(Rejected, match="in two groups, or is none"):
+        compositions.joined(bound, None, parts=parts)
+
+
+@pytest.mark.parametrize(("name", "rule"), [("delta-positive", "joined"), ("delta-positive", "computed"), ("delta-upper", "positive")])
+def test_rules_are_about_their_own_claims(name, rule):
+    bound = compositions.Bound(tuple(read_events(RESPONSES)), remove=True, name=name, epsilon=Fraction(0), delta=Fraction(0))
+    parts = [compositions.Group(events=[0], epsilon=Fraction(0), bound=Fraction(0), proof={})]
+    with pytest.raises(Rejected):
+        getattr(compositions, rule)(bound, None, **({"parts": parts} if rule == "joined" else {}))
+
+
+def test_groups_may_be_grouped_and_have_nothing_beside_their_parts():
+    inner = [group(0, epsilon="2", bound="0"), group(1, epsilon="1/2", bound="0")]
+    last = "log(1/2 + exp(2)/2) * 3 is below 4.31"
+    parts = [group(0, 1, epsilon="5/2", bound="0", parts=inner), group(2, epsilon="4.31", bound="0")]
+    assert about(RESPONSES, "delta-upper", "remove", "6.81", "0", parts=parts).accepted, last
+    assert about(RESPONSES, "delta-upper", "remove", "6.81", "0", parts=parts, grid={}).reason == "missing, unknown or null fields: grid"
+
+
+@pytest.mark.thorough
+def test_groups_of_random_responses_hold():
+    rng = random.Random(11)
+    for _ in range(40):
+        listed = [
+            event("randomized-response", rng.randint(1, 2), rng.choice(["1", "1/3"]), epsilon=str(rng.randint(1, 4))) for _ in range(3)
+        ]
+        remove = rng.random() < 0.5
+        direction, parts, total, sizes = "remove" if remove else "add", [], Fraction(0), Fraction(0)
+        for k, one in enumerate(listed):
+            epsilon = Fraction(rng.randint(0, 12), 4)
+            bound = min(Fraction(above(responses_delta([one], epsilon, remove))), Fraction(1))
+            parts.append(group(k, epsilon=str(epsilon), bound=str(bound), grid=grid("1/50", entry(-250, 250, count=one["count"]))))
+            total, sizes = total + epsilon, sizes + bound
+        report = about(listed, "delta-upper", direction, total, min(sizes, Fraction(1)), parts=parts)
+        assert report.accepted or sizes > 1, report
+        assert to_mp(sizes) >= responses_delta(listed, total, remove)

@@ -154,7 +154,7 @@ def test_the_command_line(pdp, tmp_path, monkeypatch):
     for name in ("l", "l.key", "a"):
         Path(name).unlink()
     assert "p has this root" in " ".join(pdp("check", "s.json", "--log", "p").out.split())
-    assert "ada" not in Path("p").read_text()
+    assert '"ada"' not in Path("p").read_text()
     other = json.loads(Path("s.json").read_text())
     other["entries"][1]["name"] = "another"
     Path("s.json").write_text(json.dumps(other))

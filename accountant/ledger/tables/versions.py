@@ -23,14 +23,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from accountant.files import sync_folder
+from accountant.ledger.locks import hold
 from profiles import UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 from profiles.strict_json import read_count, read_fields, read_json, read_list, read_string
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows: the lock of the anchor's database keeps other writers out
-    fcntl = None  # type: ignore[assignment]
 
 SCHEMA = pa.schema(
     [("high", pa.int64()), ("low", pa.int64()), ("spent", pa.int64()), ("budget", pa.int64()), ("cost", pa.int64()), ("active", pa.bool_())]
@@ -161,13 +157,12 @@ class Folder:
                 f"the table {self.path} of the ledger cannot be read ({error.strerror}); name its folder with --table, if it was moved"
             ) from None
         try:
-            if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            if os.read(handle, 200) != f"{_TITLE} {self.ledger}\n".encode():
-                raise LedgerRejected(
-                    f"the table of this ledger was expected in {self.path.name}, but another one was found; name the right one"
-                )
-            yield
+            with hold(handle, self.path / _MARK, f"the table {self.path}"):
+                if os.read(handle, 200) != f"{_TITLE} {self.ledger}\n".encode():
+                    raise LedgerRejected(
+                        f"the table of this ledger was expected in {self.path.name}, but another one was found; name the right one"
+                    )
+                yield
         finally:
             os.close(handle)
 

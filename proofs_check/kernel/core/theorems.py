@@ -204,12 +204,12 @@ def fits(value: Any, hint: Any) -> bool:
     return not is_dataclass(kind) or all(fits(getattr(value, name), of) for name, of in get_type_hints(kind).items())
 
 
-def behind(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the rules about goals, and the kinds of side conditions, that a theorem rests on."""
+def behind(theorem: Theorem, about: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rules about statements of a type, and the kinds of side conditions, that a theorem rests on."""
     found, waiting = list[Theorem](), [theorem]
     while waiting:
         found.append(waiting.pop())
         waiting += found[-1].parts
-    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, Goal | Identity)]
+    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, about)]
     kinds = [each.statement for each in reversed(found) if isinstance(each.statement, str)]
     return tuple(dict.fromkeys(rules)), tuple(dict.fromkeys(kinds))

@@ -13,6 +13,7 @@ from ..core.terms import Meter, Rejected, Term, pay, postorder, require
 from ..core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle, within
 from ..procedures.rules import RULES
 from ..reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
+from ..theories.compositions.bounds import Bound, computed, ended, joined, positive
 from ..theories.profiles.claims import CLAIMS, Claim, beside, by_statistic, in_cases, restated
 from ..theories.profiles.statements import OfCount, Point
 from .steering import find_cut
@@ -36,8 +37,11 @@ def fields_of(function: Callable[..., object]) -> tuple[dict[str, tuple[str, Any
     return fields, frozenset(required)
 
 
-def find_rule(claim: Claim, proof: Mapping[str, object]) -> tuple[str, Callable[..., Theorem], Mapping[str, object]]:
+def find_rule(claim: Claim | Bound, proof: Mapping[str, object]) -> tuple[str, Callable[..., Theorem], Mapping[str, object]]:
     """Return the step at which the fields of a proof of a claim stand, the rule that it names by them, and these fields."""
+    if isinstance(claim, Bound):
+        past = not proof and claim.up and claim.ends()
+        return "", positive if claim.name == "delta-positive" else joined if "parts" in proof else ended if past else computed, proof
     if "restated" in proof:
         rest = {key: field for key, field in proof.items() if key != "restated"}
         return "", restated, {key: field for key, field in proof.items() if key in {"restated", "at"}} | {"proof": rest}
@@ -115,8 +119,10 @@ class Session:
         self.nested -= 1
         return theorem
 
-    def begin(self, claim: Claim, fields: Mapping[str, object]) -> Theorem:
+    def begin(self, claim: Claim | Bound, fields: Mapping[str, object]) -> Theorem:
         """Return a theorem of a claim by its proof, with its own trees for side conditions and what it chooses."""
+        if isinstance(claim, Bound):
+            return self.follow(claim, fields)
         proof, self.constants = dict(read_fields(fields["proof"])), claim.constants
         # the certificate's own proofs of side conditions, by the text of their terms; s, s_, s__ and n are variables of claims
         names = {**variables({"s": 0, "s_": 0, "s__": 0, "n": 0, **claim.box}), **self.constants}

@@ -15,6 +15,7 @@ from .. import checker
 from ..core.terms import Rejected, require
 from ..core.theorems import Goal, Theorem
 from ..reading import read_fields, read_list
+from ..theories.compositions.bounds import Bound
 from ..theories.profiles.claims import Claim
 from .proofs import FIRST_WAY, OWN, TREES, Session
 from .showing import show
@@ -47,7 +48,7 @@ class Searcher(Session):
 
     found: list[list[str]] = field(default_factory=lambda: [[]])
 
-    def begin(self, claim: Claim, fields: Mapping[str, object]) -> Theorem:
+    def begin(self, claim: Claim | Bound, fields: Mapping[str, object]) -> Theorem:
         """Return a theorem of a claim."""
         self.found.append([])
         return Session.begin(self, claim, fields)
