@@ -20,13 +20,14 @@ Cost = Callable[[Integers], Integers]
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Rows that are read once, and what is to be known of them. ``shifts``: None where nothing is charged; ``records``: how many rows a
-    unit has at most, None for any number.
+    unit has at most, None for any number. ``more``: the budgets of further components of all accounts, where these have several.
     """
 
     rows: Iterable[RowBatch]
     budgets: Count
     shifts: Count | None = None
     records: int | None = None
+    more: tuple[int, ...] = ()
 
     def require_records(self, found: int) -> None:
         """Refuse more records of one unit than were declared. Raises :class:`InvalidData`."""
@@ -66,17 +67,18 @@ class Accounts(Protocol):
     def lift(self, entry: int, asked: Asked, least: int, digest: Digest) -> None:
         """Raise budgets to those of the rows, and of units without a row to ``least``, where they are lower; nothing is ever lowered."""
 
-    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
-        """Return what the unit with this hash of its id spent, and its budget; None for one without an account."""
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
+        """Return what the unit with this hash of its id spent, and its budget, of each component; None for one without an account."""
 
     def list_state(self, entries: Sequence[Entry]) -> Iterator[tuple[bytes, Integers, Integers]]:
-        """Yield the accounts as they follow from the first ``entries`` of the log, in pieces: hashes of ids, spending and budgets.
+        """Yield the accounts as they follow from the first ``entries`` of the log, in pieces: hashes of ids, spending and budgets, the
+        latter of shape (components, n).
 
         Raises :class:`profiles.errors.LedgerRejected`, :class:`InvalidData` where that is not known any more.
         """
 
-    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, int, int | None]]:
-        """Yield what each of ``entries`` did to the account of the unit with this hash of its id: its cost, and its new budget or None."""
+    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tuple[int, ...], tuple[int, ...]]]:
+        """Yield what each of ``entries`` did to the account of the unit with this hash of its id: its cost, and its budget then."""
 
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:
         """Return how many parts of the accounts are not what follows from the log, and ``write`` them anew.

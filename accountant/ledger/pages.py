@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from accountant.ledger.amounts import say_amounts
 from accountant.report.page import lay_out
 from accountant.report.wording import facts, section, table
 from profiles.presenting.elements import make
@@ -14,7 +15,6 @@ from profiles.protection import read_protection
 def statement_page(told: Mapping[str, Any], date: str) -> str:
     """Return the page of a statement, for the person it is about: what :func:`accountant.ledger.statements.make_statement` returned."""
     unit, proof = ", ".join(told["unit"]), told["proof"]
-    sign = "epsilon" if told["notion"] == "pure" else "rho"
     first = section(
         "account",
         "Your account",
@@ -23,15 +23,21 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
             [
                 ("account of", unit),
                 ("protected is", read_protection(**told["protection"]).describe()),
-                ("budget", f"{told['budget']} nats of {sign}"),
-                ("spent", f"{told['spent']} nats"),
-                ("left", f"{told['left']} nats"),
+                ("budget", f"{say_amounts(told['budget'])}, in the notion {told['notion']}"),
+                ("spent", say_amounts(told["spent"])),
+                ("left", say_amounts(told["left"])),
             ]
         ),
         make("p", "How much all releases together can tell about you, more than if you were not in the data, is what the budget bounds."),
     )
     rows = [
-        (str(item["sequence"]), item["time"][:10], item["name"] or item["kind"], item.get("purpose", ""), item["cost"], item["left"])
+        (
+            str(item["sequence"]),
+            item["time"][:10],
+            item["name"] or item["kind"],
+            item.get("purpose", ""),
+            *(say_amounts(item[key]) for key in ("cost", "left")),
+        )
         for item in told["entries"]
     ]
     releases = section(

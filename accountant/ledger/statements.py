@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from accountant.ledger.amounts import amount_text, floor_text
+from accountant.ledger.amounts import Amounts, say_amounts
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import CHARGE, ROOT, Digest, Entry
 from accountant.ledger.merkle import DEPTH, Fill, build, climb, hash_leaf
@@ -54,31 +55,37 @@ class _Seeded:
     def _hash(self, what: bytes, value: bytes) -> bytes:
         return hashlib.blake2b(value, key=self._seed, digest_size=32, person=what).digest()
 
-    def build(
-        self, ledger: Ledger, entries: Sequence[Entry], wanted: bytes | None = None
-    ) -> tuple[bytes, tuple[int, int, int, tuple[bytes, ...]] | None]:
-        """Return the root over the accounts as they follow from ``entries``, and of the unit with the hash ``wanted`` its place, spending,
-        budget and path; None where it has no account.
-        """
+    def build(self, ledger: Ledger, entries: Sequence[Entry], wanted: bytes | None = None) -> tuple[bytes, _Found | None]:
+        """Return the root over the accounts as they follow from ``entries``, and what it has of the unit with the hash ``wanted``."""
         leaves: dict[int, bytes] = {}
-        found: tuple[int, int, int] | None = None
+        found: tuple[int, Amounts, Amounts] | None = None
         for hashes, spent, budgets in ledger.journal.accounts.list_state(entries):
-            for number, (amount, budget) in enumerate(zip(spent.tolist(), budgets.tolist(), strict=True)):
+            for number, (amounts, limits) in enumerate(zip(spent.T.tolist(), budgets.T.tolist(), strict=True)):
                 hashed = hashes[WIDTH * number : WIDTH * (number + 1)]
                 place = int.from_bytes(self._hash(b"place", hashed)[: DEPTH // 8], "little")
                 while place in leaves:
                     place = (place + 1) % (1 << DEPTH)
-                leaves[place] = make_leaf(self.salt(hashed), hashed, amount, budget)
+                leaves[place] = make_leaf(self.salt(hashed), hashed, amounts, limits)
                 if hashed == wanted:
-                    found = place, amount, budget
+                    found = place, Amounts(tuple(amounts)), Amounts(tuple(limits))
         fill: Fill = self.fill
         root, paths = build(leaves, fill, () if found is None else (found[0],))
-        return root, None if found is None else (*found, paths[found[0]])
+        return root, None if found is None else _Found(*found, paths[found[0]])
 
 
-def make_leaf(salt: bytes, hashed: bytes, spent: int, budget: int) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a tree has of one unit."""
+
+    place: int
+    spent: Amounts
+    budget: Amounts
+    path: tuple[bytes, ...]
+
+
+def make_leaf(salt: bytes, hashed: bytes, spent: Sequence[int], budget: Sequence[int]) -> bytes:
     """Return the leaf of an account: nobody finds out what is in it without its salt."""
-    return hash_leaf(salt, hashed, spent.to_bytes(8, "little"), budget.to_bytes(8, "little"))
+    return hash_leaf(salt, hashed, *(value.to_bytes(8, "little") for value in (*spent, *budget)))
 
 
 def make_statement(ledger: Ledger, key: object) -> dict[str, Any]:
@@ -90,11 +97,10 @@ def make_statement(ledger: Ledger, key: object) -> dict[str, Any]:
     account = ledger.account(key)
     with ledger.journal.reading():
         journal, hashed = ledger.journal, ledger.hash_unit(key)
-        lines, left, spent = [], 0, 0
+        lines, spent = list[dict[str, Any]](), Amounts((0,) * len(ledger.settings.notion.components))
         for entry, cost, budget in journal.accounts.trace(hashed, journal.entries):
-            spent += cost
-            left = left if budget is None else budget
-            lines.append(_tell(entry, cost, spent, left))
+            spent += Amounts(cost)
+            lines.append(_tell(entry, Amounts(cost), spent, Amounts(budget)))
         proof = _prove(ledger, hashed)
     return {
         "private": _PRIVATE,
@@ -108,9 +114,10 @@ def make_statement(ledger: Ledger, key: object) -> dict[str, Any]:
     }
 
 
-def _tell(entry: Entry, cost: int, spent: int, budget: int) -> dict[str, Any]:
-    told = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "name": entry.name, "steps": cost}
-    told |= {"cost": amount_text(cost), "budget": floor_text(budget), "budget_steps": budget, "left": floor_text(max(budget - spent, 0))}
+def _tell(entry: Entry, cost: Amounts, spent: Amounts, budget: Amounts) -> dict[str, Any]:
+    told = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "name": entry.name, "steps": cost.to_body()}
+    told |= {"cost": cost.tell(up=True), "budget": budget.tell(up=False), "budget_steps": budget.to_body()}
+    told |= {"left": budget.less(spent).tell(up=False)}
     return told | ({"purpose": str(entry.body.get("purpose", ""))} if entry.kind == CHARGE else {})
 
 
@@ -125,16 +132,15 @@ def _prove(ledger: Ledger, hashed: bytes) -> dict[str, Any] | None:
         raise LedgerRejected("the accounts do not have the root that the log says; run pdp ledger verify")
     if found is None:
         return None
-    place, spent, budget, path = found
     return {
         "entry": last.sequence,
         "root": root.hex(),
-        "place": place,
+        "place": found.place,
         "salt": seeded.salt(hashed).hex(),
         "account": hashed.hex(),
-        "spent": spent,
-        "budget": budget,
-        "path": [item.hex() for item in path],
+        "spent": found.spent.to_body(),
+        "budget": found.budget.to_body(),
+        "path": [item.hex() for item in found.path],
     }
 
 
@@ -168,26 +174,37 @@ def _check_proof(value: object, entries: Sequence[Mapping[str, Any]]) -> None:
     proof = read_fields(value, "the proof of a statement", keys)
     root, salt, account = (_to_bytes(proof[key]) for key in ("root", "salt", "account"))
     path = [_to_bytes(item) for item in read_list(proof["path"], "the path of a proof")]
-    numbers = {key: read_count(proof[key], f"the {key} of a proof") for key in ("entry", "place", "spent", "budget")}
-    leaf = make_leaf(salt, account, numbers["spent"], numbers["budget"])
-    if len(path) != DEPTH or numbers["place"] >> DEPTH or climb(leaf, numbers["place"], path) != root:
+    number, place = (read_count(proof[key], f"the {key} of a proof") for key in ("entry", "place"))
+    spent, budget = (Amounts.read(proof[key], f"the {key} of a proof") for key in ("spent", "budget"))
+    leaf = make_leaf(salt, account, spent.values, budget.values)
+    if len(path) != DEPTH or place >> DEPTH or climb(leaf, place, path) != root:
         raise LedgerRejected("the amounts of the statement are not under the root that it names: one of them was changed")
-    before = [item for item in entries if read_count(item["sequence"], "an entry") < numbers["entry"]]
-    spent = sum(read_count(item["steps"], "a cost") for item in before)
-    budget = read_count(before[-1]["budget_steps"], "a budget") if before else -1
-    if spent != numbers["spent"] or budget != numbers["budget"]:
+    before = [item for item in entries if read_count(item["sequence"], "an entry") < number]
+    if not before or _add(before) != spent or Amounts.read(before[-1]["budget_steps"], "a budget") != budget:
         raise LedgerRejected("the releases of the statement do not add up to the amounts under its root: one was changed or left out")
 
 
+def _add(entries: Sequence[Mapping[str, Any]]) -> Amounts:
+    """Return the sum of the costs of entries, at least one. Raises :class:`LedgerRejected` for costs of several kinds."""
+    costs = [Amounts.read(item["steps"], "a cost") for item in entries]
+    if len({len(cost.values) for cost in costs}) > 1:
+        raise _refuse_sum()
+    return sum(costs[1:], costs[0])
+
+
 def _check_sums(told: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> None:
-    total = 0
-    for item in entries:
-        total += read_count(item["steps"], "a cost")
-        left = floor_text(max(read_count(item["budget_steps"], "a budget") - total, 0))
-        if (item["cost"], item["left"], item["budget"]) != (amount_text(item["steps"]), left, floor_text(item["budget_steps"])):
+    """Refuse amounts in words that are not those of the steps. Raises :class:`LedgerRejected`."""
+    if not entries:
+        raise LedgerRejected("a statement has at least the entry that opened the account, but none was found; it was cut off")
+    for place, item in enumerate(entries):
+        cost, budget = Amounts.read(item["steps"], "a cost"), Amounts.read(item["budget_steps"], "a budget")
+        spent = _add(entries[: place + 1])
+        if len(budget.values) != len(cost.values):
             raise _refuse_sum()
-    last = entries[-1]["left"] if entries else told["left"]
-    if told["spent"] != amount_text(total) or told["left"] != last:
+        made = cost.tell(up=True), budget.less(spent).tell(up=False), budget.tell(up=False)
+        if (item["cost"], item["left"], item["budget"]) != made:
+            raise _refuse_sum()
+    if (told["spent"], told["left"], told["budget"]) != (_add(entries).tell(up=True), entries[-1]["left"], entries[-1]["budget"]):
         raise _refuse_sum()
 
 
@@ -221,7 +238,8 @@ def require_root(told: Mapping[str, Any], log: PublicLog) -> None:
 
 def _judge(found: Mapping[str, Any]) -> Outcome:
     proof = found["proof"]
-    said = [f"ledger {found['ledger']}: {found['spent']} of {found['budget']} nats spent, {found['left']} left"]
+    spent, budget, left = (say_amounts(found[key]) for key in ("spent", "budget", "left"))
+    said = [f"ledger {found['ledger']}: spent {spent} of {budget}, left {left}"]
     if proof is None:
         said.append("nothing proves it: no root was made since the unit has an account")
     else:

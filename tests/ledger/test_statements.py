@@ -134,6 +134,18 @@ def test_accounts_in_a_table_are_stated_as_well(make, tmp_path):
     assert read_statement(write_statement(told))["proof"]["spent"] == 1 << 38
 
 
+def test_accounts_with_components_are_stated_as_well(make):
+    ledger = make(budget="epsilon=4, mu2=4, delta=1e-3", notion="mixed")
+    ledger.charge("one", SUM, PEOPLE)
+    append_root(ledger)
+    told = make_statement(ledger, "ben")
+    assert told["entries"][1]["cost"]["epsilon"] == told["spent"]["epsilon"] != "0"
+    assert len(read_statement(write_statement(told))["proof"]["spent"]) == 3
+    told["entries"][1]["cost"]["delta"] = "0.1"
+    with pytest.raises(LedgerRejected):
+        read_statement(write_statement(told))
+
+
 def test_the_command_line(pdp, tmp_path, monkeypatch):
     pytest.importorskip("cryptography")
     monkeypatch.chdir(tmp_path)
@@ -144,7 +156,7 @@ def test_the_command_line(pdp, tmp_path, monkeypatch):
     assert "make one with pdp ledger root" in " ".join(pdp("ledger", "statement", "l", "--unit", "ada").out.split())
     root = pdp("ledger", "root", "l", "--json").json()["root"]
     said = " ".join(pdp("ledger", "statement", "l", "--unit", "ada", "--out", "s.json", "--html", "s.html").out.split())
-    assert "for your eyes only 0.15625 of 2 nats spent, 1.84375 left" in said
+    assert "for your eyes only spent 0.15625 nats of 2 nats, left 1.84375 nats" in said
     for name in ("s.json", "s.html"):
         assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
     page = Path("s.html").read_text()

@@ -70,6 +70,7 @@ def _root(options: _Root) -> int:
 
 
 def _statement(options: _Statement) -> int:
+    from accountant.ledger.amounts import say_amounts
     from accountant.ledger.pages import statement_page
     from accountant.ledger.settings import tell_time
     from accountant.ledger.statements import make_statement, write_statement
@@ -90,7 +91,7 @@ def _statement(options: _Statement) -> int:
     proof = told["proof"]
     proved = "none: no root has this account; make one with pdp ledger root" if proof is None else f"root of entry {proof['entry']}"
     lines = [
-        f"{EYES_ONLY}    {told['spent']} of {told['budget']} nats spent, {told['left']} left",
+        f"{EYES_ONLY}    spent {say_amounts(told['spent'])} of {say_amounts(told['budget'])}, left {say_amounts(told['left'])}",
         *(f"entry {item['sequence']:<8}{_describe(item)}" for item in told["entries"]),
         f"proof         {proved}",
     ]
@@ -98,8 +99,10 @@ def _statement(options: _Statement) -> int:
 
 
 def _describe(item: dict[str, Any]) -> str:
+    from accountant.ledger.amounts import say_amounts
+
     purpose = f" ({item['purpose']})" if item.get("purpose") else ""
-    return f"{item['time'][:10]}  {item['name'] or item['kind']}{purpose}: {item['cost']} nats, {item['left']} left"
+    return f"{item['time'][:10]}  {item['name'] or item['kind']}{purpose}: {say_amounts(item['cost'])}, left {say_amounts(item['left'])}"
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -139,7 +139,7 @@ class TableBook:
             raise refuse_engine("other rows of the units that take part")
         return active
 
-    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
         if self._last is None:
             return None
         with self._folder.locked():
@@ -149,7 +149,7 @@ class TableBook:
             found = pads.dataset([str(path) for path in paths], schema=SCHEMA).to_table(columns=["spent", "budget"], filter=wanted)
         if found.num_rows > 1:
             raise LedgerRejected("a unit of the ledger has several accounts; restore the table from a copy")
-        return (found["spent"][0].as_py(), found["budget"][0].as_py()) if found.num_rows else None
+        return ((found["spent"][0].as_py(), found["budget"][0].as_py()),) if found.num_rows else None
 
     def list_state(self, entries: Sequence[Entry]) -> Iterator[tuple[bytes, Integers, Integers]]:
         """Yield the accounts of the version that the last of ``entries`` wrote. Raises :class:`InvalidData` where it was removed."""
@@ -157,21 +157,18 @@ class TableBook:
         with self._folder.locked():
             for batch in read_files(self._open(entry)):
                 high, low, spent, budgets = (numbers(batch.column(name)) for name in ("high", "low", "spent", "budget"))
-                yield np.stack([high, low], axis=1).astype("<i8").tobytes(), spent, budgets
+                yield np.stack([high, low], axis=1).astype("<i8").tobytes(), spent[None], budgets[None]
 
-    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, int, int | None]]:
+    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tuple[int, ...], tuple[int, ...]]]:
         """Yield what each of ``entries`` did to one account, as versions say it. Raises :class:`InvalidData` where one was removed."""
         high, low = (int(value[0]) for value in _split(hashed))
         wanted = (pc.field("high") == high) & (pc.field("low") == low)
-        last: int | None = None
         for entry in (item for item in entries if item.kind in CHANGING):
             with self._folder.locked():
                 paths = [str(path) for path in self._open(entry)]
                 found = pads.dataset(paths, schema=SCHEMA).to_table(columns=["cost", "budget"], filter=wanted)
             if found.num_rows:
-                budget = int(found["budget"][0].as_py())
-                yield entry, int(found["cost"][0].as_py()), None if budget == last else budget
-                last = budget
+                yield entry, (int(found["cost"][0].as_py()),), (int(found["budget"][0].as_py()),)
 
     def _open(self, entry: Entry) -> list[Path]:
         version = self._read(entry)
