@@ -64,7 +64,7 @@ class Options:
         ),
     ] = None
     since: Annotated[
-        Path | None, typer.Option("--since", metavar="EARLIER", help="the log of a ledger: an earlier one, from which it has to go on")
+        Path | None, typer.Option("--since", metavar="EARLIER", help="an earlier log of the same ledger, which this one must continue")
     ] = None
     json: JsonOption = False
 
