@@ -229,10 +229,10 @@ RULES: dict[str, Basis] = {
         neighbors=_ALL,
     ),
     "filter of a ledger": Basis(
-        besides="docs/ledger.md, Theorems L1, L2, C and S: along every transcript, the losses of the charged releases of a unit add up to "
-        "its budget at most, and that to the cap",
+        besides="docs/ledger.md, Theorems L1, L2, M, C and S: along every transcript, the losses of the charged releases of a unit add up "
+        "to its budget at most, and that to the cap",
         hypotheses=(ALL_CHARGED, FROM_OUTPUTS, OWN_ROWS, FILE_FROM_OUTPUTS, OWN_BUDGET, RAISES_FIXED, DURABLE),
-        page="docs/ledger.md, Theorems L1, L2, C and S",
+        page="docs/ledger.md, Theorems L1, L2, M, C and S",
     ),
     "group privacy": Basis(
         besides="docs/protection.md, Theorem 1: k neighbors in a row",

@@ -20,13 +20,14 @@ Cost = Callable[[Integers], Integers]
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Rows that are read once, and what is to be known of them. ``shifts``: None where nothing is charged; ``records``: how many rows a
-    unit has at most, None for any number.
+    unit has at most, None for any number. ``more``: the budgets of further components of all accounts, where these have several.
     """
 
     rows: Iterable[RowBatch]
     budgets: Count
     shifts: Count | None = None
     records: int | None = None
+    more: tuple[int, ...] = ()
 
     def require_records(self, found: int) -> None:
         """Refuse more records of one unit than were declared. Raises :class:`InvalidData`."""
@@ -66,8 +67,8 @@ class Accounts(Protocol):
     def lift(self, entry: int, asked: Asked, least: int, digest: Digest) -> None:
         """Raise budgets to those of the rows, and of units without a row to ``least``, where they are lower; nothing is ever lowered."""
 
-    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
-        """Return what the unit with this hash of its id spent, and its budget; None for one without an account."""
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
+        """Return what the unit with this hash of its id spent, and its budget, of each component; None for one without an account."""
 
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:
         """Return how many parts of the accounts are not what follows from the log, and ``write`` them anew.

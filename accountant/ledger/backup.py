@@ -14,11 +14,11 @@ from typing import Any
 from accountant.files import replace_file
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.anchor import Anchor
-from accountant.ledger.book import Book
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger, open_journal
 from accountant.ledger.log import CHARGE, END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
+from accountant.ledger.mixed_book import open_book
 from accountant.ledger.packing import pack
 from accountant.ledger.places import to_place
 from accountant.ledger.requests import is_mark
@@ -250,7 +250,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
     """Return a new ledger with the accounts of another one."""
     old = ledger.journal
     head, hidden = old.entries[-1], old.hasher.secret
-    spent = old.charges[-1].body["spent"] if old.charges else ledger.settings.spent
+    spent = ledger.spent
     parts, whole = ledger.list_carried(), ledger.carry()
     carried = Carried(
         whole.protection,  # what the filter closed is open again: the new ledger's own filter closes it, if it does
@@ -270,7 +270,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
         for segment in old.store.iter_segments(old.hasher):
             store.write_segment(entry, segment, hasher)
             digest.add_segment(segment)
-        for chunk, amounts, budgets in Book(old.store, old.hasher).fold(old.entries):
+        for chunk, amounts, budgets in open_book(old.store, old.hasher, settings.notion).fold(old.entries):
             for kind, values in (("budget", budgets), ("cost", amounts)):
                 change = Change(kind, chunk, pack(values))
                 store.write_change(entry, change)

@@ -88,16 +88,17 @@ class Book:
         """How many accounts there are."""
         return self.outlines[-1][0] + self.outlines[-1][1] if self.outlines else 0
 
-    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
         """Return what the unit with this hash of its id spent, and its budget. Raises :class:`LedgerRejected`."""
         number = int(self._lookup().find(hashed)[0])
-        if number < 0:
-            return None
-        found = self._store.read_account(number // CHUNK)
+        return None if number < 0 else (self._look_at(number // CHUNK, number % CHUNK),)
+
+    def _look_at(self, chunk: int, place: int) -> tuple[int, int]:
+        found = self._store.read_account(chunk)
         if found is None:
             raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
         self.require_whole(found, self._last)
-        return int(unpack(found.spent)[number % CHUNK]), int(unpack(found.budgets)[number % CHUNK])
+        return int(unpack(found.spent)[place]), int(unpack(found.budgets)[place])
 
     def _lookup(self) -> Index:
         if self._index is None:

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="the ledger: a file, or postgresql://HOST/DATABASE#SCHEMA")]
 NewArgument = Annotated[str, typer.Argument(metavar="NEW", help="the ledger to make")]
-BudgetOption = Annotated[str, typer.Option("--budget", metavar="EXPR", help="nats for each unit, a number or an expression in columns")]
+BudgetOption = Annotated[
+    list[str],
+    typer.Option(
+        "--budget", metavar="EXPR", help="nats for each unit, a number or an expression in columns; in mixed epsilon=E, mu2=M, delta=D"
+    ),
+]
 AttributeOption = Annotated[
     list[str] | None, typer.Option("--attribute", metavar="NAME=LO:HI", help="the public range of a column in --budget (repeatable)")
 ]

@@ -139,7 +139,7 @@ class TableBook:
             raise refuse_engine("other rows of the units that take part")
         return active
 
-    def look_up(self, hashed: bytes) -> tuple[int, int] | None:
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
         if self._last is None:
             return None
         with self._folder.locked():
@@ -149,7 +149,7 @@ class TableBook:
             found = pads.dataset([str(path) for path in paths], schema=SCHEMA).to_table(columns=["spent", "budget"], filter=wanted)
         if found.num_rows > 1:
             raise LedgerRejected("a unit of the ledger has several accounts; restore the table from a copy")
-        return (found["spent"][0].as_py(), found["budget"][0].as_py()) if found.num_rows else None
+        return ((found["spent"][0].as_py(), found["budget"][0].as_py()),) if found.num_rows else None
 
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:  # noqa: ARG002 - versions are never written anew
         """Check the versions that are there, each against the one before it, and the last one unit by unit. Nothing is ever repaired: a
