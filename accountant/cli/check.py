@@ -64,7 +64,7 @@ class Options:
         ),
     ] = None
     since: Annotated[
-        Path | None, typer.Option("--since", metavar="EARLIER", help="the log of a ledger: an earlier one, from which it has to go on")
+        Path | None, typer.Option("--since", metavar="EARLIER", help="an earlier log of the same ledger, which this one must continue")
     ] = None
     log: Annotated[
         Path | None, typer.Option("--log", metavar="LOG", help="the statement of a unit: the log for everybody, which has to have its root")

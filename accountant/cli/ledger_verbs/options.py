@@ -70,7 +70,7 @@ class DataOptions(OpenedOptions):
 
 
 PartialOption = Annotated[
-    bool, typer.Option("--partial", help="in individual mode: charge it also where units may have no room for it and be missing")
+    bool, typer.Option("--partial", help="in individual mode: charge even where some units lack the budget and are left out")
 ]
 
 
