@@ -53,7 +53,7 @@ class Options(ReleaseOptions):
     center: Annotated[
         Path | None, typer.Option("--center", metavar="FILE", help="a file with one record: the public center of the ball; 0 by default")
     ] = None
-    delta: Annotated[str | None, typer.Option("--delta", metavar="D", help="with a delta in (0, 1), noise is normal")] = None
+    delta: Annotated[str | None, typer.Option("--delta", metavar="D", help="a delta in (0, 1): the noise is then normal")] = None
     certificate: Annotated[Path | None, typer.Option("--certificate", metavar="FILE", help="write the certificate of the release")] = None
     report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="write the release as one HTML page for an auditor")] = (
         None

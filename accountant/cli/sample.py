@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 HELP = (
     "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, written atomically, and a "
-    "certificate of the epsilon of one analysis of it. Beside that epsilon stands the one without sampling."
+    "certificate of the epsilon of one analysis of it. The epsilon without sampling is printed beside it."
 )
 EXAMPLE = """\b
 Examples:

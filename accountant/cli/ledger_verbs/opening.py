@@ -53,7 +53,11 @@ class _Init(DataOptions):
     records: Annotated[int | None, typer.Option("--records", metavar="K", help="how many records a unit has at most")] = None
     protects: Annotated[
         str | None,
-        typer.Option("--protects", metavar="user|user-period", help="whose an account is; by default a user's, where the key is a column"),
+        typer.Option(
+            "--protects",
+            metavar="user|user-period",
+            help="whom an account stands for: a user, or a user in one period; by default a user, where the key is one column",
+        ),
     ] = None
     table: Annotated[
         Path | None, typer.Option("--table", metavar="FOLDER", help="keep the accounts in a table of Parquet files, for many units")

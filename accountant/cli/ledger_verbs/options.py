@@ -70,7 +70,7 @@ class DataOptions(OpenedOptions):
 
 
 PartialOption = Annotated[
-    bool, typer.Option("--partial", help="in individual mode: charge it also where units may have no room for it and be missing")
+    bool, typer.Option("--partial", help="in individual mode: charge even where some units lack the budget and are left out")
 ]
 
 
@@ -109,3 +109,8 @@ def read_ranges(items: list[str] | None) -> dict[str, list[str]]:
             )
         found[name] = [low.strip(), high.strip()]
     return found
+
+
+def split_unit(given: str, ledger: Ledger) -> str | tuple[str, ...]:
+    """Return the id of a unit as ``Ledger.account`` takes it: one text, or one for each key column."""
+    return tuple(given.split(",")) if len(ledger.settings.key) > 1 else given
