@@ -619,16 +619,19 @@ class Ledger:
 
         ``key``: its id, or a tuple of them where the key has several columns. Raises :class:`InvalidData` for an unknown unit.
         """
-        parts = [str(part) for part in (key if isinstance(key, (tuple, list)) else (key,))]
-        if len(parts) != len(self.settings.key):
-            raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
-        text = parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts)
         with self.journal.reading():
-            found = self.journal.accounts.look_up(self.journal.hasher.hash_text(text))
+            found = self.journal.accounts.look_up(self.hash_unit(key))
         if found is None:
             raise InvalidData("a unit of this ledger was asked for, but it has no account for it; check the id")
         spent, budget = (Amounts(tuple(part)) for part in zip(*found, strict=True))
         return {"spent": spent.tell(up=True), "budget": budget.tell(up=False), "left": budget.less(spent).tell(up=False)}
+
+    def hash_unit(self, key: object) -> bytes:
+        """Return the keyed hash under which a unit has its account: private. Raises :class:`InvalidArgument`."""
+        parts = [str(part) for part in (key if isinstance(key, (tuple, list)) else (key,))]
+        if len(parts) != len(self.settings.key):
+            raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
+        return self.journal.hasher.hash_text(parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts))
 
     def verify(self, *, repair: bool = False) -> int:
         """Check everything: log, seals, anchor, and that the accounts are what follows from the log; return how many chunks were repaired.

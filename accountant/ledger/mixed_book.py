@@ -57,6 +57,9 @@ class MixedBook(Book):
             return None
         return tuple(self._look_at(number // CHUNK + component * _APART, number % CHUNK) for component in range(self._components))
 
+    def name_chunks(self, chunk: int) -> tuple[int, ...]:
+        return tuple(chunk + component * _APART for component in range(self._components))
+
     def charge(self, entry: int, matched: Matched, cost: Cost, digest: Digest) -> Booleans:
         """Charge all present accounts with room in every component for the cost, of shape (components, n), and return which these are."""
         active = np.zeros(matched.totals.size, dtype=np.bool_)

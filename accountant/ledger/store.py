@@ -95,10 +95,11 @@ class Store:
 
         return list(self._rows("SELECT first, length(hashes), fingerprint FROM segments ORDER BY first", (), (int, int, bytes), make))
 
-    def iter_changes(self, sequence: int) -> Iterator[Change]:
-        """Yield what an entry does to the accounts."""
-        statement = "SELECT kind, chunk, packed FROM changes WHERE seq = ? ORDER BY kind, chunk"
-        return self._rows(statement, (sequence,), (str, int, bytes), Change)
+    def iter_changes(self, sequence: int, chunk: int | None = None) -> Iterator[Change]:
+        """Yield what an entry does to the accounts, or to those of one chunk."""
+        where, values = ("", (sequence,)) if chunk is None else (" AND chunk = ?", (sequence, chunk))
+        statement = f"SELECT kind, chunk, packed FROM changes WHERE seq = ?{where} ORDER BY kind, chunk"  # noqa: S608 - words of ours
+        return self._rows(statement, values, (str, int, bytes), Change)
 
     def read_account(self, chunk: int) -> AccountChunk | None:
         """Return a chunk of accounts, None where there is none."""

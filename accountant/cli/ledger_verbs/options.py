@@ -109,3 +109,8 @@ def read_ranges(items: list[str] | None) -> dict[str, list[str]]:
             )
         found[name] = [low.strip(), high.strip()]
     return found
+
+
+def split_unit(given: str, ledger: Ledger) -> str | tuple[str, ...]:
+    """Return the id of a unit as ``Ledger.account`` takes it: one text, or one for each key column."""
+    return tuple(given.split(",")) if len(ledger.settings.key) > 1 else given

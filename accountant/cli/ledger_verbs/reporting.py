@@ -13,6 +13,7 @@ from accountant.cli.ledger_verbs.options import (
     FileArgument,
     OpenedOptions,
     open_ledger,
+    split_unit,
 )
 from accountant.cli.options import (
     AllOption,
@@ -60,7 +61,7 @@ def _report(options: _Report) -> int:
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.guarantee, options.composition)
         if options.unit is not None:
-            account = ledger.account(tuple(options.unit.split(",")) if len(ledger.settings.key) > 1 else options.unit)
+            account = ledger.account(split_unit(options.unit, ledger))
             spent, left = (say_amounts(account[name]).removesuffix(" nats") for name in ("spent", "left"))
             said = f"{EYES_ONLY}    spent {spent} of {say_amounts(account['budget'])}, {left} left"
             return print_result({"private": account}, said, as_json=options.json)
