@@ -51,7 +51,7 @@ class SampleSummary:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The selected rows of one batch with the weight w, the probability q and the statistics of each. Private, so that nothing prints them."""
+    """Selected rows of a batch with the weight w, the probability q and the statistics of each. Private, so that nothing prints them."""
 
     table: Any = field(repr=False)
     weights: Floats = field(repr=False)
