@@ -77,7 +77,7 @@ def tell_within(plan: BudgetedPlan, guarantee: Guarantee, *, clipped: bool) -> d
 
 
 def print_within(told: Mapping[str, Any], plan: BudgetedPlan) -> None:
-    """Print the same for people."""
+    """Print for people what :func:`tell_within` puts into the JSON: released numbers, rule and bound."""
     from profiles import decimal_text, to_exact
 
     def short(value: float) -> str:

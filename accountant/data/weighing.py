@@ -104,7 +104,7 @@ def check_range(profile: Profile, source: Source, specs: Sequence[StatisticSpec]
 def iter_weights(
     profile: Profile, target_epsilon: object, source: Source, specs: Sequence[StatisticSpec], *, convexity: ProvedConvexity
 ) -> Iterator[tuple[Batch, WeightsResult]]:
-    """Yield each batch with its weights."""
+    """Yield each batch with its weights: for every one ψ ≤ ε* holds in exact arithmetic. Raises :class:`InvalidData` with the row."""
     solver = prepare_solver(profile, target_epsilon, convexity=convexity)
     for batch in source.batches(specs):
         yield batch, solver.solve(batch.statistics, first_row=batch.first_row)
@@ -232,7 +232,7 @@ def _read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str,
 
 
 class WeightTotals:
-    """Running totals over batches."""
+    """Totals over batches, in the order of the rows: rows, Σ q, the least and largest weight, and how each was decided."""
 
     __slots__ = ("_fast", "_infinite", "_max", "_min", "_refined", "_saturated", "_sums", "rows")
 

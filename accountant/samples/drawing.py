@@ -51,7 +51,7 @@ class SampleSummary:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The selected rows of one batch."""
+    """Selected rows of a batch with the weight w, the probability q and the statistics of each. Private, so that nothing prints them."""
 
     table: Any = field(repr=False)
     weights: Floats = field(repr=False)
@@ -205,7 +205,7 @@ class Figures:
             self._progress(self.rows)
 
     def private(self, seed: int | None) -> PrivateFigures:
-        """Return the totals."""
+        """Return the figures of the data set so far: rows, rows selected, Σ q and the seed. They are private."""
         return PrivateFigures(self.rows, self._size, math.fsum(self._sums), seed)
 
 

@@ -57,7 +57,7 @@ class BoundClaim:
 
 
 def boxes(budget: int, precision: int = 64, *, centred: bool = False) -> Tree:
-    """Return a subdivision step."""
+    """Return a proof step that has the kernel subdivide the ranges."""
     tree: Tree = {"rule": "boxes", "budget": budget, "precision": precision}
     return {**tree, "form": "centred"} if centred else tree
 

@@ -107,7 +107,7 @@ class GaussianTarget:
     steps: int
 
     def describe(self) -> str:
-        """Return the target in words."""
+        """Return "epsilon = ... and delta = ..." with exact numbers, and the steps where there are several."""
         after = "" if self.steps == 1 else f" after {self.steps} steps"
         return f"epsilon = {exact_text(self.epsilon)} and delta = {exact_text(self.delta)}{after}"
 

@@ -61,7 +61,7 @@ def write_table(whole: Mapping[str, Any]) -> str:
 
 
 def row_object(row: TableRow) -> dict[str, Any]:
-    """Return a row as JSON types."""
+    """Return a row as JSON types: μ and q as exact text, and the grid of the bound on δ in each direction."""
     return {"mu": exact_text(row.mu), "q": exact_text(row.q), **{bound.direction.value: bound.grid for bound in row.bounds}}
 
 
