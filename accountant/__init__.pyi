@@ -29,9 +29,9 @@ from accountant.samples import draw_sample as draw_sample
 from accountant.samples import plan_sample as plan_sample
 from accountant.samples import sample_file as sample_file
 from accountant.selection.select import prepare_selection as prepare_selection
+from accountant.weights.convexity import prove_convexity as prove_convexity
 from accountant.weights.fast import optimal_weights as optimal_weights
 from accountant.weights.precise import optimal_weight as optimal_weight
-from accountant.weights.premise import prove_premise as prove_premise
 from profiles.declaring import declare as declare
 from profiles.files import load as load
 from proofs_check.admission import admit as admit

@@ -123,6 +123,10 @@ def load_document(name: str) -> Document[Any]:
             from accountant.ledger.public import PUBLIC
 
             return PUBLIC
+        case "pdp-ledger-statement":
+            from accountant.ledger.statements import STATEMENT
+
+            return STATEMENT
         case _:
             from proofs_check.documents.plain import PLAIN
 

@@ -20,7 +20,7 @@ from accountant.rules.gaussian import make_gaussian_rule
 from accountant.selection.select import prepare_selection, prepare_tabulated
 from accountant.weights.fast import probabilities
 from accountant.weights.gaussian import gaussian_weight
-from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
+from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
 from profiles import declare
 
 BATCH = 65_536
@@ -41,14 +41,14 @@ def timed(work, repeats=1):
 
 def run(rows: int, steps: list[int]) -> None:
     """Print the figures."""
-    premise = prove_gaussian(NOISY)
+    convexity = prove_gaussian(NOISY)
     zs = np.random.default_rng(1).uniform(0, 4, rows)
     batches = [{"z": zs[start : start + BATCH]} for start in range(0, rows, BATCH)]
     pure = prepare_selection(PURE, make_rule("privacy-constrained", PURE, None, 4))
-    spent, table = timed(lambda: tabulate_weights(premise, GaussianTarget(Fraction(1), DELTA, 1)))
+    spent, table = timed(lambda: tabulate_weights(convexity, GaussianTarget(Fraction(1), DELTA, 1)))
     checked, rejected = timed(table.find_rejected)
     print(f"table, 1 step: {len(table.rows)} rows in {spent:.1f} s, checked by the kernel in {checked:.1f} s, accepted: {rejected is None}")
-    noisy = prepare_tabulated(premise, table, make_gaussian_rule(Fraction(1), DELTA, 1))
+    noisy = prepare_tabulated(convexity, table, make_gaussian_rule(Fraction(1), DELTA, 1))
     solver = pure.solver
     if solver is None:
         raise SystemExit("the pure path has no solver")

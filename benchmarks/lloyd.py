@@ -31,8 +31,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_svmlight_file
 from threadpoolctl import threadpool_limits
 
+from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast import prepare_solver
-from accountant.weights.premise import prove_premise
 from profiles import exact_text
 from profiles.mechanisms import WeightedLloyd
 
@@ -161,7 +161,7 @@ def compare_weights(label: str, points: np.ndarray, spent: dict[str, float], rep
         initial_centres=points[:1], iterations=ROUNDS, beta_count="20.5", beta_sum=30, p=2, radius=mechanism.radius
     ).profile
     target = Fraction(3)
-    solver = prepare_solver(profile, target, premise=prove_premise(profile, target))
+    solver = prepare_solver(profile, target, convexity=prove_convexity(profile, target))
     norms = mechanism.statistic(points)["z"]
     works = {"weights": lambda: solver.solve({"z": norms}), "norms and weights": lambda: solver.solve(mechanism.statistic(points))}
     for name, time_of in best_times(works, repeats).items():

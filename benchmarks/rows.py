@@ -3,7 +3,7 @@
     python -m benchmarks.rows [--rows 100000 ...] [--engine-rows 1000000 ...] [--folder DIR]
 
 Each figure comes from a process of its own, on one core (Spark: a cluster of two executors, not pinned). Time is from the opened input to
-the finished output; imports, the proof of the premise and Spark's start are left out. Memory is the peak resident size of the process,
+the finished output; imports, the proof of convexity and Spark's start are left out. Memory is the peak resident size of the process,
 everything included; for Spark that of its largest Python worker, and of all its processes together. The engines' weights are compared, bit
 for bit, with those of the single-machine path.
 """
@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 import profiles
 from accountant.data import compute_weights_file, parse_statistic
 from accountant.engines import arrow_weights
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
 
 SPEC = "z=l2(x,y)"
 PROFILE = profiles.declare("weighted DP-Lloyd", "T*w*(1/a + z/b)", record={"z": [0, "1.5"]}, parameters={"T": 10, "a": "20.5", "b": 30})
@@ -67,9 +67,9 @@ def peak_memory() -> float:
 
 def run_single(data: str, out: str) -> Found:
     """The streaming path of ``pdp weights``."""
-    premise = prove_premise(PROFILE, 2)
+    convexity = prove_convexity(PROFILE, 2)
     warm_up()
-    return timed(lambda: compute_weights_file(PROFILE, data, out, premise=premise, target_epsilon=2, specs=[parse_statistic(SPEC)]))
+    return timed(lambda: compute_weights_file(PROFILE, data, out, convexity=convexity, target_epsilon=2, specs=[parse_statistic(SPEC)]))
 
 
 def run_duckdb(data: str, out: str) -> Found:

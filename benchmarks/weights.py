@@ -19,7 +19,7 @@ import numpy as np
 
 import profiles
 from accountant.data import open_dataset, parse_statistic
-from accountant.weights.fast import ConvexityPremise, optimal_weights
+from accountant.weights.fast import ProvedConvexity, optimal_weights
 
 LINEAR = [
     ("w*z", "1"),
@@ -52,13 +52,13 @@ def best_time(work: Callable[[], object], repeats: int) -> float:
 def report(label: str, text: str, target: str, *, z: np.ndarray, repeats: int) -> None:
     """Time one profile against the unit, by turns, and print its line."""
     profile = profiles.declare("benchmark", text, record={"z": [0, 1]})
-    premise = ConvexityPremise(profile, Fraction(0), "by hand: for the benchmark only")
+    convexity = ProvedConvexity(profile, Fraction(0), "by hand: for the benchmark only")
     statistics, out = {"z": z * min(1.0, float(target))}, np.empty_like(z)
-    result = optimal_weights(profile, target, statistics, premise=premise)
+    result = optimal_weights(profile, target, statistics, convexity=convexity)
     spent = unit = float("inf")
     for _ in range(repeats):
         unit = min(unit, best_time(lambda: np.log1p(z, out=out), 10))
-        spent = min(spent, best_time(lambda: optimal_weights(profile, target, statistics, premise=premise), 1))
+        spent = min(spent, best_time(lambda: optimal_weights(profile, target, statistics, convexity=convexity), 1))
     print(
         f"{label:8} {text:24} {target:>6} {unit * 1e3:7.3f} ms {spent * 1e3:9.1f} ms {spent / unit:8.1f} x   refined {result.refined_rows}"
     )

@@ -33,7 +33,7 @@ from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.samples import SamplingPlan
 from accountant.samples.certificate import to_certificate_text
 from accountant.samples.checking import check_certificate, read_certificate
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
 from profiles import Declaration, Profile, exact_text
 from profiles.hypotheses import Head
 from profiles.mechanisms import WeightedLloyd
@@ -149,7 +149,7 @@ def bound_rules(declared: Declaration) -> dict[str, DerivedEpsilon]:
 
 
 def show_rules(bounds: dict[str, DerivedEpsilon]) -> None:
-    """Print one row a rule, and below it every premise of every row; a premise of some rows names them."""
+    """Print one row a rule, and below it every hypothesis of every row; one of some rows names them."""
     rows = []
     for name, derived in bounds.items():
         found = derived.to_json()
@@ -158,13 +158,13 @@ def show_rules(bounds: dict[str, DerivedEpsilon]) -> None:
     columns = ("sampling rule", "sup psi, rounded down", "sup psi, rounded up", "worst record", "checked by kernel")
     print_table("certified epsilon (nats) of one run on one sample, under the assumptions below", columns, rows)
     print_line("Valid only under these unverified assumptions:")
-    premises = dict.fromkeys(item for derived in bounds.values() for item in derived.guarantee.hypotheses)
+    hypotheses = dict.fromkeys(item for derived in bounds.values() for item in derived.guarantee.hypotheses)
     for head in Head:
         print_line(f"  {head.value}")
-        for premise in (item for item in premises if item.head is head):
-            resting = [name for name, derived in bounds.items() if premise in derived.guarantee.hypotheses]
+        for hypothesis in (item for item in hypotheses if item.head is head):
+            resting = [name for name, derived in bounds.items() if hypothesis in derived.guarantee.hypotheses]
             rows_named = "" if len(resting) == len(bounds) else f" [{', '.join(resting)}]"
-            print_line(f"    - {premise.sentence}{rows_named}")
+            print_line(f"    - {hypothesis.sentence}{rows_named}")
     print_line()
 
 
@@ -287,7 +287,7 @@ def main(arguments: list[str] | None = None) -> int:
     np.save(data, points)
     spec = parse_statistic("z=l2")
     summary = compute_weights_file(
-        profile, data, weights_file, premise=prove_premise(profile, TARGET), target_epsilon=TARGET, specs=(spec,)
+        profile, data, weights_file, convexity=prove_convexity(profile, TARGET), target_epsilon=TARGET, specs=(spec,)
     )
     norms, weights = np.sqrt(np.sum(points**2, axis=1)), np.load(weights_file)
     sizes = ", ".join(f"{np.sum(q):.1f} ({name})" for name, q in select(norms, weights).items())
@@ -303,7 +303,7 @@ def main(arguments: list[str] | None = None) -> int:
         f"k-means on the sampled digits: the mean squared distance to the nearest centre falls from {costs[0]:.1f} (the figures) "
         f"to {costs[1]:.1f} (the released centres)"
     )
-    print_line(f"released: ten centres, with {found.bound} for them, if the premises above hold; the noise is new in every run")
+    print_line(f"released: ten centres, with {found.bound} for them, if the hypotheses above hold; the noise is new in every run")
     write_whole(out / "centres.csv", "".join(",".join(f"{value:.17g}" for value in row) + "\n" for row in found.centres + MIDDLE))
     draw_centres(mechanism.centres, found.centres, out / "centres.png")
     explain_files(out)

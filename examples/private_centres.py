@@ -128,8 +128,8 @@ def main(arguments: list[str] | None = None) -> int:
     told = json.loads(certificate.read_text(encoding="utf-8"))
     count, bound = float(told["released"]["records"]), to_exact(told["epsilon"]["upper"])
     show_samples([Row("all records", bound, count, measure_cost(points, released)), *fit_samples(points)], points)
-    ordinary = {premise.id for premise in (*PHYSICS, ONLY_RELEASE)}
-    world = [premise["sentence"] for premise in told["premises"] if premise["id"] not in ordinary]
+    ordinary = {convexity.id for convexity in (*PHYSICS, ONLY_RELEASE)}
+    world = [convexity["sentence"] for convexity in told["premises"] if convexity["id"] not in ordinary]
     print_line("it holds as long as all of this is true of the data, which no program sees:")
     for sentence in world:
         print_line(f"  - {sentence}")

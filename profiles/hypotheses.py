@@ -1,4 +1,4 @@
-"""Every hypothesis (premise) of every guarantee, once: an id, one sentence, what it means, and what discharges it.
+"""Every hypothesis of every guarantee, once: an id, one sentence, what it means, and what discharges it.
 
 A guarantee rests on its hypotheses. Each is open, or was discharged by a named step; none is ever dropped. The rules of
 ``accountant.guarantees`` name theirs by the objects of this module, so that nothing is matched by its words.
@@ -31,7 +31,7 @@ class Head(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One premise of a guarantee. Two are equal if they have the same id and say the same.
+    """One hypothesis of a guarantee. Two are equal if they have the same id and say the same.
 
     ``id`` is stable; ``sentence`` is what is printed; ``head`` groups it. ``meaning`` says more to whoever has to judge it, and
     ``discharged_by`` what can discharge it, "" for what no program can see. A sentence with gaps is a family: :meth:`about` fills them in.

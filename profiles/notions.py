@@ -22,7 +22,7 @@ ORDER, ABOVE_ONE = "alpha", "alpha_above_one"
 
 
 class ProfileNotion(Enum):
-    """A notion, by its name in files."""
+    """The notion that a profile is stated in: pure ε, Gaussian μ, Rényi rdp at an order, or zCDP ρ; the values are its names in files."""
 
     PURE = "pure"
     GAUSSIAN = "gaussian"

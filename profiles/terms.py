@@ -50,7 +50,7 @@ def number(value: int | Fraction) -> Term:
 
 
 def symbol(name: str) -> Term:
-    """Return the term of a symbol."""
+    """Return the term of w, of a statistic or of a parameter with this name."""
     return ("sym", name)
 
 

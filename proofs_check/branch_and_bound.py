@@ -61,7 +61,7 @@ class PendingBox:
         return {name: (lo + hi) / 2 for name, (lo, hi) in self.box.items()}
 
     def halves(self) -> list[Box]:
-        """The box, bisected."""
+        """Return the two halves of the box along the variable that is to be cut."""
         lo, hi = self.box[self.variable]
         middle = (lo + hi) / 2
         return [{**self.box, self.variable: (lo, middle)}, {**self.box, self.variable: (middle, hi)}]

@@ -24,5 +24,5 @@ def mark_paper(page: str) -> str:
 
 
 def name_theorems(theorems: Sequence[str]) -> str:
-    """Return theorems by their names."""
+    """Return the sentence that names theorems of ``proofs_check/formal``."""
     return f"theorem{'s' if len(theorems) > 1 else ''} {', '.join(theorems)}"

@@ -85,10 +85,10 @@ def _convexity(found: dict[str, object]) -> Child:
 
 def _consequence(name: str, told: dict[str, object]) -> Child:
     said: list[Child] = [cards.name(name), " ", cards.badge(str(told["verdict"])), f" {told['statement']}"]
-    premises = told["open_hypotheses"]
-    if told["verdict"] == "not applicable" or not isinstance(premises, list) or not premises:
+    assumptions = told["open_hypotheses"]
+    if told["verdict"] == "not applicable" or not isinstance(assumptions, list) or not assumptions:
         return cards.line(said)
-    return [cards.line(said), cards.fold(f"Its {len(premises)} unverified assumptions", cards.listed(premises))]
+    return [cards.line(said), cards.fold(f"Its {len(assumptions)} unverified assumptions", cards.listed(assumptions))]
 
 
 @show_text.register(AuditResult)

@@ -44,7 +44,7 @@ def nearby(value: Fraction, digits: int = 8) -> str:
 class Decision:
     """The verdict on one condition of one profile.
 
-    ``claim`` is the kernel's claim (without the others that it needs as premises) and ``checked`` says whether the kernel accepted it;
+    ``claim`` is the kernel's claim (without the others that it needs) and ``checked`` says whether the kernel accepted it;
     a verdict without that rests on SymPy or ball arithmetic alone. ``details`` are facts worth printing (region, threshold, ...).
     """
 

@@ -5,7 +5,7 @@ A fit that anything of scikit-learn asks for is refused, unless it is known to b
 so is one that an estimator of another package asks for which has estimators among its parameters. What is new in scikit-learn is refused.
 
 A refusal here is a courtesy to those who follow habits; no guarantee rests on it. Whatever is not noticed (a scaler that was fitted by
-hand, a loop of fits) is an open premise of every fit: :mod:`profiles.hypotheses`. So is that nobody knows the seed of a ``random_state``.
+hand, a loop of fits) is a hypothesis of every fit: :mod:`profiles.hypotheses`. So is that nobody knows the seed of a ``random_state``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Profile, Und
 from profiles.balls import ball, working_precision
 from profiles.numbers import round_down_finite, shorten, to_target
 from profiles.terms import Term, number
-from proofs_check.suprema.certify import MANIFEST, BoundClaim, ProofTrees, boxes, certify, premise
+from proofs_check.suprema.certify import MANIFEST, BoundClaim, ProofTrees, boxes, certify, well_defined_tree
 
 Choice = Literal["optimal", "corollary"]
 CHOICES: tuple[Choice, ...] = ("optimal", "corollary")
@@ -150,7 +150,7 @@ def certify_pair(remove: Fraction, q: Fraction, target: Fraction) -> tuple[Mappi
 def _accepted(profile: Profile, q: Term, target: Fraction) -> Mapping[str, Any]:
     claim = BoundClaim(Fraction(0), target, {})
     trees = ProofTrees([MANIFEST], [MANIFEST, _POINT], [("exp", _POINT), ("log", _POINT)], [MANIFEST, _POINT])
-    checked = certify(profile, q, claim, trees, premise(profile, None))
+    checked = certify(profile, q, claim, trees, well_defined_tree(profile, None))
     if not checked.accepted or checked.certificate is None:
         raise Undecided(
             f"the kernel did not accept the bound {exact_text(target)} of {profile.name!r}: {checked.reason}; use a rounder target"

@@ -15,8 +15,8 @@ from accountant.columns.values import Column
 from accountant.guarantees.derive import derive_epsilon
 from accountant.rules import SamplingRule, make_rule
 from accountant.selection.select import prepare_selection
-from accountant.weights.fast import ConvexityPremise, epsilon_for_size
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
+from accountant.weights.fast import ProvedConvexity, epsilon_for_size
 from profiles import Declaration, InvalidTarget, Profile, decimal_text, exact_text
 from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA, Hypothesis
 from profiles.numbers import to_number, to_target
@@ -27,13 +27,15 @@ Batches = Callable[[], Iterable[Mapping[str, ArrayLike | Column]]]
 _DIGITS = 12
 
 
-def constrained_rule_for_size(profile: Profile, size: object, batches: Batches, *, premise: ConvexityPremise | None = None) -> SamplingRule:
+def constrained_rule_for_size(
+    profile: Profile, size: object, batches: Batches, *, convexity: ProvedConvexity | None = None
+) -> SamplingRule:
     """Return the privacy-constrained rule whose expected size over the records of ``batches`` is M = ``size``, up to 1e-9 and not above.
 
     Its target ε* depends on the data, which its hypotheses say. Source: Fay et al. 2024, Section 3.3; docs/rounding.md, section 8.
     Raises :class:`InvalidTarget` (an M that no target reaches), :class:`Undecided`, :class:`InvalidData`.
     """
-    found = epsilon_for_size(profile, size, batches, premise=premise or prove_premise(profile))
+    found = epsilon_for_size(profile, size, batches, convexity=convexity or prove_convexity(profile))
     rule = make_rule("privacy-constrained", profile, target_epsilon=found.epsilon)
     return replace(rule, hypotheses=(*(item for item in rule.hypotheses if item != TARGET_FIXED), TARGET_FROM_DATA))
 

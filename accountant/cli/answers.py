@@ -172,7 +172,7 @@ def write_answer(path: Path | None, columns: Columns) -> None:
 
 
 def write_promise(path: Path | None, guarantee: Guarantee) -> None:
-    """Write a guarantee file."""
+    """Write a guarantee file at ``path``, atomically; nothing without a path."""
     from accountant.interop.files import write_guarantee
 
     if path is not None:

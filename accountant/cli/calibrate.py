@@ -190,7 +190,7 @@ def _row(choice: RuleResult, names: tuple[str, ...]) -> list[str]:
 
 
 def _print_choice(choice: RuleResult, *, everything: bool) -> None:
-    from accountant.guarantees import render_premises
+    from accountant.guarantees import render_assumptions
     from profiles import decimal_text, exact_text
 
     print_line("")
@@ -212,7 +212,7 @@ def _print_choice(choice: RuleResult, *, everything: bool) -> None:
     if choice.error_reason is not None:
         print_line(f"    error: not known; {choice.error_reason}")
     if choice.from_data:
-        print_as_it_is("\n".join(render_premises(found.derived.guarantee, everything=everything)))
+        print_as_it_is("\n".join(render_assumptions(found.derived.guarantee, everything=everything)))
         print_line(f"epsilon <= {decimal_text(found.derived.bound.upper, 12, round_up=True)}")
     else:
         print_as_it_is(found.derived.render(everything=everything).rstrip())

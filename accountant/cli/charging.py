@@ -30,10 +30,10 @@ NameOption = Annotated[str | None, typer.Option("--name", metavar="N", help="wit
 KeyOption = Annotated[
     str | None, typer.Option("--key", metavar="COLUMN", help="with --ledger: the column of ids, or several with commas; by default its own")
 ]
-AnchorOption = Annotated[Path | None, typer.Option("--anchor", metavar="A", help="with --ledger: its anchor; where it was last by default")]
+AnchorOption = Annotated[Path | None, typer.Option("--anchor", metavar="A", help="with --ledger: its anchor; by default where it was last")]
 
 PartialOption = Annotated[
-    bool, typer.Option("--partial", help="with --ledger in individual mode: charge also where units may have no room and be missing")
+    bool, typer.Option("--partial", help="with --ledger in individual mode: charge even where some units lack the budget and are left out")
 ]
 
 

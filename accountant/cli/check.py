@@ -64,7 +64,10 @@ class Options:
         ),
     ] = None
     since: Annotated[
-        Path | None, typer.Option("--since", metavar="EARLIER", help="the log of a ledger: an earlier one, from which it has to go on")
+        Path | None, typer.Option("--since", metavar="EARLIER", help="an earlier log of the same ledger, which this one must continue")
+    ] = None
+    log: Annotated[
+        Path | None, typer.Option("--log", metavar="LOG", help="the statement of a unit: the log for everybody, which has to have its root")
     ] = None
     json: JsonOption = False
 
@@ -122,6 +125,28 @@ def _compare_logs(found: CheckedDocument, text: str, earlier: Path) -> CheckedDo
     return replace(found, outcome=replace(found.outcome, about=about, lines=lines))
 
 
+def _look_up(found: CheckedDocument, text: str, log: Path) -> CheckedDocument:
+    """Return what the check of a statement found, and whether a public log has its root. Raises :class:`InvalidArgument`."""
+    from dataclasses import replace
+
+    from accountant.checking import read_file
+    from accountant.ledger.public import read_public
+    from accountant.ledger.statements import read_statement, require_root
+    from profiles.errors import LedgerRejected
+    from proofs_check.kernel import Report
+
+    if found.document.name != "pdp-ledger-statement":
+        raise InvalidArgument(f"--log is for the statement of a unit, but {found.document.meaning} was found; leave it out")
+    if not found.outcome.report.accepted:
+        return found
+    try:
+        require_root(read_statement(text), read_public(read_file(log)))
+    except LedgerRejected as error:
+        return replace(found, outcome=replace(found.outcome, report=Report(accepted=False, step="log", reason=str(error))))
+    lines = (*found.outcome.lines, f"{log} has this root, and the same entries")
+    return replace(found, outcome=replace(found.outcome, lines=lines))
+
+
 def run(options: Options) -> int:
     from accountant.checking import check_document, read_file
     from accountant.files import check_not_input
@@ -147,6 +172,8 @@ def run(options: Options) -> int:
         found = check_document(text, options.file)
     if options.since is not None:
         found = _compare_logs(found, text, options.since)
+    if options.log is not None:
+        found = _look_up(found, text, options.log)
     report, opinion = found.outcome.report, None
     if asks and report.accepted:
         from accountant.cli.second_opinion import ask_coq

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HELP = (
     "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on. "
-    "Beside it stands epsilon without sampling, and which of the two is smaller. Of a profile in the notion gaussian: epsilon at a delta, "
+    "Epsilon without sampling is printed beside it, and which one is smaller. Of a profile in the notion gaussian: epsilon at a delta, "
     "after some steps on fresh samples."
 )
 EXAMPLE = """\b

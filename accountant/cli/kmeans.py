@@ -53,7 +53,7 @@ class Options(ReleaseOptions):
     center: Annotated[
         Path | None, typer.Option("--center", metavar="FILE", help="a file with one record: the public center of the ball; 0 by default")
     ] = None
-    delta: Annotated[str | None, typer.Option("--delta", metavar="D", help="with a delta in (0, 1), noise is normal")] = None
+    delta: Annotated[str | None, typer.Option("--delta", metavar="D", help="a delta in (0, 1): the noise is then normal")] = None
     certificate: Annotated[Path | None, typer.Option("--certificate", metavar="FILE", help="write the certificate of the release")] = None
     report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="write the release as one HTML page for an auditor")] = (
         None
@@ -230,7 +230,7 @@ def _print(
     told: Mapping[str, Any],
     options: Options,
 ) -> None:
-    from accountant.guarantees import render, render_premises
+    from accountant.guarantees import render, render_assumptions
     from profiles import decimal_text, to_exact
 
     def short(value: float | Fraction) -> str:
@@ -255,7 +255,7 @@ def _print(
     for text in found.warnings:
         print_line(f"warning               {text}")
     if charged is None:
-        print_as_it_is("\n".join(render_premises(guarantee, everything=options.everything)))
+        print_as_it_is("\n".join(render_assumptions(guarantee, everything=options.everything)))
     else:
         print_as_it_is(render(guarantee, everything=options.everything).rstrip())
     if options.certificate is not None:

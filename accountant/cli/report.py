@@ -68,7 +68,7 @@ class Options:
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="instead of the profile's name")] = None
     date: Annotated[str | None, typer.Option("--date", metavar="DATE", help="2026-01-31; else SOURCE_DATE_EPOCH, else today (UTC)")] = None
     self_checking: Annotated[
-        bool, typer.Option("--self-checking", help="a page that checks its certificates itself, in the browser of whoever reads it (9 MB)")
+        bool, typer.Option("--self-checking", help="a page that checks its own certificates, in the reader's browser (9 MB)")
     ] = False
     runtime: Annotated[
         Path | None, typer.Option("--runtime", metavar="PATH", help="the Python runtime for --self-checking: docs/report.md")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 HELP = (
     "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, written atomically, and a "
-    "certificate of the epsilon of one analysis of it. Beside that epsilon stands the one without sampling."
+    "certificate of the epsilon of one analysis of it. The epsilon without sampling is printed beside it."
 )
 EXAMPLE = """\b
 Examples:
@@ -87,7 +87,7 @@ class Options(ReleaseOptions):
 
 
 def run(options: Options) -> int:
-    from accountant.guarantees import render_premises
+    from accountant.guarantees import render_assumptions
     from accountant.samples import sample_file, to_certificate
 
     if options.private_statistics is not None:
@@ -125,7 +125,7 @@ def run(options: Options) -> int:
     if options.json:
         print_json(found)
     else:
-        _print(found, summary.plan.derived.describe_unsampled(), render_premises(summary.guarantee, everything=options.everything))
+        _print(found, summary.plan.derived.describe_unsampled(), render_assumptions(summary.guarantee, everything=options.everything))
     return 0
 
 

@@ -28,7 +28,7 @@ def tell_result(
 
     ``written``: paths of files, as in the JSON. ``lines``: the first, what stands above the open hypotheses, and what stands below them.
     """
-    from accountant.guarantees import render_premises
+    from accountant.guarantees import render_assumptions
 
     told = {**tell_within(found.plan, found.guarantee, clipped=found.clipped), **written}
     if options.json:
@@ -39,7 +39,7 @@ def tell_result(
     print_within(told, found.plan)
     if above:
         print_line(above)
-    print_as_it_is("\n".join(render_premises(found.guarantee, everything=getattr(options, "everything", True))))
+    print_as_it_is("\n".join(render_assumptions(found.guarantee, everything=getattr(options, "everything", True))))
     for line in below:
         print_line(line)
     return 0
@@ -47,7 +47,7 @@ def tell_result(
 
 def tell_within(plan: BudgetedPlan, guarantee: Guarantee, *, clipped: bool) -> dict[str, Any]:
     """Return what may be published, as JSON: the released numbers, the rule made of them, and the epsilon of everything together."""
-    from accountant.guarantees import premises_json
+    from accountant.guarantees import hypotheses_json
     from profiles import exact_text
     from profiles.terms import to_text
 
@@ -72,12 +72,12 @@ def tell_within(plan: BudgetedPlan, guarantee: Guarantee, *, clipped: bool) -> d
         "clipped": clipped,
         "checked_by_kernel": plan.plan.checked,
         "hypotheses": [item.sentence for item in guarantee.hypotheses],
-        "premises": premises_json(guarantee.hypotheses),
+        "premises": hypotheses_json(guarantee.hypotheses),
     }
 
 
 def print_within(told: Mapping[str, Any], plan: BudgetedPlan) -> None:
-    """Print the same for people."""
+    """Print for people what :func:`tell_within` puts into the JSON: released numbers, rule and bound."""
     from profiles import decimal_text, to_exact
 
     def short(value: float) -> str:

@@ -77,9 +77,9 @@ class Options:
 
 def run(options: Options) -> int:
     from accountant.data import compute_weights_file, parse_statistic
-    from accountant.data.weighing import list_weight_premises
-    from accountant.guarantees import premises_json, render_hypotheses
-    from accountant.weights.premise import prove_premise
+    from accountant.data.weighing import gather_weight_hypotheses
+    from accountant.guarantees import hypotheses_json, render_hypotheses
+    from accountant.weights.convexity import prove_convexity
     from profiles import exact_text, to_exact
 
     if options.private_statistics is not None:
@@ -94,27 +94,27 @@ def run(options: Options) -> int:
     if (options.target_epsilon is None) == (options.target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
     specs = [parse_statistic(text) for text in options.statistic or []]
-    with show_progress("proving the premise"):
-        premise = prove_premise(declared, options.target_epsilon)
+    with show_progress("proving that exp(epsilon) is convex"):
+        convexity = prove_convexity(declared, options.target_epsilon)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         summary = compute_weights_file(
             declared,
             options.data,
             options.out,
-            premise=premise,
+            convexity=convexity,
             target_epsilon=None if options.target_epsilon is None else to_exact(options.target_epsilon, "the target epsilon"),
             target_size=None if options.target_size is None else to_exact(options.target_size, "the target size"),
             specs=specs,
             progress=report,
         )
     target, sized = exact_text(summary.target_epsilon), options.target_size is not None
-    hypotheses = list_weight_premises(declaration, specs, summary.target_epsilon, from_data=sized)
+    hypotheses = gather_weight_hypotheses(declaration, specs, summary.target_epsilon, from_data=sized)
     found = {
         "profile": declared.name,
         "target_epsilon": None if sized else target,
-        "premise": premise.evidence,
+        "proved": convexity.evidence,
         "hypotheses": [item.sentence for item in hypotheses],
-        "premises": premises_json(hypotheses),
+        "premises": hypotheses_json(hypotheses),
         "out": str(options.out),
         "private": {**({"target_epsilon": target} if sized else {}), **_tell_private(summary)},
     }
@@ -151,7 +151,7 @@ def _run_within(options: Options) -> int:
 def _run_gaussian(declaration: Declaration, options: Options) -> int:
     """Weigh a data set under Gaussian noise."""
     from accountant.data import compute_gaussian_weights_file, parse_statistic
-    from accountant.guarantees import premises_json, render_hypotheses
+    from accountant.guarantees import hypotheses_json, render_hypotheses
     from profiles import exact_text
 
     require_delta(declaration.profile, options.target_delta)
@@ -181,11 +181,11 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
         "target_epsilon": exact_text(derived.target.epsilon),
         "target_delta": exact_text(derived.target.delta),
         "steps": derived.target.steps,
-        "premise": f"mu(w, x) = w*mu(1, x) and mu(1, x) <= {exact_text(derived.weights.premise.reach)}, checked by the kernel",
+        "proved": f"mu(w, x) = w*mu(1, x) and mu(1, x) <= {exact_text(derived.weights.proved.reach)}, checked by the kernel",
         "rows_of_table": len(derived.weights.table.rows),
         "checked_by_kernel": True,
         "hypotheses": [item.sentence for item in found.hypotheses],
-        "premises": premises_json(found.hypotheses),
+        "premises": hypotheses_json(found.hypotheses),
         "out": str(options.out),
         "private": warn_of_records({**scale, **_tell_private(found.summary)}, derived.target.delta),
     }
@@ -216,7 +216,7 @@ def _tell_private(summary: WeightsSummary) -> dict[str, Any]:
 def _print(found: dict[str, Any], lines: list[str]) -> None:
     private = found["private"]
     print_line(f"weights for {'the target size' if found['target_epsilon'] is None else _target(found)} written to {found['out']}")
-    print_line(f"premise               {found['premise']}")
+    print_line(f"proved of the profile {found['proved']}")
     print_line(_say_use(found))
     if "rows_of_table" in found:
         print_line(f"table of weights      {found['rows_of_table']} rows, made without the data; each was checked by the kernel")

@@ -159,11 +159,11 @@ class Columns(Mapping[str, Floats]):
         return frozenset(name for name, column in self.written.items() if isinstance(column, Decimals))
 
     def original(self, name: str) -> Column:
-        """Return a column as it was read."""
+        """Return a column as it was read: decimals where the file had text, else its numbers."""
         return self.written.get(name, self.arrays[name])
 
     def part(self, rows: Rows) -> Columns:
-        """Return some rows."""
+        """Return the columns at ``rows``, decimals included."""
         return Columns(
             {name: column[rows] for name, column in self.arrays.items()}, {name: column[rows] for name, column in self.written.items()}
         )
@@ -173,7 +173,7 @@ class Columns(Mapping[str, Floats]):
         return Columns({**self.arrays, **others}, {name: column for name, column in self.written.items() if name not in others})
 
     def only(self, names: Iterable[str]) -> Columns:
-        """Return the columns of these names."""
+        """Return the columns of these names alone, in their order."""
         kept = list(names)
         return Columns({name: self.arrays[name] for name in kept}, {name: self.written[name] for name in kept if name in self.written})
 

@@ -149,9 +149,7 @@ def _bound_by_groups(
     events = split_events(composition)
     lost = [_lose_wholly(event, direction) for event in events]
     spare = (delta - sum(lost, Fraction(0))) * Fraction(999, 1000) / len(events)  # as masses at infinity are only about these
-    if len(events) == 1 or spare <= 0:
-        if found is None:
-            raise _undecided(composition, "no grid that the kernel works with shows a bound")
+    if len(events) == 1 and found is not None:
         return found
     alone = [_try_bound(event, delta, direction, gap, _SHARES * len(events)) for event in events]
     lowest = max(
@@ -165,7 +163,7 @@ def _bound_by_groups(
         if low is None:
             return EpsilonEnds(None, None, (claims["delta-lower"],))
     upper = None
-    for grouping in list_groupings(len(events), lowest[1]):
+    for grouping in list_groupings(len(events), lowest[1]) if spare > 0 else ():
 
         def find(group: Composition, share: Fraction, count: int = len(grouping)) -> Claim | None:
             ends = _try_bound(group, share, direction, gap, _SHARES * count)

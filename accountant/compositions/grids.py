@@ -186,7 +186,7 @@ class _Sampled:
         return _Sampled(event, curve, ends, order, values, atoms, edge)
 
     def part(self) -> DiscretizedEvent:
-        """Return what is known."""
+        """Return the event on the places that were evaluated so far: masses and losses between neighboring places."""
         places, masses, losses = sorted(self.values), list[float](), list[float]()
         for x, y in pairwise(places):
             p, q = (max(a - b, Decimal(0)) for a, b in zip(self.values[x], self.values[y], strict=True))

@@ -77,7 +77,7 @@ class CurvePoint:
         return lower_text(self, digits)
 
     def upper_text(self, digits: int = DIGITS) -> str:
-        """Return the upper end, rounded up."""
+        """Return the upper end with ``digits`` digits, rounded up."""
         return upper_text(self, digits)
 
     def __repr__(self) -> str:

@@ -20,7 +20,7 @@ from profiles.private import name_failure, name_type, quote_failure
 
 @dataclass(frozen=True, slots=True)
 class ArrayFrame:
-    """Some rows of an array."""
+    """Consecutive rows of a NumPy array, whose columns are fields or places; ``first_row`` is the number of the first one."""
 
     label: str
     rows: Any

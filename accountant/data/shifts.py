@@ -22,7 +22,7 @@ from accountant.guarantees.gaussian_samples import table_of
 from accountant.selection.scales import Scale, find_scale
 from accountant.selection.select import Selector, prepare_tabulated
 from accountant.weights.fast import WeightsResult
-from accountant.weights.gaussian.premise import to_gaussian_target
+from accountant.weights.gaussian.proved import to_gaussian_target
 from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles import Declaration, Profile
 from profiles.arrays import Floats
@@ -87,7 +87,7 @@ def compute_gaussian_weights_file(
         rows, found = find_size_scale(profile, source, chosen, target_size, weights)
         scale = found.value
     derived = derive_weights(declaration, target.epsilon, target.delta, steps=target.steps, scale=scale)
-    selector = prepare_tabulated(derived.weights.premise, derived.weights.table, derived.rule, scale)
+    selector = prepare_tabulated(derived.weights.proved, derived.weights.table, derived.rule, scale)
     totals = write_weighed(source, path, rows, _weigh(selector, source, chosen), progress)
     return WeighedFile(totals.summary(target.epsilon, path), derived, chosen)
 

@@ -62,7 +62,7 @@ def looks_like_svmlight(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SvmlightSource:
-    """An svmlight file."""
+    """An svmlight file, read in batches of ``batch_rows`` records."""
 
     path: Path
     batch_rows: int

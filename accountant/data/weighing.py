@@ -23,9 +23,9 @@ from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.writers import open_writer, output_format
 from accountant.files import check_not_input
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, STATISTICS, Hypothesis
-from accountant.guarantees.rules import list_premises
+from accountant.guarantees.rules import gather_hypotheses
 from accountant.rules import make_rule
-from accountant.weights.fast import ConvexityPremise, WeightsResult, prepare_solver, probabilities
+from accountant.weights.fast import ProvedConvexity, WeightsResult, prepare_solver, probabilities
 from accountant.weights.fast.size import epsilon_for_size
 from profiles import Declaration, InvalidArgument, InvalidData, Profile, UnwritableOutput, to_exact
 from profiles.arrays import Floats
@@ -102,10 +102,10 @@ def check_range(profile: Profile, source: Source, specs: Sequence[StatisticSpec]
 
 
 def iter_weights(
-    profile: Profile, target_epsilon: object, source: Source, specs: Sequence[StatisticSpec], *, premise: ConvexityPremise
+    profile: Profile, target_epsilon: object, source: Source, specs: Sequence[StatisticSpec], *, convexity: ProvedConvexity
 ) -> Iterator[tuple[Batch, WeightsResult]]:
-    """Yield each batch with its weights."""
-    solver = prepare_solver(profile, target_epsilon, premise=premise)
+    """Yield each batch with its weights: for every one ψ ≤ ε* holds in exact arithmetic. Raises :class:`InvalidData` with the row."""
+    solver = prepare_solver(profile, target_epsilon, convexity=convexity)
     for batch in source.batches(specs):
         yield batch, solver.solve(batch.statistics, first_row=batch.first_row)
 
@@ -115,7 +115,7 @@ def compute_weights_file(
     data: Any,
     out: str | os.PathLike[str] | None,
     *,
-    premise: ConvexityPremise,
+    convexity: ProvedConvexity,
     target_epsilon: object = None,
     target_size: object = None,
     specs: Sequence[StatisticSpec] = (),
@@ -143,11 +143,11 @@ def compute_weights_file(
     source, chosen = open_dataset(data, format=format, batch_rows=batch_rows), complete_specs(profile, specs)
     if target_epsilon is not None:
         target = to_exact(target_epsilon, "the target epsilon")
-        prepare_solver(profile, target, premise=premise)  # refuse an unusable target before the data is read
+        prepare_solver(profile, target, convexity=convexity)  # refuse an unusable target before the data is read
         rows = check_range(profile, source, chosen)
     else:
-        rows, target = find_target(profile, source, chosen, target_size, premise=premise)
-    stream = iter_weights(profile, target, source, chosen, premise=premise)
+        rows, target = find_target(profile, source, chosen, target_size, convexity=convexity)
+    stream = iter_weights(profile, target, source, chosen, convexity=convexity)
     weighed = ((batch, result, probabilities(result.weights)) for batch, result in stream)
     totals = write_weighed(source, path, rows, weighed, progress)
     return totals.summary(target, path)
@@ -183,13 +183,13 @@ def find_target(
     specs: Sequence[StatisticSpec],
     size: object,
     *,
-    premise: ConvexityPremise,
+    convexity: ProvedConvexity,
 ) -> tuple[int, Fraction]:
     """Return n and the target ε* whose expected sample size on this data set is ``size`` (see :func:`epsilon_for_size`).
 
     The statistics are kept in a temporary file meanwhile. Raises what :func:`check_range` and :func:`epsilon_for_size` raise.
     """
-    return search_statistics(profile, source, specs, lambda batches: epsilon_for_size(profile, size, batches, premise=premise).epsilon)
+    return search_statistics(profile, source, specs, lambda batches: epsilon_for_size(profile, size, batches, convexity=convexity).epsilon)
 
 
 def search_statistics(
@@ -232,7 +232,7 @@ def _read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str,
 
 
 class WeightTotals:
-    """Running totals over batches."""
+    """Totals over batches, in the order of the rows: rows, Σ q, the least and largest weight, and how each was decided."""
 
     __slots__ = ("_fast", "_infinite", "_max", "_min", "_refined", "_saturated", "_sums", "rows")
 
@@ -259,7 +259,7 @@ class WeightTotals:
         )
 
 
-def list_weight_premises(
+def gather_weight_hypotheses(
     declaration: Declaration, specs: Sequence[StatisticSpec], target_epsilon: object, *, from_data: bool
 ) -> tuple[Hypothesis, ...]:
     """Return the hypotheses under which a sample with these weights, drawn by whoever has them, is private with the target ε*.
@@ -269,7 +269,7 @@ def list_weight_premises(
     """
     profile = declaration.profile
     rule = make_rule("privacy-constrained", profile, target_epsilon=target_epsilon)
-    found = list_premises(profile, rule, tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses))))
+    found = gather_hypotheses(profile, rule, tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses))))
     read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in complete_specs(profile, specs)]
     named = [item for item in found if item.id != RECORD_STATISTICS.id]
     named = [TARGET_FROM_DATA if from_data and item == TARGET_FIXED else item for item in named]

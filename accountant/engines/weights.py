@@ -15,9 +15,9 @@ from accountant.columns.values import Column
 from accountant.data.specs import StatisticSpec, parse_statistic
 from accountant.data.weighing import complete_specs
 from accountant.engines.batch_map import BatchMap
-from accountant.weights.fast import ConvexityPremise, WeightSolver, prepare_solver, probabilities
+from accountant.weights.convexity import prove_convexity
+from accountant.weights.fast import ProvedConvexity, WeightSolver, prepare_solver, probabilities
 from accountant.weights.fast.fingerprint import fingerprint
-from accountant.weights.premise import prove_premise
 from profiles import InvalidArgument, Profile, exact_text, to_exact
 from profiles.arrays import Floats
 
@@ -29,14 +29,14 @@ _key = object()
 class ArrowWeights(BatchMap):
     """A callable from a record batch to the same batch with the float64 columns ``weight`` and ``q``. Immutable; can be pickled.
 
-    Made by :func:`arrow_weights` only. A pickle holds the profile, target, specs, the premise as it was proved, and a fingerprint of the
+    Made by :func:`arrow_weights` only. A pickle holds the profile, target, specs, the convexity as it was proved, and a fingerprint of the
     arithmetic; reading it proves nothing anew, and is refused where this process computes other bits than the one that made it.
     """
 
-    __slots__ = ("_fingerprint", "_premise", "_solver", "_specs")
+    __slots__ = ("_convexity", "_fingerprint", "_solver", "_specs")
 
     _fingerprint: str
-    _premise: ConvexityPremise
+    _convexity: ProvedConvexity
     _solver: WeightSolver
     _specs: tuple[StatisticSpec, ...]
 
@@ -45,7 +45,7 @@ class ArrowWeights(BatchMap):
         if key is not _key:
             raise InvalidArgument(f"a map of weights was to be made directly; {_BUILD}")
         made = super().__new__(cls)
-        for name, part in zip(("_solver", "_specs", "_premise", "_fingerprint"), parts, strict=True):
+        for name, part in zip(("_solver", "_specs", "_convexity", "_fingerprint"), parts, strict=True):
             object.__setattr__(made, name, part)
         return made
 
@@ -58,7 +58,7 @@ class ArrowWeights(BatchMap):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what a pickle holds: no solver, but what it is made from."""
-        return _restore, (self.profile, self.target_epsilon, self._specs, self._premise, self._fingerprint)
+        return _restore, (self.profile, self.target_epsilon, self._specs, self._convexity, self._fingerprint)
 
     def __repr__(self) -> str:
         return f"<weights of {self.profile.name!r} for the target epsilon {exact_text(self.target_epsilon)}>"
@@ -74,8 +74,8 @@ class ArrowWeights(BatchMap):
 
     @property
     def evidence(self) -> str:
-        """How the premise of the weights was proved."""
-        return self._premise.evidence
+        """How it was proved that exp∘ε is convex in w and ε(1, x) ≤ ε*, on which the weights rest."""
+        return self._convexity.evidence
 
     def read_specs(self) -> tuple[StatisticSpec, ...]:
         return self._specs
@@ -86,7 +86,7 @@ class ArrowWeights(BatchMap):
 
 
 def arrow_weights(
-    profile: Profile, target_epsilon: object, specs: Sequence[StatisticSpec | str] = (), *, premise: ConvexityPremise | None = None
+    profile: Profile, target_epsilon: object, specs: Sequence[StatisticSpec | str] = (), *, convexity: ProvedConvexity | None = None
 ) -> ArrowWeights:
     """Return the map from record batches to record batches with the optimal weights and selection probabilities.
 
@@ -94,11 +94,11 @@ def arrow_weights(
     (docs/rounding.md); both are functions of the record alone.
 
     ``specs`` say from which columns the statistics are read, as :class:`StatisticSpec` or as text (``"z=l2(a,b)"``); by default the column
-    of the statistic's name. The premise (exp∘ε convex in w and ε(1, x) ≤ ε* on the declared domain) is proved here, once, and travels with
-    the map; ``premise`` is one that :func:`accountant.prove_premise` returned before. To draw a sample, use
+    of the statistic's name. That exp∘ε is convex in w and ε(1, x) ≤ ε* on the declared domain is proved here, once, and travels with
+    the map; ``convexity`` is one that :func:`accountant.prove_convexity` returned before. To draw a sample, use
     :func:`accountant.engines.arrow_pairs`.
 
-    Raises :class:`Infeasible` (assumption-8 is refuted), :class:`Undecided` (the premise is not proved), :class:`InvalidTarget`,
+    Raises :class:`Infeasible` (assumption-8 is refuted), :class:`Undecided` (the convexity is not proved), :class:`InvalidTarget`,
     :class:`InvalidProfile`, :class:`InvalidArgument`.
 
     >>> import pyarrow as pa
@@ -109,16 +109,16 @@ def arrow_weights(
     """
     chosen = complete_specs(profile, [parse_statistic(spec) if isinstance(spec, str) else spec for spec in specs])
     target = to_exact(target_epsilon, "the target epsilon")
-    proved = prove_premise(profile, target) if premise is None else premise
-    solver = prepare_solver(profile, target, premise=proved)
+    proved = prove_convexity(profile, target) if convexity is None else convexity
+    solver = prepare_solver(profile, target, convexity=proved)
     return ArrowWeights(_key, solver, chosen, proved, fingerprint(solver))
 
 
 def _restore(
-    profile: Profile, target: Fraction, specs: tuple[StatisticSpec, ...], premise: ConvexityPremise, expected: str
+    profile: Profile, target: Fraction, specs: tuple[StatisticSpec, ...], convexity: ProvedConvexity, expected: str
 ) -> ArrowWeights:
     """Return the map of a pickle. Raises :class:`InvalidArgument` where this process would compute other weights than the one before."""
-    solver = prepare_solver(profile, target, premise=premise)
+    solver = prepare_solver(profile, target, convexity=convexity)
     found = fingerprint(solver)
     if found != expected:
         raise InvalidArgument(
@@ -126,4 +126,4 @@ def _restore(
             f"other digits (fingerprint {found[:12]}); use the same versions of this package and of NumPy everywhere, and where "
             "processors differ the same NPY_DISABLE_CPU_FEATURES (docs/engines.md)"
         )
-    return ArrowWeights(_key, solver, specs, premise, expected)
+    return ArrowWeights(_key, solver, specs, convexity, expected)

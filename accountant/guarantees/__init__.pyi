@@ -32,10 +32,10 @@ from accountant.guarantees.measures import ProfileBound as ProfileBound
 from accountant.guarantees.measures import SampledBound as SampledBound
 from accountant.guarantees.mechanism_proofs import derive_mechanism as derive_mechanism
 from accountant.guarantees.mechanism_proofs import prove_run as prove_run
-from accountant.guarantees.render import premises_json as premises_json
+from accountant.guarantees.render import hypotheses_json as hypotheses_json
 from accountant.guarantees.render import render as render
+from accountant.guarantees.render import render_assumptions as render_assumptions
 from accountant.guarantees.render import render_hypotheses as render_hypotheses
-from accountant.guarantees.render import render_premises as render_premises
 from accountant.guarantees.render import to_json as to_json
 from accountant.guarantees.rules import adaptive_composition as adaptive_composition
 from accountant.guarantees.rules import amplify_by_importance_sampling as amplify_by_importance_sampling

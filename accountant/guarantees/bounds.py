@@ -44,13 +44,13 @@ def bound_epsilon(
 
     With an explicit q, :func:`proofs_check.suprema.bound.bound_sampled` searches and proves them. ``relative_gap``: (U − L) ≤ gap·U.
     ``budget``: most boxes. Where the gap is not reached within it, the bounds that are proved by then are returned, with ``reached``
-    False; unless ``accept_wider`` is False. ``well_defined_claim``: the kernel's premise, by default from the prover. For
+    False; unless ``accept_wider`` is False. ``well_defined_claim``: the claim before all others, by default from the prover. For
     ``privacy-constrained``, which has no explicit q, they follow from ``premises``, the verdicts that it rests on.
 
     Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Problem 7, and Theorem 10 for the lower bound.
     Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),
     :class:`Undecided` (no finite upper bound or 0 < q ≤ 1 not reached within the budget; the gap, where no wider one is accepted),
-    :class:`Infeasible` (a premise is refuted), :class:`NotPrivate`, :class:`InvalidArgument`.
+    :class:`Infeasible` (a condition is refuted), :class:`NotPrivate`, :class:`InvalidArgument`.
     """
     refuse_oracle(rule)
     if rule.q is not None:
@@ -64,7 +64,7 @@ def bound_epsilon(
 def _bound_constrained(profile: Profile, target: Fraction, premises: Mapping[str, bool]) -> EpsilonBound:
     """Return bounds of sup ψ for the exact map w*(x) = the largest w ≥ 1 with ψ_w(x) ≤ ε*, from the verdicts of its conditions.
 
-    Upper: every weight used satisfies (2b), so ψ ≤ ε* at every record (premise ``feasibility`` for the weights; ``assumption-8``, so
+    Upper: every weight used satisfies (2b), so ψ ≤ ε* at every record (``feasibility`` for the weights; ``assumption-8``, so
     that there is one); a record whose weight is infinite, since ε = 0 there for all w, is never selected and loses nothing. Lower: at a
     record with some loss, where ``assumption-9-nonzero`` holds, w*(x) is finite, and weights w > w*(x) arbitrarily close to it have
     ψ_w(x) > ε*; ε is continuous in w (it has no Piecewise, floor or ceiling), hence ψ(x) = ε* at *every* such record. So sup ψ = ε*
@@ -82,13 +82,13 @@ def _bound_constrained(profile: Profile, target: Fraction, premises: Mapping[str
         raise Infeasible(
             f"feasibility is refuted for the target {exact_text(target)}: a returned weight breaks the constraint; do not use it"
         )
-    open_premises = tuple(CONDITION.about(name=name) for name in ("assumption-8", "feasibility") if name not in premises)
+    open_conditions = tuple(CONDITION.about(name=name) for name in ("assumption-8", "feasibility") if name not in premises)
     bounded = premises.get("assumption-9") is True or premises.get("assumption-9-nonzero") is True
     record = find_loss_record(profile) if premises.get("assumption-8") is True and bounded else None
     lower = Fraction(0) if record is None else target
     return EpsilonBound(
         lower, target, record or {}, _CONSTRAINED, reached=lower == target, proved_by_balls=False,
-        checked_by_kernel=False, kernel_reason=_NO_CLAIM, hypotheses=open_premises,
+        checked_by_kernel=False, kernel_reason=_NO_CLAIM, hypotheses=open_conditions,
     )  # fmt: skip
 
 

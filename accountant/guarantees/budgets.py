@@ -25,7 +25,7 @@ def keep_within_budget(guarantee: Guarantee, budget: Fraction) -> Guarantee:
     μ² of normal noise and their sum is at most ``budget``², they are dominated by one Gaussian event of noise multiplier 1/``budget``.
 
     ``guarantee`` is that of the costs of this run, as a worst case over records: what they add up to here is proved, and has to be within
-    the budget. That they would be, whatever had been released, is the premise; what stops a run before it spends more discharges it.
+    the budget. That they would be, whatever had been released, is the hypothesis; what stops a run before it spends more discharges it.
     Without this rule the ε of a run would be a number that depends on its output, and would promise nothing.
 
     Source: docs/private-kmeans.md, Theorem 1; for ε Rogers, Roth, Ullman, Vadhan 2016; for μ² Smith and Thakurta 2022, and Koskela,

@@ -43,7 +43,7 @@ def compose(*guarantees: Guarantee, subject: str | None = None) -> Guarantee:
     outputs before it, all of them together have the composed measure: the sum of losses and of deltas in each direction, or, where a part
     has a privacy curve, the product of the pairs of laws that dominate the parts.
 
-    What three fits in a row, a grid search or this year's and last year's release cost. All premises of all parts stay; two samples must
+    What three fits in a row, a grid search or this year's and last year's release cost. All hypotheses of all parts stay; two samples must
     be two draws (:data:`profiles.hypotheses.FRESH_SAMPLES`): mechanisms on **one** sample are composed first and amplified once
     (:func:`accountant.amplify_once`), which costs more. A direction that is unbounded in one part is unbounded in all.
 

@@ -15,7 +15,7 @@ from accountant.guarantees.gaussian_samples import (
     bound_by_cover,
     bound_by_table,
     cover_of,
-    premise_of,
+    prove_kept,
     table_of,
 )
 from accountant.guarantees.mechanism_proofs import prove_run
@@ -25,7 +25,7 @@ from accountant.rules import SamplingRule
 from accountant.rules.gaussian import make_gaussian_rule
 from accountant.weights.gaussian.cover_certificate import CoveredRule
 from accountant.weights.gaussian.many_steps import compose_pair
-from accountant.weights.gaussian.premise import GaussianTarget, to_gaussian_target, to_steps
+from accountant.weights.gaussian.proved import GaussianTarget, to_gaussian_target, to_steps
 from accountant.weights.gaussian.table_format import TabulatedWeights
 from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
 from profiles import Declaration, InvalidSampling, Profile, decimal_text, exact_text
@@ -109,7 +109,7 @@ class DerivedDelta:
             at, reached = {} if cover.lower is None else cover.lower.at, cover.reached
             method = f"branch and bound with dominating pairs: {len(list(cover.cells(self.profile.record)))} cells"
         else:
-            at, reached = self.evidence.premise.worst, True
+            at, reached = self.evidence.proved.worst, True
             method = f"a table of weights with {len(self.evidence.table.rows)} rows"
         return {
             **told,
@@ -183,7 +183,7 @@ def _brief(value: Fraction) -> str:
 
 def bound_unsampled(profile: Profile, target: GaussianTarget) -> CurvePoint:
     """Return certified bounds of ε at δ* after all steps without sampling: T steps of the record with the largest ζ."""
-    return point_at_delta(compose_pair(premise_of(profile).reach, Fraction(1), target.steps, "no sampling"), target.delta)
+    return point_at_delta(compose_pair(prove_kept(profile).reach, Fraction(1), target.steps, "no sampling"), target.delta)
 
 
 def derive_weights(
@@ -205,7 +205,7 @@ def derive_weights(
     >>> from profiles import declare
     >>> noisy_sum = declare("noisy sum", notion="gaussian", mu="w*z/sigma", record={"z": [3, 4]}, parameters={"sigma": 30})
     >>> found = derive_weights(noisy_sum, 1, "1e-5")
-    >>> float(found.weights.table.shift_at(found.weights.premise.reach) / found.weights.premise.reach)
+    >>> float(found.weights.table.shift_at(found.weights.proved.reach) / found.weights.proved.reach)
     4.3350042
     """
     declaration = to_declaration(reference)

@@ -145,7 +145,7 @@ def ships(*items: object) -> bool:
 
 
 def conclude_run(guarantee: Guarantee, run: Run) -> Guarantee:
-    """If a mechanism has ``guarantee`` under premises about its sample and its random numbers, a call that does what ``run`` says has it
+    """If a mechanism has ``guarantee`` under hypotheses about its sample and its random numbers, a call that does what ``run`` says has it
     without those: the sample is its own and is used once, as it was drawn, and the random numbers have a named source.
 
     The one way from a guarantee to what is printed beside an output, for everything that draws, runs once and concludes: samples,

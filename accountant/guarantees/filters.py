@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from accountant.compositions.events import Composition
+from accountant.compositions.events import Composition, MechanismKind
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Bound, CurveBound, Losses
 from accountant.guarantees.theorem import Carried, Guarantee, conclude
@@ -34,13 +34,16 @@ def filter_releases(
     promises the unit B, for every adaptive choice of releases and every rule of stopping that is a function of outputs.
 
     ``budget``: the largest budget of a unit, or, where the ledger is ``capped``, the cap that was fixed when it was opened, which no budget
-    ever exceeds; as ε of a pure ledger, or as the curve of a zCDP one. ``carried``: what is known of each
+    ever exceeds; as ε of a pure ledger, or as the curve of a zCDP or mixed one. ``carried``: what is known of each
     release that was charged, and of the ledger that this one goes on from. All that is open in it stays open, but that each release was
     the only one, and that nobody has two records: the ledger adds up releases, and all rows with one value of ``key``. ``one_number``: no
     budget was ever read from columns; ``raised``: some were raised, which without a cap leaves open that this was decided beforehand.
-    Source: docs/ledger.md, Theorems L1, L2, C (the cap) and S (data that change).
+    Source: docs/ledger.md, Theorems L1, L2, M, C (the cap) and S (data that change).
     """
     bound: Bound = CurveBound(budget) if isinstance(budget, Composition) else Losses(budget, budget)
+    theorem = "L1"
+    if isinstance(budget, Composition):
+        theorem = "L2" if all(event.mechanism is MechanismKind.ZCDP for event in budget.events) else "M"
     below = {item for part in carried for item in part.hypotheses}
     closes = {
         ONLY_RELEASE: "every release that was charged is added up in the account of each unit, which never exceeds its budget; that "
@@ -56,7 +59,7 @@ def filter_releases(
         "filter of a ledger",
         subject,
         bound,
-        source=f"{_PAGE}, Theorem {'L2' if isinstance(budget, Composition) else 'L1'}",
+        source=f"{_PAGE}, Theorem {theorem}",
         conclusion=f"{len(releases)} releases charged: {', '.join(releases[:10])}{', ...' if len(releases) > 10 else ''}"
         if releases
         else "none",

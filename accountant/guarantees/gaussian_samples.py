@@ -20,7 +20,7 @@ from accountant.rules import SamplingRule
 from accountant.rules.gaussian import read_gaussian_rule
 from accountant.weights.gaussian.branch_and_bound import cover_records
 from accountant.weights.gaussian.cover_certificate import CoveredRule, find_cover_fault, read_cover
-from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, prove_gaussian, tabulate_weights, to_steps
+from accountant.weights.gaussian.proved import GaussianTarget, ProvedGaussian, prove_gaussian, tabulate_weights, to_steps
 from accountant.weights.gaussian.table_format import TabulatedWeights, find_fault, read_table
 from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
 from profiles import InvalidSampling, NotReplayed, Profile, Undecided
@@ -50,23 +50,23 @@ def describe_promise(profile: Profile) -> str:
 
 
 @lru_cache(maxsize=_KEPT)
-def premise_of(profile: Profile) -> GaussianPremise:
-    """Return the premise of a profile; those that were asked for last are kept. Raises as :func:`prove_gaussian`."""
+def prove_kept(profile: Profile) -> ProvedGaussian:
+    """Return what is proved of a profile; those that were asked for last are kept. Raises as :func:`prove_gaussian`."""
     return prove_gaussian(profile)
 
 
 @lru_cache(maxsize=_KEPT)
 def table_of(profile: Profile, target: GaussianTarget, *, whole: bool = False) -> TabulatedWeights:
-    """Return the table of weights of a profile for a target, with its premise; those that were asked for last are kept.
+    """Return the table of weights of a profile for a target, with what is proved of the profile; those that were asked for last are kept.
 
     Its rows of one step, and of w = 1, were found by balls, and are put to the kernel here; all others were computed by the kernel.
     Raises what :func:`tabulate_weights` raises, and :class:`Undecided` where the kernel does not accept a row.
     """
-    premise = premise_of(profile)
-    table = tabulate_weights(premise, target, whole=whole)
+    proved = prove_kept(profile)
+    table = tabulate_weights(proved, target, whole=whole)
     if table.find_rejected(computed=False) is not None:
         raise Undecided("a table of weights was made, but the kernel does not accept a row of it; change the target slightly")
-    return TabulatedWeights(premise, table)
+    return TabulatedWeights(proved, table)
 
 
 _TABULATED = Signature(
@@ -114,7 +114,7 @@ def bound_by_table(
         bound,
         source=f"{_PAGE}, Theorems 1, 2, 6 and 9",
         conclusion=f"{describe_promise(profile)}; {describe_losses(bound)}; {_count(steps)}",
-        claims=("well-defined", "homogeneous", f"mu(1, x) <= {found.premise.reach}", f"delta-upper in both directions, of {rows} rows"),
+        claims=("well-defined", "homogeneous", f"mu(1, x) <= {found.proved.reach}", f"delta-upper in both directions, of {rows} rows"),
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at most that of a row of the table, which is at most 1"},
         protection=RECORDS,
@@ -130,9 +130,9 @@ def cover_of(profile: Profile, q: Term, delta: Fraction, steps: int, gap: Fracti
     Raises what :func:`prove_gaussian` and :func:`cover_records` raise, and :class:`Undecided` where the kernel does not accept it.
     """
     require_gaussian(profile)
-    premise = premise_of(profile)
-    cover = cover_records(premise.zeta, q, profile.record, delta, steps, gap=gap, budget=budget)
-    found = CoveredRule(profile, q, premise.promise, cover)
+    proved = prove_kept(profile)
+    cover = cover_records(proved.zeta, q, profile.record, delta, steps, gap=gap, budget=budget)
+    found = CoveredRule(profile, q, proved.promise, cover)
     fault = find_cover_fault(found)
     if fault is not None:
         raise Undecided(

@@ -1,6 +1,6 @@
 """Printing guarantees: plain text for people, hypotheses under four heads, JSON, and what one shows of itself in a notebook.
 
-No number stands without the premises that it needs.
+No number stands without the hypotheses that it needs.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def render(guarantee: Stated, *, everything: bool = True, beside: Iterable[str] 
     """
     lines = [*_wrap(guarantee.subject, ""), *_wrap(describe_bound(guarantee), "  ")]
     lines += [line for text in (*list_details(guarantee), *beside) for line in _wrap(text, "  ")]
-    lines += ["", *render_premises(guarantee, everything=everything)]
+    lines += ["", *render_assumptions(guarantee, everything=everything)]
     lines += ["", "derivation:", *_tree(guarantee, guarantee.derivation, "  ", "  ")]
     return "\n".join(lines) + "\n"
 
 
-def render_premises(guarantee: Stated, *, everything: bool = True) -> list[str]:
-    """Return all premises of a guarantee as lines: those that are open, under their heads, and what is discharged, or how many."""
+def render_assumptions(guarantee: Stated, *, everything: bool = True) -> list[str]:
+    """Return all hypotheses of a guarantee as lines: those that are open, under their heads, and what is discharged, or how many."""
     lines = render_hypotheses(guarantee.hypotheses)
     count = len(guarantee.discharged)
     if count and everything:
@@ -75,7 +75,7 @@ def _in_order(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
     return sorted(hypotheses, key=lambda item: places[item.id])
 
 
-def premises_json(hypotheses: Iterable[Hypothesis]) -> list[dict[str, str]]:
+def hypotheses_json(hypotheses: Iterable[Hypothesis]) -> list[dict[str, str]]:
     """Return hypotheses as objects with id, head and sentence."""
     return [{"id": item.id, "head": item.head.value, "sentence": item.sentence} for item in hypotheses]
 
@@ -101,7 +101,7 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
         "epsilon": epsilon,
         "conditional": bool(guarantee.hypotheses),
         "hypotheses": [item.sentence for item in guarantee.hypotheses],
-        "premises": premises_json(guarantee.hypotheses),
+        "premises": hypotheses_json(guarantee.hypotheses),
         "discharged": [
             {"id": item.hypothesis.id, "hypothesis": item.hypothesis.sentence, "evidence": item.evidence, "subject": item.subject}
             for item in guarantee.discharged

@@ -1,4 +1,4 @@
-"""The rules that make guarantees. Each docstring is the statement that it applies; its premises stand in ``statements.RULES``."""
+"""The rules that make guarantees. Each docstring is the statement that it applies; its hypotheses stand in ``statements.RULES``."""
 
 from __future__ import annotations
 
@@ -134,7 +134,9 @@ def describe_sampling(rule: SamplingRule, profile: Profile) -> tuple[tuple[Hypot
     return supposed, {item: READS_NOTHING for item in supposed if item.id in (IN_RANGE.id, RECORD_STATISTICS.id)}
 
 
-def list_premises(profile: Profile, rule: SamplingRule, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> tuple[Hypothesis, ...]:
+def gather_hypotheses(
+    profile: Profile, rule: SamplingRule, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)
+) -> tuple[Hypothesis, ...]:
     """Return what a bound of ψ for ``profile`` and ``rule`` rests on, where all that a kernel can check of it is checked."""
     checked = (DEFINED, PROBABILITY, FEASIBLE_WEIGHTS)
     found = amplify_by_importance_sampling(derive_profile(profile, hypotheses), rule).hypotheses

@@ -56,7 +56,7 @@ from proofs_check.marks import mark_formal, mark_paper
 class Basis:
     """``claims``: the algebra that carries a rule. ``besides``: what it needs that is not algebra, and where that is proved.
 
-    ``premises``: the hypotheses without which the rule concludes nothing; each application leaves them open or names what discharges them.
+    ``hypotheses``: those without which the rule concludes nothing; each application leaves them open or names what discharges them.
     ``theorems``: those of ``proofs_check/formal`` that state the rule for finitely many outputs (docs/formal.md), if any. ``page``: where
     it is proved on paper, for all outputs; "" where nothing is to be proved, because an open hypothesis says it. ``neighbors``: for which
     it holds, and is refused for all others by :meth:`require`.
@@ -64,7 +64,7 @@ class Basis:
 
     claims: tuple[str, ...] = ()
     besides: str = ""
-    premises: tuple[Hypothesis, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
     theorems: tuple[str, ...] = ()
     page: str = ""
     neighbors: tuple[Neighbors, ...] = (Neighbors.ADD_REMOVE,)
@@ -101,21 +101,23 @@ _ALL = tuple(Neighbors)
 
 #: The rules of guarantees, by the name that a derivation prints.
 RULES: dict[str, Basis] = {
-    "declared profile": Basis(besides="a hypothesis says that the mechanism has the profile", premises=(DECLARED_PROFILE, *OF_MECHANISMS)),
+    "declared profile": Basis(
+        besides="a hypothesis says that the mechanism has the profile", hypotheses=(DECLARED_PROFILE, *OF_MECHANISMS)
+    ),
     "declared losses": Basis(
-        besides="a hypothesis says that the mechanism has the losses", premises=(DECLARED_LOSSES, *OF_MECHANISMS), neighbors=_ALL
+        besides="a hypothesis says that the mechanism has the losses", hypotheses=(DECLARED_LOSSES, *OF_MECHANISMS), neighbors=_ALL
     ),
     "adaptive composition": Basis(
         ("fay-2024-proposition-13-composition",),
         "Ebadi et al. 2015: losses of one record add up",
-        premises=(PARTS_RUN,),
+        hypotheses=(PARTS_RUN,),
         theorems=("pdp_composition", "pdp_composition_n"),
         page="docs/one-sided.md, Theorem 2",
     ),
     "amplification by importance sampling": Basis(
         _THEOREM_6,
         "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)",
-        premises=_WEIGHTED,
+        hypotheses=_WEIGHTED,
         theorems=("importance_plus", "importance_minus", "psi_minus_le_plus", "list_amplification"),
         page="docs/one-sided.md, Theorem 1 and Corollary 1",
     ),
@@ -132,18 +134,18 @@ RULES: dict[str, Basis] = {
     "Poisson sampling in binary64": Basis(
         _THEOREM_6,
         "docs/poisson-sampler.md, Theorems 1 and 3: exact draws, weights as they are",
-        premises=(STATISTICS, ARITHMETIC, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN),
+        hypotheses=(STATISTICS, ARITHMETIC, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN),
         page="docs/poisson-sampler.md, Theorems 1 and 3",
     ),
     "composition within a fixed budget": Basis(
         besides="docs/private-kmeans.md, Theorem 1: losses of one record add up on every path",
-        premises=(WITHIN_BUDGET,),
+        hypotheses=(WITHIN_BUDGET,),
         page="docs/private-kmeans.md, Theorem 1",
         neighbors=_ALL,
     ),
     "post-processing": Basis(
         besides="Dwork et al. 2006",
-        premises=(ONLY_THROUGH_OUTPUT,),
+        hypotheses=(ONLY_THROUGH_OUTPUT,),
         theorems=("pdp_post_processing", "approx_post_processing"),
         page="docs/one-sided.md, after Theorem 2",
         neighbors=_ALL,
@@ -151,7 +153,7 @@ RULES: dict[str, Basis] = {
     "both directions": Basis(besides="the definition of add/remove privacy", page="docs/one-sided.md, section 1", neighbors=_ALL),
     "adaptive composition in each direction": Basis(
         besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step",
-        premises=(FRESH_SAMPLES,),
+        hypotheses=(FRESH_SAMPLES,),
         theorems=("chain_within", "approx_composition"),
         page="docs/one-sided.md, Theorem 2",
         neighbors=_ALL,
@@ -159,48 +161,48 @@ RULES: dict[str, Basis] = {
     "Poisson sampling in each direction": Basis(
         _TWO_SIDED,
         "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)",
-        premises=OF_SAMPLES,
+        hypotheses=OF_SAMPLES,
         theorems=("amplification_plus", "amplification_minus", "approx_amplification_plus", "approx_amplification_minus"),
         page="docs/one-sided.md, Theorem 1",
     ),
     "an element is covered once": Basis(
         (*_TWO_SIDED, "ghazi-2024-cover-once-budget"),
         "docs/set-cover.md, Theorems 1 and 2: laws of independent samples, factor by factor",
-        premises=(FRESH_SAMPLES,),
+        hypotheses=(FRESH_SAMPLES,),
         page="docs/set-cover.md, Theorems 1 and 2",
     ),
     "Poisson importance sampling in each direction, worst case over records": Basis(
         _TWO_SIDED,
         "docs/one-sided.md, Corollary 1",
-        premises=(DECLARED_LOSSES, *OF_MECHANISMS, *_WEIGHTED),
+        hypotheses=(DECLARED_LOSSES, *OF_MECHANISMS, *_WEIGHTED),
         page="docs/one-sided.md, Corollary 1",
     ),
     "Gaussian importance sampling by a table of weights": Basis(
         besides="docs/gaussian-weights.md, Theorems 1, 2, 6 and 9: the pair of each record is dominated by that of a row; the rows are "
         "computed by the kernel",
-        premises=(DECLARED_PROFILE, *OF_MECHANISMS, *_WEIGHTED),
+        hypotheses=(DECLARED_PROFILE, *OF_MECHANISMS, *_WEIGHTED),
         page="docs/gaussian-weights.md, Theorems 1, 2, 6 and 9",
     ),
     "Gaussian importance sampling, worst case over records": Basis(
         besides="docs/gaussian-weights.md, Theorems 1, 2, 6 and 10: the pair of each record is dominated by that of a cell; the cells are "
         "computed by the kernel",
-        premises=(DECLARED_PROFILE, *OF_MECHANISMS, *_WEIGHTED),
+        hypotheses=(DECLARED_PROFILE, *OF_MECHANISMS, *_WEIGHTED),
         page="docs/gaussian-weights.md, Theorems 1, 2, 6 and 10",
     ),
     "declared events": Basis(
         besides="docs/composition-bounds.md: each kind of event has a dominating pair; a hypothesis says that it is what is declared",
-        premises=(DECLARED_EVENTS, *OF_MECHANISMS),
+        hypotheses=(DECLARED_EVENTS, *OF_MECHANISMS),
         page="docs/composition-bounds.md",
         neighbors=_ALL,
     ),
     "Gaussian profile, worst case over records": Basis(
         besides="docs/gaussian-weights.md, Theorem 15; the bound has a certificate of its own",
-        premises=(DECLARED_PROFILE, *OF_MECHANISMS, IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN),
+        hypotheses=(DECLARED_PROFILE, *OF_MECHANISMS, IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN),
         page="docs/gaussian-weights.md, Theorem 15",
     ),
     "Gaussian profile after privacy-constrained sampling": Basis(
         besides="docs/gaussian-weights.md, Theorem 16; each pair of zeta and weight is checked by the kernel",
-        premises=(DECLARED_PROFILE, *OF_MECHANISMS, *OF_WEIGHTED_SAMPLES, PROBABILITY, TARGET_FIXED),
+        hypotheses=(DECLARED_PROFILE, *OF_MECHANISMS, *OF_WEIGHTED_SAMPLES, PROBABILITY, TARGET_FIXED),
         page="docs/gaussian-weights.md, Theorem 16",
     ),
     "privacy curve of a guarantee": Basis(
@@ -210,14 +212,14 @@ RULES: dict[str, Basis] = {
     ),
     "adaptive composition of privacy curves": Basis(
         besides="dominating pairs compose: Zhu, Dong, Wang 2022, Theorem 10; docs/composition-bounds.md",
-        premises=(FRESH_SAMPLES,),
+        hypotheses=(FRESH_SAMPLES,),
         theorems=("dominating_pairs_compose",),
         page="docs/composition-bounds.md, Theorem 2",
         neighbors=_ALL,
     ),
     "Poisson sampling of a privacy curve": Basis(
         besides="Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md",
-        premises=OF_SAMPLES,
+        hypotheses=OF_SAMPLES,
         theorems=("dominates_sampled_plus", "dominates_sampled_minus"),
         page="docs/composition-bounds.md, Theorem 6",
     ),
@@ -227,14 +229,14 @@ RULES: dict[str, Basis] = {
         neighbors=_ALL,
     ),
     "filter of a ledger": Basis(
-        besides="docs/ledger.md, Theorems L1, L2, C and S: along every transcript, the losses of the charged releases of a unit add up to "
-        "its budget at most, and that to the cap",
-        premises=(ALL_CHARGED, FROM_OUTPUTS, OWN_ROWS, FILE_FROM_OUTPUTS, OWN_BUDGET, RAISES_FIXED, DURABLE),
-        page="docs/ledger.md, Theorems L1, L2, C and S",
+        besides="docs/ledger.md, Theorems L1, L2, M, C and S: along every transcript, the losses of the charged releases of a unit add up "
+        "to its budget at most, and that to the cap",
+        hypotheses=(ALL_CHARGED, FROM_OUTPUTS, OWN_ROWS, FILE_FROM_OUTPUTS, OWN_BUDGET, RAISES_FIXED, DURABLE),
+        page="docs/ledger.md, Theorems L1, L2, M, C and S",
     ),
     "group privacy": Basis(
         besides="docs/protection.md, Theorem 1: k neighbors in a row",
-        premises=(AT_MOST_RECORDS,),
+        hypotheses=(AT_MOST_RECORDS,),
         page="docs/protection.md, Theorem 1",
         neighbors=(Neighbors.ADD_REMOVE, Neighbors.ZERO_OUT),
     ),
@@ -245,19 +247,19 @@ RULES: dict[str, Basis] = {
     ),
     "one record more or less": Basis(
         besides="docs/protection.md, Theorem 3: the empty record stands for none",
-        premises=(NULL_RECORD,),
+        hypotheses=(NULL_RECORD,),
         page="docs/protection.md, Theorem 3",
         neighbors=_ALL,
     ),
     "one record in place of an empty one": Basis(
         besides="docs/protection.md, Theorem 3: the empty record stands for none, or is one of those that another may have",
-        premises=(NULL_RECORD,),
+        hypotheses=(NULL_RECORD,),
         page="docs/protection.md, Theorem 3",
         neighbors=_ALL,
     ),
     "as a file states": Basis(
         besides="an open hypothesis says that the file is right; nothing below it was replayed",
-        premises=(FILE_IS_RIGHT,),
+        hypotheses=(FILE_IS_RIGHT,),
         neighbors=_ALL,
     ),
 }

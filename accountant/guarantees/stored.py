@@ -12,7 +12,7 @@ from typing import Any
 
 from accountant.compositions.json_format import composition_from_object, composition_object
 from accountant.guarantees.measures import Bound, CurveBound, Losses, ProfileBound, SampledBound
-from accountant.guarantees.render import premises_json
+from accountant.guarantees.render import hypotheses_json
 from accountant.guarantees.statements import may_close
 from accountant.guarantees.theorem import Carried, Derivation, Discharged, Guarantee, Statement
 from accountant.rules import SamplingRule
@@ -79,7 +79,7 @@ def write_rule(rule: SamplingRule) -> dict[str, Any]:
         "name": rule.name,
         **({} if rule.q is None else term_object(rule.q, "q")),
         "constants": [{"name": name, "value": write_exact(value)} for name, value in rule.constants],
-        "hypotheses": premises_json(rule.hypotheses),
+        "hypotheses": hypotheses_json(rule.hypotheses),
         "source": rule.source,
         **({} if rule.target_epsilon is None else {"target_epsilon": write_exact(rule.target_epsilon)}),
     }
@@ -112,7 +112,7 @@ def write_evidence(bound: EpsilonBound) -> dict[str, Any]:
         "checked_by_kernel": bound.checked_by_kernel,
         "kernel_reason": bound.kernel_reason,
         "boxes": bound.boxes,
-        "hypotheses": premises_json(bound.hypotheses),
+        "hypotheses": hypotheses_json(bound.hypotheses),
         "certificate": None if bound.certificate is None else json.loads(json.dumps(bound.certificate)),
     }
 
@@ -236,7 +236,7 @@ def _say_now(text: str) -> str:
 
 def write_discharged(discharged: Discharged) -> dict[str, Any]:
     """Return a discharged hypothesis as an object."""
-    (hypothesis,) = premises_json([discharged.hypothesis])
+    (hypothesis,) = hypotheses_json([discharged.hypothesis])
     return {"hypothesis": hypothesis, "evidence": discharged.evidence, "subject": discharged.subject}
 
 
@@ -251,7 +251,7 @@ def write_carried(carried: Carried | Statement | Guarantee) -> dict[str, Any]:
     """Return whom a guarantee protects, what is open in it and what was discharged, as fields of an object: of every carrier the same."""
     return {
         "protection": carried.protection.to_object(),
-        "hypotheses": premises_json(carried.hypotheses),
+        "hypotheses": hypotheses_json(carried.hypotheses),
         "discharged": [write_discharged(item) for item in carried.discharged],
     }
 
@@ -292,14 +292,14 @@ def _read_options(value: object, _: Proofs) -> tuple[tuple[str, Any], ...]:
     read: Mapping[str, Callable[[object], Any]] = {
         "accept_wider": lambda item: read_flag(item, "accept_wider"),
         "budget": lambda item: read_count(item, "the budget"),
-        "premises": _read_premises,
+        "premises": _read_verdicts,
         "relative_gap": lambda item: read_exact(item, "the relative gap"),
     }
     found = read_fields(value, "the options of a call", set(), frozenset(read))
     return tuple((name, read[name](item)) for name, item in found.items())
 
 
-def _read_premises(value: object) -> tuple[tuple[str, bool], ...]:
+def _read_verdicts(value: object) -> tuple[tuple[str, bool], ...]:
     if not isinstance(value, dict):
         raise UnreadableFile(
             "the premises of privacy-constrained sampling must be an object, but another value was found; correct the file"
@@ -365,8 +365,8 @@ LOSS = ArgumentKind(
     lambda value, _: None if value is None else profile_from_object(value, "a loss"),
 )
 SAMPLING_RULE = ArgumentKind(lambda value, _: write_rule(value), lambda value, _: read_rule(value))
-HYPOTHESIS = ArgumentKind(lambda value, _: premises_json([value])[0], lambda value, _: read_hypothesis(value, "the hypothesis of a call"))
-HYPOTHESES = ArgumentKind(lambda value, _: premises_json(value), lambda value, _: read_hypotheses(value, "the hypotheses of a call"))
+HYPOTHESIS = ArgumentKind(lambda value, _: hypotheses_json([value])[0], lambda value, _: read_hypothesis(value, "the hypothesis of a call"))
+HYPOTHESES = ArgumentKind(lambda value, _: hypotheses_json(value), lambda value, _: read_hypotheses(value, "the hypotheses of a call"))
 BOUND = ArgumentKind(write_bound, read_bound)
 PROOFS = ArgumentKind(_write_proofs, _read_proofs)
 OPTIONS = ArgumentKind(_write_options, _read_options)

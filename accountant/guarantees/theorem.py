@@ -250,17 +250,17 @@ def conclude(
 ) -> Guarantee:
     """Return what the rule named ``rule`` concludes from ``parents``. For the rules of this package; not exported.
 
-    Its hypotheses are the premises of the rule (:data:`accountant.guarantees.statements.RULES`), ``supposes``, and those of all parents;
-    each is open, or discharged: none can be lost. ``discharges`` gives the reasons for the rule's own premises and for ``supposes``,
+    Its hypotheses are those of the rule (:data:`accountant.guarantees.statements.RULES`), ``supposes``, and those of all parents;
+    each is open, or discharged: none can be lost. ``discharges`` gives the reasons for the rule's own hypotheses and for ``supposes``,
     ``closes`` for what parents left open, too: what is open for a parent stays open where the rule discharges the same of itself, or
-    another parent discharged it. Where a premise of the rule is a family, ``supposes`` has a member of it.
+    another parent discharged it. Where a hypothesis of the rule is a family, ``supposes`` has a member of it.
 
     ``source``: where the statement of the rule is proved; ``protection``: that of a leaf, or of a rule that changes it; all others keep
     that of their parents, which must be one. ``stated``: the derivations below it where they are not those of parents (a file's);
     ``call``: the call, without its premises; ``profile``: the one that the rule's promise is about.
     Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents with different protections, for a
     protection that the rule does not hold for, for words in place of a step of code (:data:`statements.WORLD`), and where the caller left
-    out a premise of the rule.
+    out a hypothesis of the rule.
     """
     require_guarantee(*parents)
     _require_line(subject)
@@ -271,21 +271,21 @@ def conclude(
     _require_steps(found, rule)
     added = tuple(map(as_hypothesis, supposes))  # as they are: what a part of a user's guarantee says of records stays about records
     known = {item.id for item in (*added, *found)}
-    premises = []
-    for item in RULES[rule].premises:
+    needed = []
+    for item in RULES[rule].hypotheses:
         if not item.is_family:
-            premises.append(whole.state(item))
+            needed.append(whole.state(item))
         elif item.id not in known:
-            raise InvalidArgument(f"the rule {rule!r} needs its premise {item.id!r}, but the call has none; state it")
+            raise InvalidArgument(f"the rule {rule!r} needs the hypothesis {item.id!r}, but the call states none; state it")
     protects = () if parents else whole.unit.hypotheses
     below_it = (*map(Carried.of, parents), *carried)
     inherited = dict.fromkeys(item for parent in below_it for item in parent.hypotheses if item not in shut)
-    own = dict.fromkeys(item for item in (*premises, *added, *protects) if item not in found)
+    own = dict.fromkeys(item for item in (*needed, *added, *protects) if item not in found)
     remaining = tuple({**own, **inherited})
     closed = [item for parent in below_it for item in parent.discharged]
     closed += [Discharged(item, reason, subject) for item, reason in found.items() if item not in inherited]
     below = tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
-    declared = {item.id for item in RULES[rule].premises if item.is_family}
+    declared = {item.id for item in RULES[rule].hypotheses if item.is_family}
     says = tuple(dict.fromkeys(item for item in added if item.id in declared))
     derivation = Derivation(rule, source, conclusion, tuple(claims), below, profile, says)
     made = None if call is None else replace(call, premises=tuple(parent.call for parent in parents))
@@ -311,7 +311,7 @@ def update_hypotheses(
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
     if by is None and any(
         map(resembles_exact, found.values())
-    ):  # the words of a theorem with premises of its own, which would be left out here
+    ):  # the words of a theorem with hypotheses of its own, which would be left out here
         raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
     left = Carried.of(guarantee).update_hypotheses(found, (), guarantee.subject)
     call = guarantee.call

@@ -102,7 +102,7 @@ def read_release(text: str, name: str = "the file") -> Guarantee:
 
     * A guarantee file: its calls are made again; where they cannot be, what it states, with its word as an open hypothesis.
     * A certificate of ``pdp epsilon``, also of one at a delta: the kernel checks it, and the rules conclude from its profile and q.
-    * A certificate of a sample, of private k-means or of statistics: checked as ``pdp check`` does; what it states, and the premises that
+    * A certificate of a sample, of private k-means or of statistics: checked as ``pdp check`` does; what it states, and the hypotheses that
       it does not name.
     * A composition of events: its privacy curve.
 

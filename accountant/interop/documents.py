@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from accountant.compositions.json_format import composition_from_object
-from accountant.guarantees import declare_events, premises_json
+from accountant.guarantees import declare_events, hypotheses_json
 from accountant.guarantees.render import describe_bound, list_details, to_json
 from accountant.interop.files import FORMAT, VERSION, ReadGuarantee, read_guarantee, write_guarantee
 from accountant.interop.releases import list_unchecked
@@ -31,7 +31,7 @@ def _check_certificate(text: str) -> Outcome:
     about = {name: whole.get(name) for name in ("profile", "sampling", "target_epsilon")}
     found = list_unchecked(text)
     if found:
-        about |= {"hypotheses": [item.sentence for item in found], "premises": premises_json(found)}
+        about |= {"hypotheses": [item.sentence for item in found], "premises": hypotheses_json(found)}
     return Outcome(report, about, tuple(describe_profile(about)))
 
 
@@ -43,7 +43,7 @@ def _tell_composition(report: Report, whole: Mapping[str, Any]) -> Outcome:
         "composition": whole["composition"],
         "bounds": [{name: claim[name] for name in ("claim", "direction", "epsilon", "bound")} for claim in whole["claims"]],
         "hypotheses": [item.sentence for item in found],
-        "premises": premises_json(found),
+        "premises": hypotheses_json(found),
     }
     lines = [f"about: {composition.name}", *(f"    {event.describe()}" for event in composition.events)]
     for bound in about["bounds"]:

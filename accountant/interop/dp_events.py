@@ -87,7 +87,7 @@ class CertifiedDpEvent(dp_event.DpEvent):  # type: ignore[misc]
         return Losses(Fraction(self.epsilon_remove), add, Fraction(self.delta_remove), Fraction(self.delta_add))
 
     @property
-    def premises(self) -> tuple[Hypothesis, ...]:
+    def open_hypotheses(self) -> tuple[Hypothesis, ...]:
         """The open hypotheses; where an event does not say what it was made from, that they are unknown is one."""
         identifiers = self.identifiers or (STATED.id,) * len(self.hypotheses)
         found = tuple(recall(*item) for item in zip(identifiers, self.hypotheses, strict=True))
@@ -130,7 +130,7 @@ class Use:
     unit: Unit | None = None
     neighbors: Neighbors | None = None
     losses: Losses | None = None
-    premises: tuple[Hypothesis, ...] = ()
+    brought: tuple[Hypothesis, ...] = ()
 
 
 def curve_of_dp_event(
@@ -186,7 +186,7 @@ def read_uses(event: Any, depth: int = 0) -> Iterator[tuple[Use, int]]:
         yield from _sampled(event, depth)
     elif isinstance(event, CertifiedDpEvent):
         spent, whole = event.losses, event.protection
-        yield Use(None if spent.delta == 1 else spent.to_event(), whole.unit, whole.neighbors, spent, event.premises), 1
+        yield Use(None if spent.delta == 1 else spent.to_event(), whole.unit, whole.neighbors, spent, event.open_hypotheses), 1
     elif isinstance(event, dp_event.NonPrivateDpEvent):
         yield Use(None), 1
     elif isinstance(event, dp_event.RandomizedResponseDpEvent):
@@ -237,14 +237,14 @@ def declare_uses(
             )
         event = _replace(use, use.event) if whole.neighbors is Neighbors.REPLACE_ONE else use.event
         events.append(replace(event, count=event.count * count))
-    premises = dict.fromkeys(item for use in uses for item in use.premises)
-    if sum(uses.values()) > 1 and ONE_ANALYSIS in premises:
-        premises[FRESH_SAMPLES] = None
+    brought = dict.fromkeys(item for use in uses for item in use.brought)
+    if sum(uses.values()) > 1 and ONE_ANALYSIS in brought:
+        brought[FRESH_SAMPLES] = None
     others = [use for use in uses if use.unit is None]
     if hypotheses is None:
         hypotheses = (HYPOTHESES_UNKNOWN.about(name=name, carrier="a DpEvent of dp_accounting"),) if others else ()
     told = neighbors is None and any(use.neighbors is None and use.event is not None and use.event.mechanism in TOLD for use in others)
-    return DeclaredEvents(Composition(name, tuple(events)), whole.unit, None if told else whole.neighbors, (*premises, *hypotheses))
+    return DeclaredEvents(Composition(name, tuple(events)), whole.unit, None if told else whole.neighbors, (*brought, *hypotheses))
 
 
 def _replace(use: Use, event: Event) -> Event:

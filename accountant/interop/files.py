@@ -55,12 +55,12 @@ class ReadGuarantee:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """The open hypotheses: that the file is right, those that it states, and premises of the rules it names that it says nothing of."""
+        """The open hypotheses: that the file is right, those that it states, and those of its rules that it says nothing of."""
         stated = self.stated
         told = {item.id for item in (*stated.hypotheses, *(closed.hypothesis for closed in stated.discharged))}
         rounded = EXACT_MODE if any(resembles_exact(closed.evidence) for closed in stated.discharged) else ()
-        premises = (stated.protection.state(item) for rule in _rules(stated.derivation) for item in RULES[rule].premises)
-        needed = (*rounded, *premises, *stated.unit.hypotheses)
+        of_rules = (stated.protection.state(item) for rule in _rules(stated.derivation) for item in RULES[rule].hypotheses)
+        needed = (*rounded, *of_rules, *stated.unit.hypotheses)
         more = (fill_in(item, stated.subject) for item in dict.fromkeys(needed) if item.id not in told)
         return (FILE_IS_RIGHT.about(digest=self.digest), *stated.hypotheses, *more)
 
@@ -146,7 +146,7 @@ def suppose(read: ReadGuarantee) -> Guarantee:
     """If the file is right, what it states holds: the guarantee has that, and the hypotheses that the file names, as open hypotheses.
 
     What the file says was checked is not carried over, and what it says was discharged is on record as what the file says: both are a
-    part of its word. Premises of the rules in its derivation that it says nothing of (version 1 named fewer) are open as well.
+    part of its word. Hypotheses of the rules in its derivation that it says nothing of (version 1 named fewer) are open as well.
     Raises :class:`InvalidArgument` for what was not read from a file.
     """
     if not isinstance(read, ReadGuarantee):

@@ -73,20 +73,20 @@ class MeasurementPlan:
     """All that an OpenDP measurement is made of, as data: it can be pickled, which OpenDP's own objects with Python functions cannot.
 
     ``function`` is ``package.module:name``, a module-level function from the data to the output: the mechanism that the guarantee of
-    ``subject`` is about. That it is that mechanism is your word, as is what stands in ``premises``; OpenDP therefore asks for the feature
+    ``subject`` is about. That it is that mechanism is your word, as is what stands in ``supposed``; OpenDP therefore asks for the feature
     ``honest-but-curious``. ``protection``: whom the map protects. Make one with :func:`plan_measurement`.
     """
 
     subject: str
     privacy_map: PrivacyMap
     protection: Protection
-    premises: tuple[Hypothesis, ...]
+    supposed: tuple[Hypothesis, ...]
     function: str
 
     @property
     def hypotheses(self) -> tuple[str, ...]:
         """The sentences of the hypotheses that were accepted."""
-        return tuple(item.sentence for item in self.premises)
+        return tuple(item.sentence for item in self.supposed)
 
     def make(self, input_domain: Any, input_metric: Any = None) -> Any:
         """Return the measurement: on ``input_domain`` with distances of its neighbors, in max divergence (approximate where δ > 0).
@@ -160,7 +160,7 @@ def read_measurement(
         raise InvalidArgument(
             f"a measurement whose metric counts records ({listed}) was expected, but {shown} was found; take one of data sets"
         )
-    given = plan.premises if isinstance(plan, MeasurementPlan) else ()
+    given = plan.supposed if isinstance(plan, MeasurementPlan) else ()
     if hypotheses is not None:
         given += as_hypotheses(hypotheses, repr(name[:60]))
     elif not isinstance(plan, MeasurementPlan):

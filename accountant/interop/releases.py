@@ -11,14 +11,14 @@ from accountant.applications.statistics import certificate as statistics
 from accountant.guarantees import Guarantee, amplify_by_importance_sampling, derive_profile, update_hypotheses, worst_case
 from accountant.guarantees.gaussian_samples import bound_by_cover
 from accountant.guarantees.measures import Losses
-from accountant.guarantees.rules import list_premises
+from accountant.guarantees.rules import gather_hypotheses
 from accountant.guarantees.stored import read_hypotheses
 from accountant.guarantees.theorem import conclude
 from accountant.interop.files import read_guarantee, suppose
 from accountant.interop.replaying import find_unrepeatable, replay
 from accountant.rules import rule_from_expression
 from accountant.samples.certificate import FORMAT as SAMPLE
-from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
+from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_stated_hypotheses
 from accountant.weights.gaussian.cover_certificate import FORMAT as COVER
 from accountant.weights.gaussian.cover_certificate import check_cover
 from profiles import UnreadableFile, to_exact
@@ -31,18 +31,18 @@ _NUMBERS = PUBLIC_CONSTANTS.about(names="the numbers in q are")
 
 
 def list_unchecked(text: str) -> tuple[Hypothesis, ...]:
-    """Return the premises that an accepted certificate of an epsilon or of a sample rests on, and that no program checks.
+    """Return the hypotheses that an accepted certificate of an epsilon or of a sample rests on, and that no program checks.
 
     Empty for certificates of conditions alone, which have no epsilon. Raises what reading a profile raises.
     """
     sample = read_certificate(text)
     if sample is not None:
-        return (*read_premises(sample), *map(as_hypothesis, name_unstated(sample)))
+        return (*read_stated_hypotheses(sample), *map(as_hypothesis, name_unstated(sample)))
     whole = read_json(text)
     if not isinstance(whole.get("sampling"), dict) or not any(claim.get("claim") == "epsilon-upper" for claim in whole["claims"]):
         return ()
     profile = declare_stated(whole["profile"])
-    found = (*list_premises(profile, rule_from_expression(whole["sampling"]["q"], profile)), _NUMBERS, *read_told(whole))
+    found = (*gather_hypotheses(profile, rule_from_expression(whole["sampling"]["q"], profile)), _NUMBERS, *read_told(whole))
     return tuple(dict.fromkeys(found))
 
 
@@ -94,7 +94,7 @@ def read_cover(text: str) -> Guarantee:
 def read_sample(text: str) -> Guarantee:
     """Return the guarantee of a certificate of a sample. Raises :class:`UnreadableFile` where it is rejected."""
     found = _accepted(text, SAMPLE, "a certificate of a sample", check_certificate)
-    stated = (*read_premises(found), *map(as_hypothesis, name_unstated(found)))
+    stated = (*read_stated_hypotheses(found), *map(as_hypothesis, name_unstated(found)))
     return _state(text, found, f"one analysis of a sample for {found['profile']['name']}", "certificate of a sample", stated)
 
 

@@ -214,8 +214,8 @@ def _named_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
 def _require_same(stated: Statement, made: Statement, version: int) -> None:
     """Compare everything but how a bound was found, which a certificate does not say.
 
-    The rules of earlier versions named fewer premises, and more was discharged by words: what they make now has more open, and it is what
-    they make that is returned. What the file leaves open is open; a profile without statistics left two premises open that hold by
+    The rules of earlier versions named fewer hypotheses, and more was discharged by words: what they make now has more open, and it is what
+    they make that is returned. What the file leaves open is open; a profile without statistics left two hypotheses open that hold by
     themselves.
     """
     pairs = {

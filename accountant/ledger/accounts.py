@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -69,8 +69,21 @@ class Accounts(Protocol):
     def lift(self, entry: int, asked: Asked, least: int, digest: Digest) -> None:
         """Raise budgets to those of the rows, and of units without a row to ``least``, where they are lower; nothing is ever lowered."""
 
-    def look_up(self, text: str) -> tuple[int, int] | None:
-        """Return what the unit with this id spent, and its budget; None for one without an account."""
+    def hash_text(self, text: str) -> bytes:
+        """Return the keyed hash under which the unit with this id has its account."""
+
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
+        """Return what the unit with this hash of its id spent, and its budget, of each component; None for one without an account."""
+
+    def list_state(self, entries: Sequence[Entry]) -> Iterator[tuple[bytes, Integers, Integers]]:
+        """Yield the accounts as they follow from the first ``entries`` of the log, in pieces: hashes of ids, spending and budgets, the
+        latter of shape (components, n).
+
+        Raises :class:`profiles.errors.LedgerRejected`, :class:`InvalidData` where that is not known any more.
+        """
+
+    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tuple[int, ...], tuple[int, ...]]]:
+        """Yield what each of ``entries`` did to the account of the unit with this hash of its id: its cost, and its budget then."""
 
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:
         """Return how many parts of the accounts are not what follows from the log, and ``write`` them anew.

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from profiles import InvalidArgument, decimal_text
+from profiles import InvalidArgument, UnreadableFile, decimal_text
 from profiles.arrays import Integers
 from profiles.numbers import shorten
+from profiles.strict_json import read_count
 
 #: One nat is 2^40 steps.
 BITS = 40
@@ -43,18 +44,69 @@ def to_nats(amount: int) -> Fraction:
     return Fraction(amount, 1 << BITS)
 
 
-def amount_text(amount: int, digits: int = 12) -> str:
-    """Return an amount in nats, rounded up: what was spent is never shown too small.
+#: The components of an account by how many it has, with the bits of their steps.
+_SCALES = {1: (("", BITS),), 3: (("epsilon", BITS), ("mu2", BITS), ("delta", DELTA_BITS))}
 
-    >>> amount_text(to_cost(Fraction(1, 10)))
-    '0.100000000001'
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """What one account has, may spend or is charged: a whole number of steps for each component of the ledger's notion.
+
+    >>> one = Amounts((1 << BITS, 0, 1 << 61))
+    >>> one.tell(up=True), (one + one).within(one), one.less(one + one).to_body()
+    ({'epsilon': '1', 'mu2': '0', 'delta': '0.5'}, False, [0, 0, 0])
     """
-    return decimal_text(to_nats(amount), digits, round_up=True)
+
+    values: tuple[int, ...]
+
+    def __add__(self, other: Amounts) -> Amounts:
+        """Return the sums, by component."""
+        return Amounts(tuple(one + another for one, another in zip(self.values, other.values, strict=True)))
+
+    def less(self, other: Amounts) -> Amounts:
+        """Return what is left after ``other``, at least 0, by component."""
+        return Amounts(tuple(max(one - another, 0) for one, another in zip(self.values, other.values, strict=True)))
+
+    def within(self, other: Amounts) -> bool:
+        """Whether no component exceeds that of ``other``."""
+        return all(one <= another for one, another in zip(self.values, other.values, strict=True))
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...]:
+        """The exact numbers: in nats, of μ², or a δ."""
+        return tuple(Fraction(value, 1 << bits) for value, (_, bits) in zip(self.values, _SCALES[len(self.values)], strict=True))
+
+    def tell(self, *, up: bool) -> str | dict[str, str]:
+        """Return the numbers as texts, rounded up (what was spent) or down (what is left): one, or several by their names."""
+        texts = [decimal_text(number, 12, round_up=up) for number in self.numbers]
+        names = [name for name, _ in _SCALES[len(texts)]]
+        return texts[0] if len(texts) == 1 else dict(zip(names, texts, strict=True))
+
+    def say(self, *, up: bool) -> str:
+        """Return the same in words: one number of nats, or several with their names."""
+        return say_amounts(self.tell(up=up))
+
+    def to_body(self) -> int | list[int]:
+        """Return them as an entry of the log has them."""
+        return self.values[0] if len(self.values) == 1 else list(self.values)
+
+    @classmethod
+    def read(cls, value: object, where: str) -> Amounts:
+        """Return the amounts of :meth:`to_body`. Raises :class:`UnreadableFile`."""
+        if not isinstance(value, list):
+            return cls((read_count(value, where),))
+        if len(value) not in _SCALES or len(value) == 1:
+            raise UnreadableFile(f"{where} has one number or three, but {len(value)} were found; restore it from a backup")
+        return cls(tuple(read_count(item, where) for item in value))
 
 
-def floor_text(amount: int, digits: int = 12) -> str:
-    """Return an amount in nats, rounded down: what is left is never shown too large."""
-    return decimal_text(to_nats(amount), digits, round_up=False)
+def say_amounts(told: str | dict[str, str]) -> str:
+    """Return what :meth:`Amounts.tell` tells in words.
+
+    >>> say_amounts("2"), say_amounts({"epsilon": "1", "delta": "0"})
+    ('2 nats', 'epsilon 1, delta 0')
+    """
+    return f"{told} nats" if isinstance(told, str) else ", ".join(f"{name} {text}" for name, text in told.items())
 
 
 @dataclass(frozen=True, slots=True)

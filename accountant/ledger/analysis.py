@@ -16,7 +16,7 @@ import numpy as np
 
 from accountant.guarantees import Guarantee
 from accountant.guarantees.theorem import Carried
-from accountant.ledger.amounts import amount_text
+from accountant.ledger.amounts import Amounts
 from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.inputs import Seen, look
@@ -149,7 +149,7 @@ class Analysis:
         promised = guarantee if curve is None else curve
         if personal is not None:  # the cost of a row is that of the profile, and what it rests on is told by what will be run
             return replace(prepare_charge(Declaration(personal.profile), self.notion), carried=Carried.of(promised))
-        return prepare_charge(promised if self.notion is LedgerNotion.ZCDP else guarantee, self.notion)
+        return prepare_charge(guarantee if self.notion is LedgerNotion.PURE else promised, self.notion)
 
     def _read(self, size: int | None, statistics: Mapping[str, Floats], found_ids: Any) -> Iterator[RowBatch]:
         specs, ids = self.ledger.budget.specs, self.ids if found_ids is None else found_ids
@@ -190,7 +190,7 @@ class Analysis:
         entry = self.ledger.journal.find(CHARGE, self.name)
         if entry is None:
             raise LedgerRejected(f"the release {self.name!r} has no charge in the log; run pdp ledger verify")
-        cost = amount_text(int(entry.body["cost"]))
+        cost = Amounts.read(entry.body["cost"], "a cost").say(up=True).removesuffix(" nats")
         records = self.ledger.settings.records or 1
         return Charged(
             self.name,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from accountant.ledger.accounts import Asked, Cost, Count, Spent
-from accountant.ledger.log import Change, Digest, Entry, Segment
+from accountant.ledger.log import CHANGING, Change, Digest, Entry, Segment
 from accountant.ledger.matching import Matched, Pending, fill, join, shrink, spell
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
 from accountant.ledger.prefetch import compute_ahead, keep_memory, read_ahead
@@ -88,16 +88,20 @@ class Book:
         """How many accounts there are."""
         return self.outlines[-1][0] + self.outlines[-1][1] if self.outlines else 0
 
-    def look_up(self, text: str) -> tuple[int, int] | None:
-        """Return what the unit with this id spent, and its budget. Raises :class:`LedgerRejected`."""
-        number = int(self._lookup().find(self._hasher.hash_text(text))[0])
-        if number < 0:
-            return None
-        found = self._store.read_account(number // CHUNK)
+    def hash_text(self, text: str) -> bytes:
+        return self._hasher.hash_text(text)
+
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
+        """Return what the unit with this hash of its id spent, and its budget. Raises :class:`LedgerRejected`."""
+        number = int(self._lookup().find(hashed)[0])
+        return None if number < 0 else (self._look_at(number // CHUNK, number % CHUNK),)
+
+    def _look_at(self, chunk: int, place: int) -> tuple[int, int]:
+        found = self._store.read_account(chunk)
         if found is None:
             raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
         self.require_whole(found, self._last)
-        return int(unpack(found.spent)[number % CHUNK]), int(unpack(found.budgets)[number % CHUNK])
+        return int(unpack(found.spent)[place]), int(unpack(found.budgets)[place])
 
     def _lookup(self) -> Index:
         if self._index is None:
@@ -319,6 +323,37 @@ class Book:
                 )
         for chunk, part in enumerate(iter_chunks(size)):
             yield chunk, spent[part], budgets[part]
+
+    def list_state(self, entries: Sequence[Entry]) -> Iterator[tuple[bytes, Integers, Integers]]:
+        """Yield the accounts as they follow from the first ``entries`` of the log."""
+        hashes = b"".join(segment.hashes for entry in entries for segment in self._store.iter_segments(self._hasher, entry.sequence))
+        if not self.size:
+            return
+        _, spent, budgets = zip(*self.fold(entries), strict=True)  # component by component, and each chunk by chunk
+        shape, known = (-1, self.size), len(hashes) // WIDTH
+        yield hashes, np.concatenate(spent).reshape(shape)[:, :known], np.concatenate(budgets).reshape(shape)[:, :known]
+
+    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tuple[int, ...], tuple[int, ...]]]:
+        """Yield what each of ``entries`` did to one account; nothing of those that came before it."""
+        number = int(self._lookup().find(hashed)[0])
+        if number < 0:
+            return
+        chunks = self.name_chunks(number // CHUNK)
+        budgets: dict[int, int] = {}
+        for entry in entries:
+            costs, known = dict.fromkeys(chunks, 0), False
+            for chunk in chunks if entry.kind in CHANGING else ():
+                for change in self._store.iter_changes(entry.sequence, chunk):
+                    amounts = unpack(change.packed)
+                    if number % CHUNK < amounts.size:
+                        known, amount = True, int(amounts[number % CHUNK])
+                        (costs if change.kind == "cost" else budgets)[chunk] = amount
+            if known:
+                yield entry, tuple(costs.values()), tuple(budgets[chunk] for chunk in chunks)
+
+    def name_chunks(self, chunk: int) -> tuple[int, ...]:
+        """Return under which numbers the store has a chunk of accounts: one for each component."""
+        return (chunk,)
 
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:
         """Return in how many chunks the accounts are not what follows from the log, and ``write`` them anew there."""

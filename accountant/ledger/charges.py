@@ -20,7 +20,7 @@ from accountant.guarantees.mechanism_proofs import derive_mechanism
 from accountant.guarantees.rules import derive_profile
 from accountant.guarantees.stored import write_carried, write_rule
 from accountant.guarantees.theorem import Carried, Guarantee
-from accountant.ledger.amounts import MOST, CostGrid, choose_grid
+from accountant.ledger.amounts import MOST, Amounts, CostGrid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
 from accountant.ledger.prices import Price, PriceShape, RowCost
 from accountant.ledger.steps import Rounding
@@ -85,15 +85,11 @@ class Charge:
                 f'first, with change_neighbors(guarantee, "{protection.neighbors.value}")'
             )
 
-    def worst_cost(self, records: int) -> int:
-        """Return what a user with this many records is charged at most, of the first component. Raises as :meth:`worst_costs`."""
-        return self.worst_costs(records)[0]
-
-    def worst_costs(self, records: int) -> tuple[int, ...]:
-        """Return what a user with this many records is charged at most, by component. Raises :class:`InvalidArgument` above 2^22 nats."""
+    def worst_cost(self, records: int) -> Amounts:
+        """Return what a user with this many records is charged at most. Raises :class:`InvalidArgument` above 2^22 nats, or a δ of 1."""
         totals = np.array([self.shifts.round_up(self.worst) * records], dtype=np.int64)
-        found = tuple(int(price.amounts(totals)[0]) for price in self.prices)
-        if max(found) >= MOST:
+        found = Amounts(tuple(int(price.amounts(totals)[0]) for price in self.prices))
+        if max(found.values) >= MOST:
             raise InvalidArgument("a charge of at most 2^22 nats was expected, but a larger one was found; it promises nothing")
         return found
 

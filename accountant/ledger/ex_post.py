@@ -8,9 +8,9 @@ from typing import Any
 
 from accountant.compositions.events import Composition
 from accountant.compositions.queries import point_at_delta, to_delta, to_gap
-from accountant.guarantees.render import premises_json
+from accountant.guarantees.render import hypotheses_json
 from accountant.guarantees.theorem import Carried
-from accountant.ledger.amounts import amount_text, to_nats
+from accountant.ledger.amounts import Amounts
 from accountant.ledger.notions import LedgerNotion
 from profiles import InvalidArgument, decimal_text, exact_text
 from profiles.errors import NoGuarantee
@@ -27,13 +27,13 @@ class ExPost:
     """P(S) ≤ e^ε Q(S) + δ, both ways, for events S within {K ≤ k}, K the level that holds the largest budget in force at the end: it is
     told after the fact, and no rule of guarantees takes it.
 
-    ``budget``: the amount whose promise ε is: the budget in force where the ledger is pure, else the ``level`` k of the canonical grid.
+    ``budget``: the amounts whose promise ε is: the budget in force where the ledger is pure, else the ``level`` k of the canonical grid.
     ``delta``: as it was fixed beforehand, 0 in pure; ``share``: that of the level, at which ε was computed. ``epsilon``, rounded up, and
     these are None where no δ was given.
     """
 
     notion: LedgerNotion
-    budget: int
+    budget: Amounts
     level: int | None
     epsilon: Fraction | None
     delta: Fraction | None
@@ -44,13 +44,13 @@ class ExPost:
     @property
     def sentence(self) -> str:
         """What is told, as one sentence."""
-        sign, budget = self.notion.sign, amount_text(self.budget, _DIGITS)
+        budget = self.budget.say(up=True)
         if self.level is None:
             return (
-                f"ex post, Theorem O: every event S after which no budget is above {sign} = {budget} has P(S) <= e^epsilon Q(S) with this "
-                "epsilon; the whole process has no such number"
+                f"ex post, Theorem O: every event S after which no budget is above epsilon = {self.budget.tell(up=True)} has "
+                "P(S) <= e^epsilon Q(S) with this epsilon; the whole process has no such number"
             )
-        grid = f"level {self.level} of the grid, {sign} = {budget}"
+        grid = f"level {self.level} of the grid, {f'rho = {self.budget.tell(up=True)}' if self.notion is LedgerNotion.ZCDP else budget}"
         if self.epsilon is None or self.delta is None or self.share is None:
             return f"ex post, Theorem O: the budgets in force are within {grid}; give the delta that was fixed beforehand for its epsilon"
         shown = [decimal_text(item, _DIGITS, round_up=True) for item in (self.epsilon, self.delta)]
@@ -68,32 +68,34 @@ class ExPost:
             "epsilon": None if self.epsilon is None else decimal_text(self.epsilon, _DIGITS, round_up=True),
             "delta": None if self.delta is None else exact_text(self.delta),
             "level": self.level,
-            self.notion.sign if self.level is not None else "budget": amount_text(self.budget, _DIGITS),
+            "budget": self.budget.tell(up=True),
             "protection": self.protection.to_object(),
-            "premises": premises_json(self.hypotheses),
+            "premises": hypotheses_json(self.hypotheses),
         }
 
 
-def make_ex_post(notion: LedgerNotion, most: int, grid: int | None, carried: Carried, delta: object = None) -> ExPost:
-    """Return what holds of a ledger whose largest budget in force is the amount ``most``, under what is open in ``carried``.
+def make_ex_post(notion: LedgerNotion, most: Amounts, grid: Amounts | None, carried: Carried, delta: object = None) -> ExPost:
+    """Return what holds of a ledger whose largest budgets in force are ``most``, under what is open in ``carried``.
 
     In pure that is this budget: along each transcript the density ratio is within e^±B. Otherwise the levels are b_k = 2^k · ``grid``,
-    k = 0, 1, ..., with the shares 6δ/(π²(k+1)²): the report is ε of the least level that holds ``most``, at its share. Source: Theorem O.
-    Raises :class:`NoGuarantee` where the grid is not known, :class:`InvalidArgument` for a δ in pure, and as finding an ε does.
+    k = 0, 1, ..., but for a δ, which no level raises, with the shares 6δ/(π²(k+1)²): the report is ε of the least level that holds
+    ``most``, at its share. Source: Theorem O.
+    Raises :class:`NoGuarantee` where the grid is not known, or has no such level, :class:`InvalidArgument` for a δ in pure, and as finding
+    an ε does.
     """
     left = (RAISES_FROM_OUTPUTS if item == RAISES_FIXED else item for item in carried.hypotheses)
     open_ = tuple(dict.fromkeys(left))
     if notion is LedgerNotion.PURE:
         if delta is not None:
             raise InvalidArgument("a delta was given, but a pure ledger has none; leave it out")
-        return ExPost(notion, most, None, to_nats(most), Fraction(0), None, carried.protection, open_)
+        return ExPost(notion, most, None, most.numbers[0], Fraction(0), None, carried.protection, open_)
     if grid is None:
         raise NoGuarantee(
             "an ex-post report was asked for, but this ledger goes on from one that was raised and does not say its first budget, so that "
-            "the grid of Theorem O is not known; nothing can be said of it in zcdp"
+            "the grid of Theorem O is not known; nothing can be said of it but in pure"
         )
-    level = (max(-(-most // grid), 1) - 1).bit_length()
-    budget = grid << level
+    level = _find_level(most, grid)
+    budget = _raise_to(grid, level)
     if delta is None:
         return ExPost(notion, budget, level, None, None, None, carried.protection, open_)
     exact = to_delta(delta)
@@ -103,5 +105,24 @@ def make_ex_post(notion: LedgerNotion, most: int, grid: int | None, carried: Car
         raise InvalidArgument("a level with a privacy curve was expected, but it has none; report the budget in force")
     epsilon = point_at_delta(promised, share, to_gap("1e-6")).upper
     if epsilon is None:
-        raise NoGuarantee("an ex-post report was asked for, but no epsilon was found at this delta; give a larger one")
+        raise NoGuarantee(
+            "an ex-post report was asked for, but no epsilon was found for the share of delta that the level has; only a larger delta that "
+            "was fixed beforehand gives one"
+        )
     return ExPost(notion, budget, level, epsilon, exact, share, carried.protection, open_)
+
+
+def _raise_to(grid: Amounts, level: int) -> Amounts:
+    return Amounts(tuple(value << level if place < 2 else value for place, value in enumerate(grid.values)))  # the third is a δ
+
+
+def _find_level(most: Amounts, grid: Amounts) -> int:
+    """Return the least level of the grid that holds ``most``. Raises :class:`NoGuarantee` where none does."""
+    ratios = [-(-value // first) for value, first in zip(most.values, grid.values, strict=True) if first]
+    level = (max((*ratios, 1)) - 1).bit_length()
+    if not most.within(_raise_to(grid, level)):
+        raise NoGuarantee(
+            "an ex-post report was asked for, but a component was raised that no level of the grid of Theorem O raises, which are those of "
+            "0 and delta; nothing can be said of this ledger"
+        )
+    return level

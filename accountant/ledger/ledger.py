@@ -22,15 +22,17 @@ from accountant.guarantees.rules import GIVEN_ROW
 from accountant.guarantees.stored import read_carried, read_hypotheses
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.accounts import Asked
-from accountant.ledger.amounts import amount_text, floor_text
+from accountant.ledger.amounts import Amounts
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
 from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.database import VERSION
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, REFUSED, Digest, Entry
 from accountant.ledger.notions import to_ledger_notion
+from accountant.ledger.opening import open_book, open_store
 from accountant.ledger.outputs import load_output
 from accountant.ledger.places import to_place
 from accountant.ledger.release import LedgerRelease, prepare_release
@@ -126,6 +128,7 @@ class Ledger:
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
         partial: bool = False,
+        version: int | None = None,
     ) -> Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
         with ``ids`` beside it. ``unit``: what that is, "user", or "user-period" where the key has several columns and nothing is said.
@@ -138,15 +141,19 @@ class Ledger:
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
         where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
         ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
-        into memory (docs/ledger.md, section 4).
+        into memory (docs/ledger.md, section 4). ``version``: of its tables, 1 (chunks of accounts) or 2 (pages, in a file alone), by
+        default the newest that there is for such a place.
 
         Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        rule, chosen, columns = to_budget_rule(budget, attributes), to_mode(mode), to_key(key)
+        found, chosen, columns = to_ledger_notion(notion), to_mode(mode), to_key(key)
+        rule = to_budget_rule(budget, attributes, found)
+        if table is not None and len(found.components) > 1:
+            raise InvalidArgument("accounts in a table hold one number, but those of the notion mixed hold three; open it without a table")
         hidden = secrets.token_bytes(SECRET_BYTES)
         settings = LedgerSettings(
             make_token(),
-            to_ledger_notion(notion),
+            found,
             chosen,
             columns,
             rule,
@@ -154,11 +161,12 @@ class Ledger:
             make_check(hidden),
             to_protection(unit, Neighbors.ADD_REMOVE, columns),
             table=table is not None,
-            cap=to_cap(cap),
+            spent=Amounts((0,) * len(found.components)),
+            cap=to_cap(cap, found),
         )
         rule = settings.limit(rule)
         rows = open_rows(data, settings.key, rule.specs, ids)
-        ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine)
+        ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine, version)
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
             ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records, flat=rule.flat), digest)
@@ -183,6 +191,7 @@ class Ledger:
         settings: LedgerSettings,
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
+        version: int | None = None,
     ) -> Ledger:
         """Return a ledger without an entry: store, anchor, secret and table, empty. For what opens one. Raises as :meth:`create` does."""
         where, anchored = to_place(path), Path(anchor).absolute()
@@ -193,6 +202,9 @@ class Ledger:
             raise InvalidArgument("the ledger, its anchor and its secret are three files, but two have one name; name three")
         if engine is not None and folder is None:
             raise InvalidArgument("an engine computes the spending of a ledger with a table, but no folder for one was named; name one")
+        newest = where.newest if folder is None else VERSION
+        if version is not None and (type(version) is not int or not VERSION <= version <= newest):
+            raise InvalidArgument(f"a version of tables from {VERSION} to {newest} was expected for this ledger, but another was asked for")
         with ExitStack() as made:
             if folder is not None:
                 to_engine(engine)
@@ -203,7 +215,7 @@ class Ledger:
             found = Anchor(anchored, settings.ledger)
             found.create()
             made.callback(found.remove)
-            store = open_store(where.create(1 if folder is not None else where.newest))
+            store = open_store(where.create(newest if version is None else version))
             made.callback(store.database.discard)
             ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
             ledger.remember(key, table=None if folder is None else folder.path)
@@ -291,6 +303,12 @@ class Ledger:
         return self.settings.limit(read_budget(raised[-1].body["budget"]) if raised else self.settings.budget)
 
     @property
+    def spent(self) -> Amounts:
+        """What a unit was charged at most so far, or each record where any number of these may come: a public number."""
+        charges = self.journal.charges
+        return Amounts.read(charges[-1].body["spent"], "what was spent") if charges else self.settings.spent
+
+    @property
     def is_raised(self) -> bool:
         """Whether budgets were raised without a cap, here or in a ledger before: then there is no guarantee, but an ex-post report."""
         return self.settings.was_raised or (self.settings.cap is None and bool(self.journal.select(BUDGET)))
@@ -347,10 +365,8 @@ class Ledger:
 
     def find_room(self, charge: Charge) -> Room:
         """Return the same for a release that was prepared, by the entries that were read so far."""
-        before, records = self.journal.charges, self.settings.records
-        spent = before[-1].body["spent"] if before else self.settings.spent
-        cost = charge.worst_cost(records or 1)
-        return Room(charge.profile, cost, spent, self.budget.least, self.settings.mode, records, self.settings.notion.sign)
+        cost, records = charge.worst_cost(charge.limit_records(self.settings.records) or 1), self.settings.records
+        return Room(charge.profile, cost, self.spent, self.budget.floor, self.settings.mode, records, self.settings.notion.sign)
 
     def charge_rows(
         self,
@@ -387,8 +403,8 @@ class Ledger:
             room = self.find_room(charge)
             found_rooms.append(room)
             room.require(partial=self.partial if partial is None else partial)
-            worst = charge.worst_costs(self.settings.records or 1)
-            asked = Asked(rows, budget.count, count, self.settings.records, budget.flat, worst)
+            records = charge.limit_records(self.settings.records)
+            asked = Asked(rows, budget.count, count, records, budget.flat, room.cost.values)
             found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
             if self.settings.mode is ReleaseMode.PUBLIC and not found.everybody:
                 raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
@@ -399,7 +415,12 @@ class Ledger:
             if mark is not None:
                 self.journal.store.write_mark(entry, mark)
             asked_with = {} if request is None else request.to_body()
-            told = {"cost": room.cost, "spent": room.spent + room.cost, "partial": room.partial, "time": self.tell_time()}
+            told = {
+                "cost": room.cost.to_body(),
+                "spent": (room.spent + room.cost).to_body(),
+                "partial": room.partial,
+                "time": self.tell_time(),
+            }
             return charge.describe() | asked_with | told
 
         try:
@@ -511,7 +532,7 @@ class Ledger:
 
         Raises :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        rule = self.settings.limit(to_budget_rule(budget, attributes))
+        rule = self.settings.limit(to_budget_rule(budget, attributes, self.settings.notion))
         self._require_raise(rule)
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
 
@@ -525,11 +546,11 @@ class Ledger:
 
     def _require_raise(self, rule: BudgetRule) -> None:
         before = self.budget
-        if rule.most < before.most or rule.least < before.least:
+        if not (before.ceiling.within(rule.ceiling) and before.floor.within(rule.floor)):
+            new, old = ([item.say(up=False) for item in (found.floor, found.ceiling)] for found in (rule, before))
             raise InvalidArgument(
-                f"budgets are raised only, but the new ones, from {floor_text(rule.least)} to {floor_text(rule.most)} nats, may be lower "
-                f"than those in force, from {floor_text(before.least)} to {floor_text(before.most)}; give a rule that is at least as "
-                "large, for example with Max"
+                f"budgets are raised only, but the new ones, from {new[0]} to {new[1]}, may be lower than those in force, from {old[0]} to "
+                f"{old[1]}; give a rule that is at least as large, for example with Max"
             )
 
     def guarantee(self) -> Guarantee:
@@ -550,10 +571,10 @@ class Ledger:
                 "a guarantee of the ledger was asked for, but its budgets were raised without a cap, so that what it promises depends on "
                 "what was released; report what holds ex post (pdp ledger report --delta D), which no rule takes for a guarantee"
             )
-        return self._filter(self.budget.most if self.settings.cap is None else self.settings.cap)
+        return self._filter(self.budget.ceiling if self.settings.cap is None else self.settings.cap)
 
-    def _filter(self, most: int) -> Guarantee:
-        """Return what a ledger with these releases promises whose budgets never exceed ``most``, an amount."""
+    def _filter(self, most: Amounts) -> Guarantee:
+        """Return what a ledger with these releases promises whose budgets never exceed ``most``."""
         charges, raises = self.journal.charges, self.journal.select(BUDGET)
         rules = (self.settings.budget, *(read_budget(entry.body["budget"]) for entry in raises))
         subject = f"all releases of a ledger whose units are told by {', '.join(self.settings.key)}"
@@ -573,7 +594,7 @@ class Ledger:
         """Return what all that was released rests on, and what was discharged of it: also where there is no guarantee. For what goes on
         from this ledger.
         """
-        return Carried.of(self._filter(self.budget.most))
+        return Carried.of(self._filter(self.budget.ceiling))
 
     def report_ex_post(self, delta: object = None) -> ExPost:
         """Return what holds of a ledger whose budgets were raised without a cap: a sentence, and no guarantee (docs/ledger.md, Theorem O).
@@ -585,7 +606,7 @@ class Ledger:
         if not self.is_raised:
             raise InvalidArgument("an ex-post report was asked for, but the budgets were not raised without a cap; ask for the guarantee")
         settings = self.settings
-        return make_ex_post(settings.notion, self.budget.most, settings.grid, self.carry(), delta)
+        return make_ex_post(settings.notion, self.budget.ceiling, settings.grid, self.carry(), delta)
 
     def list_carried(self) -> list[Carried]:
         """Return what is known of all that was released: of the ledger that this one goes on from, and of each charge."""
@@ -606,16 +627,21 @@ class Ledger:
 
         ``key``: its id, or a tuple of them where the key has several columns. Raises :class:`InvalidData` for an unknown unit.
         """
+        with self.journal.reading():
+            found = self.journal.accounts.look_up(self.hash_unit(key))
+        if found is None:
+            raise InvalidData("a unit of this ledger was asked for, but it has no account for it; check the id")
+        spent, budget = (Amounts(tuple(part)) for part in zip(*found, strict=True))
+        return {"spent": spent.tell(up=True), "budget": budget.tell(up=False), "left": budget.less(spent).tell(up=False)}
+
+    def hash_unit(self, key: object) -> bytes:
+        """Return the keyed hash under which a unit has its account: private. Raises :class:`InvalidArgument`."""
         parts = [str(part) for part in (key if isinstance(key, (tuple, list)) else (key,))]
         if len(parts) != len(self.settings.key):
             raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
-        text = parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts)
-        with self.journal.reading():
-            found = self.journal.accounts.look_up(text)
-        if found is None:
-            raise InvalidData("a unit of this ledger was asked for, but it has no account for it; check the id")
-        spent, budget = found
-        return {"spent": amount_text(spent), "budget": floor_text(budget), "left": floor_text(budget - spent)}
+        return self.journal.accounts.hash_text(
+            parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts)
+        )
 
     def verify(self, *, repair: bool = False) -> int:
         """Check everything: log, seals, anchor, and that the accounts are what follows from the log; return how many chunks were repaired.
@@ -648,5 +674,5 @@ def open_journal(store: Store, anchor: Anchor, hasher: Hasher, settings: LedgerS
     if folder is None:
         if engine is not None:
             raise InvalidArgument("an engine was named, but the accounts of this ledger are in its store, and no table; leave it out")
-        return Journal(store, anchor, hasher, settings.previous)
+        return Journal(store, anchor, hasher, settings.previous, open_book(store, hasher, settings.notion))
     return Journal(store, anchor, hasher, settings.previous, TableBook(store, hasher, folder, to_engine(engine)))

@@ -21,7 +21,7 @@ KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED, ROOT, ROTATED)
 #: Those that change accounts.
 CHANGING = (OPEN, CHARGE, BUDGET)
 START = bytes(32)
-#: What every entry does or does not: these have a place in its digest, and others where it does them (``accountant/ledger/pages``).
+#: What every entry does or does not: these have a place in its digest, and others where it does them (``accountant/ledger/paged``).
 _EARLIEST = ("segment", "budget", "cost")
 _CHANGES = (*_EARLIEST[1:], "table", "hashing", "flat", "dense", "sparse")
 

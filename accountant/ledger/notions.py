@@ -6,11 +6,11 @@ from enum import Enum
 from fractions import Fraction
 
 from accountant.compositions.events import Composition, make_event
-from accountant.ledger.amounts import CostGrid, to_nats
+from accountant.ledger.amounts import Amounts, CostGrid
 from accountant.ledger.prices import Free, Price, PriceShape, ShiftPrice
 from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.notions import ProfileNotion
-from profiles.numbers import root_above
+from profiles.numbers import decimal_below, root_above
 from profiles.suggestions import describe_unknown
 from profiles.terms import Term, number, rebuild, substitute
 from profiles.variables import WEIGHT
@@ -79,10 +79,18 @@ class LedgerNotion(Enum):
             f"{profile.notion.number}; {how}"
         )
 
-    def promise(self, most: int, name: str) -> Fraction | Composition:
-        """Return what a budget of this amount promises: ε in ``pure``, and in ``zcdp`` the curve of an event with this ρ under ``name``."""
-        nats = to_nats(most)
-        return nats if self is LedgerNotion.PURE else Composition(name, (make_event("zcdp", {"rho": nats}),))
+    def promise(self, most: Amounts, name: str) -> Fraction | Composition:
+        """Return what budgets of these amounts promise: ε in ``pure``; in ``zcdp`` the curve of an event with this ρ under ``name``, and in
+        ``mixed`` that of an (ε, δ) event and Gaussian noise of multiplier 1/√μ², rounded down (docs/ledger.md, Theorem M).
+        """
+        if self is LedgerNotion.PURE:
+            return most.numbers[0]
+        if self is LedgerNotion.ZCDP:
+            return Composition(name, (make_event("zcdp", {"rho": most.numbers[0]}),))
+        epsilon, square, delta = most.numbers
+        told = make_event("approximate", {"epsilon": epsilon, "delta": delta}) if delta else make_event("pure", {"epsilon": epsilon})
+        noise = (make_event("gaussian", {"noise_multiplier": decimal_below(1 / root_up(square), 40)}),) if square else ()
+        return Composition(name, ((told, *noise) if epsilon or delta or not square else noise))
 
 
 _COMPONENTS = {LedgerNotion.PURE: ("epsilon",), LedgerNotion.ZCDP: ("rho",), LedgerNotion.MIXED: ("epsilon", "mu2", "delta")}
@@ -97,7 +105,7 @@ def to_ledger_notion(value: object) -> LedgerNotion:
     """Return a notion of ledgers from its name. Raises :class:`InvalidArgument`."""
     if isinstance(value, LedgerNotion):
         return value
-    names = {item.value: item for item in (LedgerNotion.PURE, LedgerNotion.ZCDP)}
+    names = {item.value: item for item in LedgerNotion}
     if isinstance(value, str) and value in names:
         return names[value]
     if value in ("approximate", "approximate-dp", "(epsilon, delta)"):
@@ -107,7 +115,7 @@ def to_ledger_notion(value: object) -> LedgerNotion:
             "(epsilon, delta) off at the end with pdp account"
         )
     shown, hint = describe_unknown(value, names)
-    raise InvalidArgument(f"a ledger keeps its accounts in the notion pure or zcdp, but {shown} was found; choose one{hint}")
+    raise InvalidArgument(f"a ledger keeps its accounts in the notion pure, zcdp or mixed, but {shown} was found; choose one{hint}")
 
 
 def root_up(value: Fraction) -> Fraction:

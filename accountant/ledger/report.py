@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from accountant.guarantees import to_json
-from accountant.ledger.amounts import amount_text, floor_text
+from accountant.ledger.amounts import Amounts
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, REFUSED, Entry
 from accountant.ledger.settings import ReleaseMode
+from profiles import exact_text
 from profiles.stored import profile_from_object
+from profiles.strict_json import read_exact
 from profiles.terms import to_text
 
 
@@ -23,8 +26,7 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
     """
     ledger.journal.catch_up()
     settings, budget, entries = ledger.settings, ledger.budget, ledger.journal.entries
-    charges = ledger.journal.charges
-    spent = charges[-1].body["spent"] if charges else settings.spent
+    spent = ledger.spent
     return {
         "ledger": settings.ledger,
         "notion": settings.notion.value,
@@ -32,11 +34,11 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
         "key": list(settings.key),
         "protection": settings.protection.to_object(),
         "records": settings.records,
-        "budget": {"expression": budget.text, "least": floor_text(budget.least), "most": floor_text(budget.most)},
-        "at_worst": amount_text(spent),
-        **({"left": floor_text(max(budget.least - spent, 0))} if settings.mode is ReleaseMode.PUBLIC else {}),
+        "budget": {"expression": budget.text, "least": budget.floor.tell(up=False), "most": budget.ceiling.tell(up=False)},
+        "at_worst": spent.tell(up=True),
+        **({"left": budget.floor.less(spent).tell(up=False)} if settings.mode is ReleaseMode.PUBLIC else {}),
         "entries": [_tell(ledger, entry, before) for before, entry in zip([entries[0], *entries], entries, strict=False)],
-        "cap": None if settings.cap is None else amount_text(settings.cap),
+        "cap": None if settings.cap is None else settings.cap.tell(up=True),
         "guarantee": None if ledger.is_raised else to_json(ledger.guarantee()),
         "ex_post": ledger.report_ex_post(delta).to_json() if ledger.is_raised else None,
     }
@@ -44,11 +46,10 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
 
 def tell_room(ledger: Ledger) -> str:
     """Return in words what units were charged at most so far, and what is left for certain of the smallest budget: public numbers."""
-    charges, least = ledger.journal.charges, ledger.budget.least
-    spent = charges[-1].body["spent"] if charges else ledger.settings.spent
+    least, spent = ledger.budget.floor, ledger.spent
     each = " a record" if ledger.settings.records is None else ""
-    left = floor_text(max(least - spent, 0))
-    return f"{amount_text(spent)} nats{each} charged at worst, {left} left for certain of the smallest budget, {floor_text(least)}"
+    left, whole = (item.say(up=False).removesuffix(" nats") for item in (least.less(spent), least))
+    return f"{spent.say(up=True)}{each} charged at worst, {left} left for certain of the smallest budget, {whole}"
 
 
 def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
@@ -56,11 +57,10 @@ def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
     if entry.body["time"] < before.body["time"]:
         told["clock_went_back"] = True
     if entry.kind == CHARGE:
-        profile = profile_from_object(entry.body["profile"], "the profile of a release")
         told |= {
             "name": entry.name,
-            "profile": f"{profile.notion.number} = {to_text(profile.promise)}",
-            "at_worst": amount_text(entry.body["cost"]),
+            "profile": _tell_profile(entry.body),
+            "at_worst": Amounts.read(entry.body["cost"], "a cost").tell(up=True),
             "units_may_be_missing": bool(entry.body.get("partial", False)),
             "published": ledger.journal.find(OUTPUT, entry.name) is not None,
         }
@@ -71,3 +71,10 @@ def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
     elif entry.kind == BUDGET:
         told |= {"budget": entry.body["budget"]["expression"]}
     return told
+
+
+def _tell_profile(body: Mapping[str, Any]) -> str:
+    if body["profile"] is None:  # a release in a mixed ledger whose rows all cost the same
+        return ", ".join(f"{name} = {exact_text(read_exact(value, name))}" for name, value in body["rows"].items())
+    profile = profile_from_object(body["profile"], "the profile of a release")
+    return f"{profile.notion.number} = {to_text(profile.promise)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from accountant.ledger.amounts import amount_text, floor_text
+from accountant.ledger.amounts import Amounts
 from accountant.ledger.settings import ReleaseMode
 from profiles import Profile
 from profiles.errors import OverBudget
@@ -28,9 +28,9 @@ class Room:
     """
 
     profile: Profile
-    cost: int
-    spent: int
-    least: int
+    cost: Amounts
+    spent: Amounts
+    least: Amounts
     mode: ReleaseMode
     records: int | None
     sign: str
@@ -44,7 +44,7 @@ class Room:
     @property
     def fits(self) -> bool:
         """Whether every unit has room for it, for certain."""
-        return (self.records is not None or self.mode is ReleaseMode.PUBLIC) and self.spent + self.cost <= self.least
+        return (self.records is not None or self.mode is ReleaseMode.PUBLIC) and (self.spent + self.cost).within(self.least)
 
     @property
     def partial(self) -> bool:
@@ -63,7 +63,9 @@ class Room:
         """How often a release of this cost still fits for everybody; None for any number."""
         if self.records is None:
             return 0
-        return max(self.least - self.spent, 0) // self.cost if self.cost else None
+        left = self.least.less(self.spent).values
+        often = [have // cost for have, cost in zip(left, self.cost.values, strict=True) if cost]
+        return min(often) if often else None
 
     def require(self, *, partial: bool) -> None:
         """Refuse a release that does not fit in public mode, or that units may be missing from where that is not said to be all right.
@@ -72,33 +74,41 @@ class Room:
         """
         if self.mode is ReleaseMode.PUBLIC and not self.fits:
             raise OverBudget(
-                f"a release that costs up to {amount_text(self.cost)} nats of {self.sign} was to be charged, but "
-                f"{self.left_text(self.spent)} are left of the smallest budget; nothing was charged: ask for less, or raise the budgets"
+                f"a release that costs up to {self.cost_text} was to be charged, but "
+                f"{self.left_text} are left of the smallest budget; nothing was charged: ask for less, or raise the budgets"
             )
         if self.partial and not partial:
             why = (
                 "any number of records of one unit may come (--records declares how many)"
                 if self.records is None
-                else f"it costs up to {amount_text(self.cost)} nats of {self.sign}, and {self.left_text(self.spent)} are left for certain"
+                else f"it costs up to {self.cost_text}, and {self.left_text} are left for certain"
             )
             raise OverBudget(
                 f"units may have no room for this release and would be left out of it, silently: {why}; nothing was charged: add --partial "
                 "(partial=True) where the result need not be about everybody, ask for less, or raise the budgets"
             )
 
-    def left_text(self, spent: int) -> str:
-        """Return what is left of the smallest budget after ``spent``, in nats, rounded down."""
-        return floor_text(max(self.least - spent, 0))
+    @property
+    def cost_text(self) -> str:
+        """The cost in words, rounded up."""
+        return self.cost.say(up=True) + (f" of {self.sign}" if len(self.cost.values) == 1 else "")
+
+    @property
+    def left_text(self) -> str:
+        """What is left of the smallest budget before it, rounded down."""
+        return self.least.less(self.spent).say(up=False).removesuffix(" nats")
 
     def tell(self) -> dict[str, Any]:
         """Return it as JSON types, in nats."""
         after = self.spent + self.cost
         return {
             "by": self.noise,
-            "cost": amount_text(self.cost),
+            "cost": self.cost.tell(up=True),
             "each": "record" if self.records is None else "unit",
-            "before": {"at_worst": amount_text(self.spent), "left": self.left_text(self.spent)},
-            "after": {"at_worst": amount_text(after), "left": self.left_text(after)},
-            "smallest_budget": floor_text(self.least),
+            **{
+                side: {"at_worst": spent.tell(up=True), "left": self.least.less(spent).tell(up=False)}
+                for side, spent in (("before", self.spent), ("after", after))
+            },
+            "smallest_budget": self.least.tell(up=False),
             "units_may_be_missing": self.partial,
         }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from fractions import Fraction
@@ -18,7 +19,7 @@ from accountant.columns.values import Columns
 from accountant.data.specs import StatisticSpec
 from accountant.guarantees.stored import read_carried, read_stated_protection, write_carried
 from accountant.guarantees.theorem import Carried
-from accountant.ledger.amounts import MOST, floor_text, to_budget
+from accountant.ledger.amounts import BITS, DELTA_BITS, MOST, Amounts, to_budget
 from accountant.ledger.log import START, Entry, check_entry
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.rows import RowBatch
@@ -34,7 +35,7 @@ from profiles.private import name_rows
 from profiles.protection import Neighbors, Protection, Unit, read_protection
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, read_strings, write_exact
 from profiles.suggestions import describe_unknown, suggest
-from profiles.terms import Term, free_symbols
+from profiles.terms import Term, free_symbols, number
 from profiles.variables import Statistic, make_statistic
 from proofs_check.enclosures import Enclosure
 
@@ -54,18 +55,32 @@ class ReleaseMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BudgetRule:
-    """B(u) as an expression of public constants and of columns with declared ranges; ``least`` and ``most`` are its ends, as amounts."""
+    """B(u) as an expression of public constants and of columns with declared ranges; ``least`` and ``most`` are its ends, as amounts.
+
+    ``more``: the budgets of further components, which are numbers; ``least`` and ``most`` are those of the first.
+    """
 
     text: str
     attributes: tuple[Statistic, ...]
     term: Term
     least: int
     most: int
+    more: tuple[int, ...] = ()
+
+    @property
+    def floor(self) -> Amounts:
+        """The smallest budget of a unit, by component."""
+        return Amounts((self.least, *self.more))
+
+    @property
+    def ceiling(self) -> Amounts:
+        """The largest one."""
+        return Amounts((self.most, *self.more))
 
     @property
     def flat(self) -> tuple[int, ...] | None:
         """The budget of every unit, by component; None where columns tell it."""
-        return None if self.attributes else (self.least,)
+        return None if self.attributes else self.floor.values
 
     @property
     def specs(self) -> tuple[StatisticSpec, ...]:
@@ -98,17 +113,19 @@ def _name(item: Statistic) -> str:
     return f"budget {item.name}"
 
 
-def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None) -> BudgetRule:
-    """Return the rule of budgets that ``text`` writes, in nats; ``ranges`` are those of the columns that it names.
+def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None, notion: LedgerNotion = LedgerNotion.PURE) -> BudgetRule:
+    """Return the rule of budgets that ``text`` writes, in nats; ``ranges`` are those of the columns that it names. In the notion mixed
+    it writes three numbers, "epsilon=1, mu2=1, delta=1e-6", of which one that is left out is 0, or is a mapping with them.
 
     The ends are those of a ball around all values, which may be wider by a relative 1e-8.
     Raises :class:`InvalidArgument` for a column without a range, or a budget that may be negative or infinite.
 
-    >>> from accountant.ledger.amounts import amount_text
     >>> rule = to_budget_rule("Min(3, 1 + years/2)", {"years": [0, 10]})
-    >>> float(amount_text(rule.least)) <= 1, 3 <= float(amount_text(rule.most)) < 3.0000001
+    >>> rule.floor.numbers[0] <= 1, 3 <= rule.ceiling.numbers[0] < 3.0000001
     (True, True)
     """
+    if notion is LedgerNotion.MIXED:
+        return _to_mixed_rule(text, ranges)
     written = exact_text(to_exact(text, "the budget")) if not isinstance(text, str) else text.strip()
     term = parse_expression(written, "the budget")
     known = {name: make_statistic(name, bounds) for name, bounds in (ranges or {}).items()}
@@ -137,6 +154,45 @@ def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None) -> 
     return BudgetRule(written, attributes, term, to_budget(low), to_budget(high))
 
 
+def _to_mixed_rule(given: object, ranges: Mapping[str, object] | None) -> BudgetRule:
+    if ranges:
+        raise InvalidArgument(
+            "a column has a range, but budgets of the notion mixed are three numbers, the same for all units; leave it out"
+        )
+    exact = _read_three(given, "the budget")
+    epsilon, *more = to_components(given, "the budget").values
+    text = ", ".join(f"{name}={exact_text(value)}" for name, value in zip(LedgerNotion.MIXED.components, exact, strict=True))
+    return BudgetRule(text, (), number(exact[0]), epsilon, epsilon, tuple(more))
+
+
+def to_components(given: object, what: str) -> Amounts:
+    """Return ε, μ² and δ of a text such as "epsilon=1, mu2=1, delta=1e-6", or of a mapping, as amounts, rounded down.
+
+    Raises :class:`InvalidArgument` for other names, and numbers out of range.
+    """
+    exact = _read_three(given, what)
+    steps = tuple(math.floor(value * (1 << bits)) for value, bits in zip(exact, (BITS, BITS, DELTA_BITS), strict=True))
+    if min(exact) < 0 or max(steps) >= MOST:
+        raise InvalidArgument(f"{what} has components of at least 0, epsilon and mu2 below 2^22, delta below 1; give others")
+    return Amounts(steps)
+
+
+def _read_three(given: object, what: str) -> tuple[Fraction, ...]:
+    """Return the three numbers; those that are left out are 0."""
+    names = LedgerNotion.MIXED.components
+    pairs = list(given.items()) if isinstance(given, Mapping) else [part.partition("=")[::2] for part in str(given).split(",")]
+    found = {str(name).strip(): value for name, value in pairs}
+    for name in found:
+        if name not in names:
+            raise InvalidArgument(
+                f"{what} of the notion mixed has the components {', '.join(names)}, but {name[:40]!r} was found; write for example "
+                f"epsilon=1, mu2=1, delta=1e-6{suggest(name, names)}"
+            )
+    if len(found) < len(pairs):
+        raise InvalidArgument(f"{what} names a component twice; give each of {', '.join(names)} once")
+    return tuple(to_exact(found.get(name, 0), f"{what}, {name}") for name in names)
+
+
 def _constant(term: Term, low: Fraction) -> int:
     rounding = Rounding(term, CompiledTerm(term), 0, up=False, most=MOST)
     return max(int(rounding.count(Columns({}), 1)[0]), to_budget(low))
@@ -162,11 +218,11 @@ class LedgerSettings:
     check: str
     protection: Protection
     continues: str | None = None
-    spent: int = 0
+    spent: Amounts = field(default_factory=lambda: Amounts((0,)))
     carried: Carried | None = None
     table: bool = False
-    cap: int | None = None
-    first: int | None = None
+    cap: Amounts | None = None
+    first: Amounts | None = None
 
     def to_body(self, time: str) -> dict[str, Any]:
         """Return the body of the first entry."""
@@ -181,20 +237,20 @@ class LedgerSettings:
             "check": self.check,
             "protection": self.protection.to_object(),
             "continues": self.continues,
-            "spent": self.spent,
+            "spent": self.spent.to_body(),
             "carried": None if self.carried is None else write_carried(self.carried),
             "time": time,
-            **{name: value for name, value in (("cap", self.cap), ("first", self.first)) if value is not None},
+            **{name: value.to_body() for name, value in (("cap", self.cap), ("first", self.first)) if value is not None},
         }
 
     @property
-    def grid(self) -> int | None:
-        """The least positive budget of the canonical grid (docs/ledger.md, Theorem O), as an amount: the largest that the rule of the very
-        first opening gives. None where that is not known: a ledger before this one was raised, and did not say.
+    def grid(self) -> Amounts | None:
+        """The first level of the canonical grid (docs/ledger.md, Theorem O): the largest budget that the rule of the very first opening
+        gives, and where that is one number at least a step. None where that is not known: a ledger before was raised, and did not say.
         """
         if self.first is not None or self.was_raised:
             return self.first
-        return max(self.budget.most, 1)
+        return self.budget.ceiling if self.budget.more else Amounts((max(self.budget.most, 1),))
 
     @property
     def was_raised(self) -> bool:
@@ -207,12 +263,21 @@ class LedgerSettings:
         """Return a rule of budgets below the cap. Raises :class:`InvalidArgument` for one that gives more, but for the width of a ball."""
         if self.cap is None:
             return rule
-        if rule.most > self.cap + (self.cap >> 20 if rule.attributes else 0):
+        wide = Amounts(tuple(value + (value >> 20 if rule.attributes else 0) for value in self.cap.values))
+        if not rule.ceiling.within(wide):
             raise InvalidArgument(
-                f"budgets of at most the cap were expected, {floor_text(self.cap)} nats, but they may be {floor_text(rule.most)}; the cap "
-                "is what everybody was promised, and is never raised"
+                f"budgets of at most the cap were expected, {self.cap.say(up=False)}, but they may be {rule.ceiling.say(up=False)}; the "
+                "cap is what everybody was promised, and is never raised"
             )
-        return replace(rule, least=min(rule.least, self.cap), most=min(rule.most, self.cap))
+        most = self.cap.values[0]
+        return replace(rule, least=min(rule.least, most), most=min(rule.most, most))
+
+    def require_components(self) -> LedgerSettings:
+        """Return it, if all of its amounts have the components of its notion. Raises :class:`UnreadableFile`."""
+        wanted = len(self.notion.components)
+        if any(len(item.values) != wanted for item in (self.spent, self.budget.floor, self.cap, self.first) if item is not None):
+            raise UnreadableFile("the amounts of the first entry are those of another notion; restore the ledger from a backup")
+        return self
 
     @property
     def previous(self) -> bytes:
@@ -228,21 +293,25 @@ class LedgerSettings:
 def budget_body(rule: BudgetRule) -> dict[str, Any]:
     """Return a rule of budgets as an entry has it."""
     ranges = {item.name: [write_exact(item.lo), write_exact(item.hi)] for item in rule.attributes}
-    return {"expression": rule.text, "attributes": ranges, "least": rule.least, "most": rule.most}
+    more = {"more": list(rule.more)} if rule.more else {}
+    return {"expression": rule.text, "attributes": ranges, "least": rule.least, "most": rule.most, **more}
 
 
 def read_budget(value: object) -> BudgetRule:
     """Return the rule of :func:`budget_body`. Raises :class:`UnreadableFile`."""
-    found = read_fields(value, "a budget", {"expression", "attributes", "least", "most"})
+    found = read_fields(value, "a budget", {"expression", "attributes", "least", "most"}, frozenset({"more"}))
     if not isinstance(found["attributes"], dict):
         raise UnreadableFile("the attributes of a budget have ranges, but something else was found; restore the ledger from a backup")
     ranges = {}
     for name, ends in found["attributes"].items():
         low, high = read_list(ends, "a range")
         ranges[name] = [read_exact(low, "a range"), read_exact(high, "a range")]
-    made = to_budget_rule(read_string(found["expression"], "a budget"), ranges)
+    notion = LedgerNotion.MIXED if "more" in found else LedgerNotion.PURE
+    made = to_budget_rule(read_string(found["expression"], "a budget"), ranges, notion)
+    if "more" in found and [made.least, made.most, *made.more] != [found["least"], found["most"], *read_list(found["more"], "a budget")]:
+        raise UnreadableFile("the numbers of a budget are not those of its text; restore the ledger from a backup")
     least, most = read_count(found["least"], "a budget"), read_count(found["most"], "a budget")
-    return BudgetRule(made.text, made.attributes, made.term, min(made.least, least), max(made.most, most))
+    return replace(made, least=min(made.least, least), most=max(made.most, most))
 
 
 def read_settings(entry: Entry) -> LedgerSettings:
@@ -273,11 +342,11 @@ def read_settings(entry: Entry) -> LedgerSettings:
             read_string(found["check"], "the check of the secret"),
             protection,
             continues,
-            read_count(found["spent"], "what was spent before"),
+            Amounts.read(found["spent"], "what was spent before"),
             carried,
             _EARLIER.get(body["format"], body["format"]) == TABLE_FORMAT,
-            *(read_count(found[name], name) if name in found else None for name in ("cap", "first")),
-        )
+            *(Amounts.read(found[name], name) if name in found else None for name in ("cap", "first")),
+        ).require_components()
     except InvalidArgument as error:
         raise UnreadableFile(f"the first entry of the ledger cannot be read: {error}") from None
 
@@ -332,18 +401,20 @@ def to_mode(value: object) -> ReleaseMode:
     return names[value]
 
 
-def to_cap(value: object) -> int | None:
-    """Return a cap of budgets as an amount, rounded down; None where none is given. Raises :class:`InvalidArgument`.
+def to_cap(value: object, notion: LedgerNotion) -> Amounts | None:
+    """Return a cap of budgets as amounts, rounded down; None where none is given. Raises :class:`InvalidArgument`.
 
-    >>> to_cap("1/2") == to_budget(Fraction(1, 2)), to_cap(None)
-    (True, None)
+    >>> to_cap("1/2", LedgerNotion.PURE).numbers, to_cap(None, LedgerNotion.PURE)
+    ((Fraction(1, 2),), None)
     """
     if value is None:
         return None
+    if notion is LedgerNotion.MIXED:
+        return to_components(value, "the cap of the budgets")
     exact = to_exact(value, "the cap of the budgets")
     if exact < 0 or to_budget(exact) == MOST:
         raise InvalidArgument(f"a cap of at least 0 and below 2^22 nats was expected, but {exact_text(exact)} was found; give another one")
-    return to_budget(exact)
+    return Amounts((to_budget(exact),))
 
 
 def to_key(value: object) -> tuple[str, ...]:

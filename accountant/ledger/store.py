@@ -36,6 +36,7 @@ class AccountChunk:
 
 
 def seal_segment(sequence: int, segment: Segment, hasher: Hasher) -> bytes:
+    """Return the keyed hash of new accounts and of the entry that opened them."""
     numbers = (sequence.to_bytes(8, "little"), segment.first.to_bytes(8, "little"))
     return hasher.seal(b"segment", *numbers, segment.hashes, segment.fingerprint)
 
@@ -95,10 +96,11 @@ class Store:
 
         return list(self._rows("SELECT first, length(hashes), fingerprint FROM segments ORDER BY first", (), (int, int, bytes), make))
 
-    def iter_changes(self, sequence: int) -> Iterator[Change]:
-        """Yield what an entry does to the accounts."""
-        statement = "SELECT kind, chunk, packed FROM changes WHERE seq = ? ORDER BY kind, chunk"
-        return self._rows(statement, (sequence,), (str, int, bytes), Change)
+    def iter_changes(self, sequence: int, chunk: int | None = None) -> Iterator[Change]:
+        """Yield what an entry does to the accounts, or to those of one chunk."""
+        where, values = ("", (sequence,)) if chunk is None else (" AND chunk = ?", (sequence, chunk))
+        statement = f"SELECT kind, chunk, packed FROM changes WHERE seq = ?{where} ORDER BY kind, chunk"  # noqa: S608 - words of ours
+        return self._rows(statement, values, (str, int, bytes), Change)
 
     def read_account(self, chunk: int) -> AccountChunk | None:
         """Return a chunk of accounts, None where there is none."""

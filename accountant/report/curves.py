@@ -17,9 +17,9 @@ import numpy as np
 from flint import arb
 
 from accountant.guarantees.derive import DerivedEpsilon
+from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast import prepare_solver
 from accountant.weights.fast.size import measure_size
-from accountant.weights.premise import prove_premise
 from profiles import Profile, Statistic
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.terms import Term, number, substitute, symbol
@@ -131,16 +131,16 @@ def sizes(evidence: Plotted) -> Sizes:
     Raises :class:`profiles.PDPError` where the weights cannot be certified.
     """
     profile = evidence.profile
-    premise = prove_premise(profile)
+    convexity = prove_convexity(profile)
     columns = _grid_columns(profile)
     rows = len(next(iter(columns.values())))
-    least = max(premise.least_target, Fraction(1, 10**6))
+    least = max(convexity.least_target, Fraction(1, 10**6))
     most = max(3 * least, 2 * evidence.target)
     samples = []
     for k in range(TARGETS + 1):
         target = Fraction(f"{float(least) * float(most / least) ** (k / TARGETS):.6g}")
-        if target >= premise.least_target:
-            share = Fraction(measure_size(profile, target, lambda: [columns], premise)[0]) / rows
+        if target >= convexity.least_target:
+            share = Fraction(measure_size(profile, target, lambda: [columns], convexity)[0]) / rows
             samples.append(EnclosedPoint(target, share, min(share, Fraction(1))))
     return Sizes(Curve("largest feasible weights", tuple(samples)), _rule_share(evidence, columns), rows)
 
@@ -177,10 +177,10 @@ def _records(evidence: Plotted, statistic: Statistic) -> Iterator[tuple[Fraction
 def _optimal(evidence: Plotted, statistic: Statistic) -> list[tuple[dict[str, Fraction], Fraction | None]]:
     """Return records along a statistic, as binary64 numbers, with their largest feasible weights; None where that is infinite."""
     profile = evidence.profile
-    premise = prove_premise(profile, evidence.target)
+    convexity = prove_convexity(profile, evidence.target)
     records = [record for _, record in _records(evidence, statistic)]
     columns = {item.name: np.array([float(record[item.name]) for record in records]) for item in profile.record}
-    weights = prepare_solver(profile, evidence.target, premise=premise).solve(columns).weights
+    weights = prepare_solver(profile, evidence.target, convexity=convexity).solve(columns).weights
     return [(record, Fraction(float(weight)) if math.isfinite(weight) else None) for record, weight in zip(records, weights, strict=True)]
 
 

@@ -62,7 +62,7 @@ def conditions(evidence: Evidence) -> Element:
         make("p", "Each is about all records of the declared ranges, all weights w ≥ 1 where it says so, and all values of parameters "
              "without a number. Refuted means: not for all of them; the witness is one exception. Unknown means neither."),
         table("Verdicts", ("condition", "what it means", "verdict", "checked by kernel"), rows),
-        _article(evidence, _WELL_DEFINED, "The premise of everything else", None),
+        _article(evidence, _WELL_DEFINED, "What everything else supposes", None),
         [_article(evidence, name, CONDITIONS[name].source, decision) for name, decision in decisions.items()],
         _convexity(evidence),
         _consequences(evidence),
@@ -98,7 +98,7 @@ def _article(evidence: Evidence, name: str, source: str, decision: Decision | No
 
 
 def _checked(evidence: Evidence, decision: Decision | None) -> str:
-    """Tell whether the kernel accepted a verdict, or the premise that epsilon is well-defined, when this report was made."""
+    """Tell whether the kernel accepted a verdict, or the claim that epsilon is well-defined, when this report was made."""
     if decision is not None and not decision.checked:
         return "no"
     return "yes" if evidence.accepts(CERTIFICATE) else "no: it rejected the certificate"

@@ -20,7 +20,7 @@ _REASONS = (Infeasible, Undecided, InvalidProfile, InvalidArgument, InvalidData,
 
 
 def plots(evidence: Evidence) -> Element:
-    """Return the plots of a report."""
+    """Return the section of a report with ψ, weights and sample sizes drawn, or why they cannot be."""
     free = [parameter.name for parameter in evidence.profile.free_parameters]
     if free:
         said = f"Plots need numbers for all parameters, but {', '.join(free)} has none: what is proved above holds for all its values."

@@ -377,7 +377,7 @@ def _listing(text: str, label: str) -> Element:
 
 
 def download(text: str, name: str, kind: str) -> Element:
-    """Return a link that carries a file."""
+    """Return a link whose address is the file itself (``data:``), with its name and size."""
     data = base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
     return make(
         "a", f"download {name}", f" ({len(text.encode('utf-8', 'surrogatepass'))} bytes)", href=f"data:{kind};base64,{data}", download=name

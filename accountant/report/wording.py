@@ -16,12 +16,12 @@ _SHORT = 14
 
 
 def up(value: Fraction, digits: int = DIGITS) -> str:
-    """Return a number rounded up."""
+    """Return a number with ``digits`` digits, rounded up: for upper bounds."""
     return decimal_text(value, digits, round_up=True)
 
 
 def down(value: Fraction, digits: int = DIGITS) -> str:
-    """Return a number rounded down."""
+    """Return a number with ``digits`` digits, rounded down: for lower bounds."""
     return decimal_text(value, digits, round_up=False)
 
 
@@ -52,12 +52,12 @@ def badge(verdict: str, *, informs: bool = False) -> Element:
 
 
 def section(id_: str, title: str, *children: Child) -> Element:
-    """Return a section with its heading."""
+    """Return a section that its heading labels, for screen readers and for links."""
     return make("section", make("h2", title, id=f"{id_}-title"), *children, id=id_, aria_labelledby=f"{id_}-title")
 
 
 def fold(summary: Child, *children: Child, class_: str | None = None) -> Element:
-    """Return a part that opens."""
+    """Return a part that is closed until its ``summary`` is clicked."""
     return make("details", make("summary", summary), make("div", *children, class_="inside"), class_=class_)
 
 

@@ -51,7 +51,7 @@ def check_exponent(rule: str, exponent: Fraction) -> None:
 
 
 def power_of(statistic: str, exponent: Fraction) -> Term:
-    """Return z^e as a term."""
+    """Return z^e as a term, z itself for e = 1."""
     z = symbol(statistic)
     return z if exponent == 1 else ("pow", z, number(exponent))
 

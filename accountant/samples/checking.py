@@ -56,7 +56,7 @@ _FIRST_KEYS = frozenset(
         *("discharged", "derivation", "sampler", "not_covered", "checked_by_kernel", "proof"),
     }
 )
-#: What each version has: the first one named fewer premises, and is still read; ``pdp check`` adds what it does not say. The third one is
+#: What each version has: the first one named fewer hypotheses, and is still read; ``pdp check`` adds what it does not say. The third one is
 #: of samples under Gaussian noise, whose proof is a table of weights, or a cover of the rule.
 _KEYS = {1: _FIRST_KEYS, VERSION: _FIRST_KEYS | {"unit", "premises", "parts"}, WEIGHTED: _FIRST_KEYS | {"unit", "premises", "parts"}}
 _NOTIONS = {1: "add-remove-dp", VERSION: "add-remove-dp", WEIGHTED: "approximate-dp"}
@@ -113,7 +113,7 @@ def _check(found: Mapping[str, Any]) -> Report:
     proof, rule = found["proof"], found["rule"]
     require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
     require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
-    stated = read_premises(found)
+    stated = read_stated_hypotheses(found)
     report = _check_proof(proof, weighted=found["version"] == WEIGHTED, tabulated=rule["q"] is None)
     if not report.accepted:
         return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
@@ -139,8 +139,8 @@ def _check(found: Mapping[str, Any]) -> Report:
     _check_statements(found, needed, stated)
     if found["version"] > 1:
         told = {*stated, *(as_hypothesis(item["hypothesis"]) for item in found["discharged"])}
-        lost = [item.sentence for item in _list_premises(found, made, declared) if item in _CLOSED and item not in told]
-        require(not lost, "discharged", f"the premise {''.join(lost[:1])[:60]} is neither open nor discharged")
+        lost = [item.sentence for item in _gather_hypotheses(found, made, declared) if item in _CLOSED and item not in told]
+        require(not lost, "discharged", f"the hypothesis {''.join(lost[:1])[:60]} is neither open nor discharged")
     return report
 
 
@@ -150,19 +150,17 @@ def _check_proof(proof: Mapping[str, Any], *, weighted: bool, tabulated: bool) -
     return check_table(proof) if tabulated else check_cover(proof)
 
 
-def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
+def read_stated_hypotheses(found: Mapping[str, Any]) -> list[Hypothesis]:
     """Return the hypotheses that a certificate names. For certificates that are checked."""
     listed = found["hypotheses"]
     require(isinstance(listed, list) and all(isinstance(text, str) for text in listed), "hypotheses", "a list of texts was expected")
     if found["version"] == 1:
         return [as_hypothesis(text) for text in listed]
-    premises = [
-        restore(item["id"], item["sentence"], item["head"]) for item in found["premises"] if set(item) == {"id", "head", "sentence"}
-    ]
+    stated = [restore(item["id"], item["sentence"], item["head"]) for item in found["premises"] if set(item) == {"id", "head", "sentence"}]
     listed_now = [as_hypothesis(text).sentence for text in listed]
-    same = [item.sentence for item in premises if item is not None] == listed_now and len(premises) == len(found["premises"])
+    same = [item.sentence for item in stated if item is not None] == listed_now and len(stated) == len(found["premises"])
     require(same, "premises", "they do not say what the hypotheses say, or one is unknown")
-    return [item for item in premises if item is not None]
+    return [item for item in stated if item is not None]
 
 
 def _name_columns(declared: Profile, stated: list[Hypothesis]) -> list[Hypothesis]:
@@ -184,10 +182,10 @@ def _is_stated(needed: Hypothesis, stated: list[Hypothesis]) -> bool:
 
 
 def name_unstated(found: Mapping[str, Any]) -> list[str]:
-    """Return the premises of an accepted certificate that it does not name itself: those of the first version named fewer."""
+    """Return the hypotheses of an accepted certificate that it does not name itself: those of the first version named fewer."""
     declared = declare_stated(found["profile"])
     rule = _rebuild(declared, found["rule"], found["proof"], weighted=found["version"] == WEIGHTED)
-    stated = read_premises(found)
+    stated = read_stated_hypotheses(found)
     filled = {DECLARED_PROFILE.id: DECLARED_PROFILE.about(name=declared.name, source="")}
     filled[RECORD_STATISTICS.id] = RECORD_STATISTICS.about(names=", ".join(item.name for item in declared.record) or "no statistic")
     needed = [item for item in _open(found, rule, declared) if not _is_stated(item, stated)]
@@ -239,15 +237,15 @@ def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str
 
 
 def _open(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
-    """Return the premises that nobody can have discharged."""
-    return [item for item in _list_premises(found, rule, declared) if item not in _CLOSED]
+    """Return the hypotheses that nothing can have discharged."""
+    return [item for item in _gather_hypotheses(found, rule, declared) if item not in _CLOSED]
 
 
-def _list_premises(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
-    """Return the premises of the rules of guarantees that a sample goes through, of its rule, its mechanisms and its randomness."""
+def _gather_hypotheses(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
+    """Return the hypotheses of the rules of guarantees that a sample goes through, of its rule, its mechanisms and its randomness."""
     every: dict[Hypothesis, None] = dict.fromkeys(rule.hypotheses_for(declared))
     for name in ("declared profile", "amplification by importance sampling", "Poisson sampling in binary64"):
-        every.update(dict.fromkeys(item for item in GUARANTEE_RULES[name].premises if item.id != IN_RANGE.id))
+        every.update(dict.fromkeys(item for item in GUARANTEE_RULES[name].hypotheses if item.id != IN_RANGE.id))
     if found["rule"]["name"] == "expression":
         every.update(dict.fromkeys(constants_are_public(sorted(found["rule"]["constants"]))))
     if "parts" in found:

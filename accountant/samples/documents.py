@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from accountant.guarantees import premises_json
+from accountant.guarantees import hypotheses_json
 from accountant.samples.certificate import FORMAT, VERSION, WEIGHTED
-from accountant.samples.checking import check_certificate, name_unstated, read_premises
+from accountant.samples.checking import check_certificate, name_unstated, read_stated_hypotheses
 from accountant.weights.gaussian.table_format import FORMAT as TABLE
 from accountant.weights.gaussian.table_format import describe_table
 from profiles.hypotheses import as_hypothesis
@@ -16,11 +16,11 @@ from proofs_check.documents.entries import Document, of_objects
 
 
 def _tell(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
-    proof, premises = found["proof"], (*read_premises(found), *map(as_hypothesis, name_unstated(found)))
+    proof, stated = found["proof"], (*read_stated_hypotheses(found), *map(as_hypothesis, name_unstated(found)))
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
     about |= {name: found[name] for name in ("epsilon", "rule")}
     about |= {"weights": list(describe_table(proof))} if proof.get("format") == TABLE else {}
-    about |= {"hypotheses": [item.sentence for item in premises], "premises": premises_json(premises)}
+    about |= {"hypotheses": [item.sentence for item in stated], "premises": hypotheses_json(stated)}
     return about, describe_profile(about)
 
 

@@ -26,8 +26,8 @@ from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_pro
 from accountant.samples.plan import SamplingPlan, plan_sample, plan_weights
 from accountant.samples.sample import Records, Sample
 from accountant.samples.writing import open_sample_writer
-from accountant.weights.gaussian.premise import to_gaussian_target
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
+from accountant.weights.gaussian.proved import to_gaussian_target
 from profiles import Declaration, InvalidArgument, InvalidData, Profile, load
 from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, TARGET_FROM_DATA
@@ -51,7 +51,7 @@ class SampleSummary:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The selected rows of one batch."""
+    """Selected rows of a batch with the weight w, the probability q and the statistics of each. Private, so that nothing prints them."""
 
     table: Any = field(repr=False)
     weights: Floats = field(repr=False)
@@ -205,7 +205,7 @@ class Figures:
             self._progress(self.rows)
 
     def private(self, seed: int | None) -> PrivateFigures:
-        """Return the totals."""
+        """Return the figures of the data set so far: rows, rows selected, Σ q and the seed. They are private."""
         return PrivateFigures(self.rows, self._size, math.fsum(self._sums), seed)
 
 
@@ -234,9 +234,9 @@ def _plan(
     if isinstance(profiles, str):
         profiles = load(profiles)  # once, for the target and for the plan
     profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(to_profiles(profiles))
-    premise = prove_premise(profile)
-    _, target = find_target(profile, source, complete_specs(profile, specs), target_size, premise=premise)
-    return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(TARGET_FROM_DATA,))
+    convexity = prove_convexity(profile)
+    _, target = find_target(profile, source, complete_specs(profile, specs), target_size, convexity=convexity)
+    return plan_sample(profiles, target_epsilon=target, convexity=convexity, assumed=(TARGET_FROM_DATA,))
 
 
 def _plan_size(

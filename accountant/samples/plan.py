@@ -15,8 +15,8 @@ from accountant.guarantees.rules import name_readings
 from accountant.rules import SamplingRule
 from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
 from accountant.selection.select import METHODS, Selector, prepare_dominated, prepare_selection, prepare_tabulated
-from accountant.weights.fast import ConvexityPremise
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
+from accountant.weights.fast import ProvedConvexity
 from profiles import Declaration, InvalidArgument, OtherNotion, Profile, load
 from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis
 from profiles.notions import ProfileNotion
@@ -102,7 +102,7 @@ def plan_sample(
     target_delta: object | None = None,
     delta: object | None = None,
     steps: object | None = None,
-    premise: ConvexityPremise | None = None,
+    convexity: ProvedConvexity | None = None,
     assumed: Sequence[Hypothesis | str] = (),
     relative_gap: object = "1e-9",
 ) -> SamplingPlan:
@@ -113,9 +113,9 @@ def plan_sample(
     expression ``q``, or the profile file's.
     Under Gaussian noise (the notion ``gaussian``) ``target_delta`` goes with ``target_epsilon``, and ``delta``, at which ε is bounded, with
     a rule or q; the guarantee is then of ``steps`` samples, one by default, each drawn anew by this plan, with an analysis each.
-    ``premise`` is what the weights rest on, where it is proved already.
+    ``convexity`` is what the weights rest on, where it is proved already.
 
-    Raises what :func:`accountant.derive_epsilon`, :func:`accountant.prove_premise` and :func:`compose_on_one_sample` raise.
+    Raises what :func:`accountant.derive_epsilon`, :func:`accountant.prove_convexity` and :func:`compose_on_one_sample` raise.
     """
     reference: Declaration | Profile
     listed: tuple[Profile, ...]
@@ -151,12 +151,12 @@ def plan_sample(
             "purely epsilon-private; give a target delta beside a target epsilon, or a delta beside a rule, for example 1e-6"
         )
     named = "privacy-constrained" if rule is None and q is None and target_epsilon is not None else rule
-    if named == "privacy-constrained" and target_epsilon is not None and premise is None:
-        premise = prove_premise(profile, target_epsilon)  # refuses an unusable target with its reason
+    if named == "privacy-constrained" and target_epsilon is not None and convexity is None:
+        convexity = prove_convexity(profile, target_epsilon)  # refuses an unusable target with its reason
     derived = derive_epsilon(reference, rule=named, q=q, constants=constants, target_epsilon=target_epsilon, relative_gap=relative_gap)
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
-    selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
+    selector = prepare_selection(profile, derived.rule, convexity=convexity, bound=derived.bound.upper)
     proof = find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted
     return SamplingPlan(listed, profile, derived, selector, proof if checked else None, checked, more)
@@ -181,7 +181,7 @@ def plan_weights(
         raise InvalidArgument("a target delta was given, but no target epsilon; give both")
     derived = derive_weights(reference, target_epsilon, target_delta, steps=steps, scale=scale)
     more = tuple(dict.fromkeys((*to_hypotheses(given), *as_hypotheses(assumed, "a sample"))))
-    selector = prepare_tabulated(derived.weights.premise, derived.weights.table, derived.rule, scale)
+    selector = prepare_tabulated(derived.weights.proved, derived.weights.table, derived.rule, scale)
     return SamplingPlan(listed, derived.profile, derived, selector, derived.certificate(), checked=True, assumed=more)
 
 

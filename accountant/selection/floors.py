@@ -39,5 +39,5 @@ def floor_exact(value: Fraction, bits: int) -> float:
 
 
 def blocks(size: int) -> Iterator[slice]:
-    """Yield the blocks of ``size`` rows."""
+    """Return the slices that divide ``size`` rows into blocks of at most ``BLOCK``."""
     return (slice(start, min(size, start + BLOCK)) for start in range(0, size, BLOCK))

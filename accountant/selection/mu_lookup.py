@@ -17,7 +17,7 @@ from accountant.columns.values import Columns
 from accountant.selection.floors import BITS, LEAST, blocks, floor_bits, floor_exact
 from accountant.weights.fast.rounding import U
 from accountant.weights.fast.solver import Coefficient, make_coefficient
-from accountant.weights.gaussian.premise import GaussianPremise
+from accountant.weights.gaussian.proved import ProvedGaussian
 from accountant.weights.gaussian.table import WeightTable
 from profiles.arrays import Booleans, Floats, Positions
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
@@ -131,16 +131,16 @@ class ShiftReader:
         return self.exact[min(max(pattern - self.first, 0), len(self.exact) - 1)]
 
 
-def prepare_shifts(premise: GaussianPremise, table: WeightTable, scale: Fraction | None = None) -> ShiftReader:
+def prepare_shifts(proved: ProvedGaussian, table: WeightTable, scale: Fraction | None = None) -> ShiftReader:
     """Return the map for records of the declared domain. Claim: δ(ε*) ≤ δ* of the table holds for the (q̂, ŵ) of every record.
 
     ``scale``: a number λ > 0, for weights of at most λ/ζ (and at least 1), as sampling by size has them; it needs a whole table.
     """
-    coefficient = split_weight(premise.profile.stand_in().numeric_epsilon())
+    coefficient = split_weight(proved.profile.stand_in().numeric_epsilon())
     if coefficient is None:
-        coefficient = premise.zeta
+        coefficient = proved.zeta
     rows = serve(table, scale)
-    high = _pattern(premise.reach)
+    high = _pattern(proved.reach)
     low = min(_pattern(rows[-1][1]), high)
     exact = []
     place = 0
@@ -151,7 +151,7 @@ def prepare_shifts(premise: GaussianPremise, table: WeightTable, scale: Fraction
         exact.append(rows[place][0])
     found = tuple(reversed(exact))
     return ShiftReader(
-        premise.zeta, make_coefficient(premise.profile.stand_in(), coefficient), low - 1, found, np.array([nearest(mu) for mu in found])
+        proved.zeta, make_coefficient(proved.profile.stand_in(), coefficient), low - 1, found, np.array([nearest(mu) for mu in found])
     )
 
 

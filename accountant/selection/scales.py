@@ -41,10 +41,10 @@ def find_scale(weights: TabulatedWeights, size: object, batches: Batches) -> Sca
     Raises :class:`InvalidTarget` for a size of at most 0, above the number of records, and below that of the largest weights.
     """
     goal = to_number(size, "the target size", "(0, inf)", "give a positive number", InvalidTarget)
-    names = tuple(item.name for item in weights.premise.profile.record)
+    names = tuple(item.name for item in weights.proved.profile.record)
 
     def measure(scale: Fraction) -> tuple[float, int]:
-        reader, sums, rows = prepare_shifts(weights.premise, weights.table, scale), list[float](), 0
+        reader, sums, rows = prepare_shifts(weights.proved, weights.table, scale), list[float](), 0
         for batch in batches():
             columns = as_columns(batch, names)
             q = reader.read(columns)[0]

@@ -23,12 +23,12 @@ from accountant.selection.excess import ExcessCheck, make_check
 from accountant.selection.explicit import round_rule
 from accountant.selection.floors import CONSTRAINED_BITS, blocks, floor_bits
 from accountant.selection.mu_lookup import ShiftReader, prepare_shifts
-from accountant.weights.fast import ConvexityPremise, WeightSolver, prepare_solver, probabilities
+from accountant.weights.convexity import prove_convexity
+from accountant.weights.fast import ProvedConvexity, WeightSolver, prepare_solver, probabilities
 from accountant.weights.fast.refine import Refiner
 from accountant.weights.fast.rounding import TOLERANCE, U
-from accountant.weights.gaussian.premise import GaussianPremise
+from accountant.weights.gaussian.proved import ProvedGaussian
 from accountant.weights.gaussian.table import WeightTable
-from accountant.weights.premise import prove_premise
 from profiles import InvalidData, InvalidSampling, Profile, Undecided, to_exact
 from profiles.arrays import Floats
 from proofs_check.admission import admit
@@ -120,7 +120,7 @@ class Selector:
 
 
 def prepare_selection(
-    profile: Profile, rule: SamplingRule, *, premise: ConvexityPremise | None = None, bound: object | None = None
+    profile: Profile, rule: SamplingRule, *, convexity: ProvedConvexity | None = None, bound: object | None = None
 ) -> Selector:
     """Return what computes q̂ and ŵ for batches of records, such that the guarantee of ``rule`` holds for these very numbers.
 
@@ -128,7 +128,7 @@ def prepare_selection(
     q̂, ŵ that :meth:`Selector.select` returns for it, and these depend on x alone.
 
     An explicit rule needs an ε that does not fall as w rises, which the kernel has to accept, or the ``bound`` U of the exact rule (what
-    ``derive_epsilon`` found, an exact number), which is then enforced for every record. ``privacy-constrained`` needs a ``premise``
+    ``derive_epsilon`` found, an exact number), which is then enforced for every record. ``privacy-constrained`` needs a ``convexity``
     (proved here where it is not given). Source: docs/sampling.md, Theorem 2.
 
     Raises :class:`Undecided`, :class:`Infeasible`, :class:`InvalidArgument`, :class:`InvalidProfile`, :class:`NotPrivate`.
@@ -137,8 +137,8 @@ def prepare_selection(
     if rule.q is None:
         if rule.target_epsilon is None:
             raise InvalidSampling(f"the rule {rule.name!r} has neither a q nor a target epsilon; make it with make_rule")
-        found = premise or prove_premise(profile, rule.target_epsilon)
-        solver = prepare_solver(profile, rule.target_epsilon, premise=found)
+        found = convexity or prove_convexity(profile, rule.target_epsilon)
+        solver = prepare_solver(profile, rule.target_epsilon, convexity=found)
         return Selector(profile, rule, CERTIFIED, f"{METHODS[CERTIFIED]}; {found.evidence}", solver=solver)
     claim = prove_monotone(profile)
     if claim is not None:
@@ -152,14 +152,14 @@ def prepare_selection(
     return Selector(profile, rule, CHECKED, METHODS[CHECKED], check=check)
 
 
-def prepare_tabulated(premise: GaussianPremise, table: WeightTable, rule: SamplingRule, scale: Fraction | None = None) -> Selector:
+def prepare_tabulated(proved: ProvedGaussian, table: WeightTable, rule: SamplingRule, scale: Fraction | None = None) -> Selector:
     """Return what computes q̂ and ŵ under Gaussian noise from a table of weights (docs/gaussian-weights.md, Theorem 9).
 
     Claim: for each record of the declared domain, the pair of (q̂, ŵ) is dominated by that of a row of the table; both depend on the record
     alone. ``scale``: see :func:`accountant.selection.mu_lookup.prepare_shifts`.
     """
-    shifts = prepare_shifts(premise, table, scale)
-    return Selector(premise.profile, rule, TABULATED, METHODS[TABULATED], shifts=shifts)
+    shifts = prepare_shifts(proved, table, scale)
+    return Selector(proved.profile, rule, TABULATED, METHODS[TABULATED], shifts=shifts)
 
 
 def prepare_dominated(profile: Profile, rule: SamplingRule) -> Selector:
@@ -189,7 +189,7 @@ def _select_constrained(solver: WeightSolver, columns: Columns, first_row: int) 
     """Return w*(x) rounded down to 28 bits, and 1/w rounded down to binary64.
 
     The solver's w has w ≤ w* ≤ w (1 + 1e-12), but which w that is may depend on NumPy's kernels. The rounded w* does not: where a step
-    lies between the two ends, the constraint at the step decides (feasible weights are an interval, by the premise).
+    lies between the two ends, the constraint at the step decides (feasible weights are an interval, as exp∘ε is convex).
     """
     size = next(iter(columns.values())).size
     if size == 0:

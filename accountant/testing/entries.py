@@ -41,7 +41,7 @@ class ClaimEntry:
     unchecked: Sequence[str] = ()
 
     def to_text(self) -> str:
-        """Return the entry as JSON."""
+        """Return the entry as JSON text, as worker processes and JUnit files carry it."""
         return json.dumps(asdict(self))
 
     @classmethod

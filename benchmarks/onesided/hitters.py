@@ -23,7 +23,7 @@ BETA = "0.05"
 SHARES = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 
-#: Calibration, and the fillers of Appendix B: 2, with a premise at half of the error, or 0, with one at the level 0.
+#: Calibration, and the fillers of Appendix B: 2, with a hypothesis at half of the error, or 0, with one at the level 0.
 METHODS = {"optimal": ("optimal", 2), "corollary": ("corollary", 2), "nothing": ("optimal", 0)}
 
 #: The (ε, 10⁻⁶)-DP predecessor, with its fillers.
@@ -32,7 +32,7 @@ LAPLACE = {"laplace": 2, "laplace-nothing": 0}
 
 @lru_cache(maxsize=256)
 def plan(k: int, epsilon: str, steps: int, items: int, calibration: str, level: int | None = None) -> ThresholdPlan:
-    """Return the plan; its premise holds at half of the error (None), or at ``level``."""
+    """Return the plan; its hypothesis holds at half of the error (None), or at ``level``."""
     return plan_threshold(k, epsilon, BETA, steps=steps, domain_size=items, calibration=calibration, level=level)
 
 

@@ -53,7 +53,7 @@ class LaplaceMonitor:
 
 @lru_cache(maxsize=256)
 def plan_laplace(k: int, epsilon: float, steps: int, items: int, beta: float, *, half: bool) -> LaplaceMonitor:
-    """Return the monitor with the largest rate for (ε, 10⁻⁶)-DP; its premise holds at half of the error, or (not ``half``) at the level 0.
+    """Return the monitor with the largest rate for (ε, 10⁻⁶)-DP; it supposes half of the error, or (not ``half``) the level 0.
 
     Each of M = T|Y| pairs errs on one side only, with probability e^(−a x)/2 for a gap x: x = ln(M/(2β))/a; E = 2x + level, τ = E − x.
     """

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from accountant import derive_epsilon, optimal_weights, prove_premise
+from accountant import derive_epsilon, optimal_weights, prove_convexity
 from accountant.calibration import calibrate_noise, calibrate_noise_for_size, least_error_ratio, published_ratio
 from accountant.guarantees.derive import DerivedEpsilon
 from accountant.weights.fast import probabilities
@@ -176,14 +176,14 @@ def select(method: str, facts: Facts, norms: Array, size: int, epsilon: float, *
 def weigh(
     method: str, facts: Facts, norms: Array, size: int, epsilon: float, scales: Scales | None, iterations: int
 ) -> tuple[Array, Array]:
-    """Return (q, w) of all points. Constrained: certified weights, for a proved premise."""
+    """Return (q, w) of all points. Constrained: certified weights, for a proved convexity."""
     if method == "full":
         return np.ones(len(norms)), np.ones(len(norms))
     if method == "constrained":
         if scales is None:
             raise InvalidArgument("privacy-constrained weights need noise scales; give them")
         profile = declare_lloyd(facts, scales, iterations)
-        weights = optimal_weights(profile, epsilon, {"z": norms}, premise=prove_premise(profile, epsilon)).weights
+        weights = optimal_weights(profile, epsilon, {"z": norms}, convexity=prove_convexity(profile, epsilon)).weights
         return probabilities(weights), weights
     q = coreset_probability(norms, facts, size, 1.0 if method == "uniform" else float(LAMBDA))
     return q, 1 / q

@@ -23,7 +23,7 @@ from flint import arb, ctx
 from scipy.special import betainc
 from scipy.stats import expon, gamma, kstest
 
-from accountant import optimal_weights, prove_premise
+from accountant import optimal_weights, prove_convexity
 from benchmarks.study import adapters
 from benchmarks.study.data import load, read_ijcnn1
 from benchmarks.study.kmeans import CLUSTERS, ITERATIONS
@@ -102,7 +102,7 @@ def run_weights(task: Task) -> list[Row]:
     times, own = [], np.empty(0)
     for _ in range(key["repeats"]):
         start = time.perf_counter()
-        own = optimal_weights(profile, epsilon, {"z": data.norms}, premise=prove_premise(profile, epsilon)).weights
+        own = optimal_weights(profile, epsilon, {"z": data.norms}, convexity=prove_convexity(profile, epsilon)).weights
         times.append(time.perf_counter() - start)
     own_broken, own_excess = judge_weights(data.norms, own, theirs["beta_sum"], theirs["beta_count"], epsilon)
     core = answer["coreset"]

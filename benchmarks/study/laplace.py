@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from accountant import optimal_weights, prove_premise
+from accountant import optimal_weights, prove_convexity
 from accountant.rules import variance_optimal
 from accountant.weights.fast import epsilon_for_size, probabilities
 from benchmarks.study.adapters import sampled_loss
@@ -50,7 +50,7 @@ def constrain(points: Array, scale: Fraction, target: Fraction) -> tuple[Array, 
     """Return the certified (q, w) of privacy-constrained sampling."""
     profile = declare_sum(points, scale)
     norms = np.abs(points).sum(axis=1)
-    weights = optimal_weights(profile, target, {"z": norms}, premise=prove_premise(profile, target)).weights
+    weights = optimal_weights(profile, target, {"z": norms}, convexity=prove_convexity(profile, target)).weights
     return probabilities(weights), weights
 
 
@@ -70,7 +70,7 @@ def sized_target(points: Array, scale: Fraction) -> Fraction:
     """Return the ε* for which the constrained rule has the expected size 19."""
     norms = np.abs(points).sum(axis=1)
     profile = declare_sum(points, scale)
-    return epsilon_for_size(profile, SIZE, lambda: [{"z": norms}], premise=prove_premise(profile)).epsilon
+    return epsilon_for_size(profile, SIZE, lambda: [{"z": norms}], convexity=prove_convexity(profile)).epsilon
 
 
 def left_target(points: Array, reading: str) -> tuple[Fraction, Fraction]:

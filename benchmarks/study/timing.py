@@ -1,7 +1,7 @@
 """Figure 5: time of weights, sampling and DP-Lloyd on the sample, relative to DP-Lloyd on all points, one thread, ε = 3, T = 10, k = 25.
 
 Times are processor times of one thread, so that other work on the machine does not show; medians of the repeats. The weights are in three
-parts: the norms (for all rules but the uniform one), the proof of the premise (privacy-constrained sampling, once for a profile, whatever
+parts: the norms (for all rules but the uniform one), the proof of convexity (privacy-constrained sampling, once for a profile, whatever
 n is) and the rest (for privacy-constrained sampling with the certification of every weight). The noise scales are computed beforehand.
 """
 
@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from accountant import optimal_weights, prove_premise
-from accountant.weights.fast import ConvexityPremise, probabilities
+from accountant import optimal_weights, prove_convexity
+from accountant.weights.fast import ProvedConvexity, probabilities
 from benchmarks.study import adapters
 from benchmarks.study.data import Data, load
 from benchmarks.study.kmeans import CLUSTERS, ITERATIONS, public_centres
@@ -86,12 +86,12 @@ def _weigh(data: Data, method: str, size: int, scales: adapters.Scales, parts: d
     if method != "constrained":
         return _timed(parts["solve"], lambda: adapters.weigh(method, data.facts, norms, size, EPSILON, scales, ITERATIONS))
     profile = adapters.declare_lloyd(data.facts, scales, ITERATIONS)
-    premise = _timed(parts["proof"], lambda: prove_premise(profile, EPSILON))
-    return _timed(parts["solve"], lambda: _solve(profile, norms, premise))
+    convexity = _timed(parts["proof"], lambda: prove_convexity(profile, EPSILON))
+    return _timed(parts["solve"], lambda: _solve(profile, norms, convexity))
 
 
-def _solve(profile: Profile, norms: Array, premise: ConvexityPremise) -> tuple[Array, Array]:
-    weights = optimal_weights(profile, EPSILON, {"z": norms}, premise=premise).weights
+def _solve(profile: Profile, norms: Array, convexity: ProvedConvexity) -> tuple[Array, Array]:
+    weights = optimal_weights(profile, EPSILON, {"z": norms}, convexity=convexity).weights
     return probabilities(weights), weights
 
 

@@ -15,7 +15,7 @@ def page_text() -> str:
     lines = [
         "# The hypotheses",
         "",
-        "Every premise of every guarantee, by its id, as in `premises` of the JSON output and in files. Each is open, or discharged by a",
+        "Every hypothesis of every guarantee, by its id, as in `premises` of the JSON output and in files. Each is open, or settled by a",
         "step that the print names (`--all`). None is ever dropped. `…` is filled in for the case at hand. What breaks them:",
         "[what can go wrong](what-can-go-wrong.md).",
     ]

@@ -64,10 +64,10 @@ def page_text() -> str:
     lines = [
         "# What can go wrong",
         "",
-        "A certified ε is a theorem with premises. Each paragraph below is a way in which somebody who means well ends with an ε that does",
-        "not hold, what it cost where that was measured, and what the tool says now. Below it stands which entry points name the premise",
+        "A certified ε is a theorem with assumptions. Each paragraph is a way in which somebody who means well ends with an ε that does",
+        "not hold, what it cost where that was measured, and what the tool says now. Below stands which entry points name the assumption",
         "that is broken, and which refuse; the others have no place for the mistake. All of it is run as a test (`tests/misuse` in the",
-        "repository), as a user would write it. All premises with their ids: [the hypotheses](hypotheses.md).",
+        "repository), as a user would write it. All of them with their ids: [the hypotheses](hypotheses.md).",
         "",
         "The entry points:",
         "",

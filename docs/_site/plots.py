@@ -143,13 +143,13 @@ def _draw_rules(axes: Any, _faint: str, colours: Sequence[str], *, losses: bool)
 def _rules() -> tuple[Any, Any, dict[str, Any]]:
     import numpy as np  # noqa: PLC0415
 
-    from accountant import optimal_weights, prove_premise  # noqa: PLC0415
+    from accountant import optimal_weights, prove_convexity  # noqa: PLC0415
     from profiles import load  # noqa: PLC0415
 
     profile = load(str(Path(__file__).parents[2] / "examples" / "lloyd.toml")).profile
     z = np.linspace(0, 1.511, 200)
     share = 2000 / 48740
-    constrained = 1 / optimal_weights(profile, 19, {"z": z}, premise=prove_premise(profile, 19)).weights
+    constrained = 1 / optimal_weights(profile, 19, {"z": z}, convexity=prove_convexity(profile, 19)).weights
     rules = {
         "uniform": np.full(z.size, share),
         "coreset (squared norm)": share * (0.5 + 0.5 * z**2 / 1.26396),

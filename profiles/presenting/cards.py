@@ -42,32 +42,32 @@ def card(*children: Child) -> str:
 
 
 def badge(word: str) -> Element:
-    """Return a verdict as a label."""
+    """Return a verdict as a label, coloured where the word is a verdict of ours (``TONES``)."""
     return make("span", word, class_=" ".join(["pdp-badge", *([f"pdp-{TONES[word]}"] if word in TONES else [])]))
 
 
 def name(text: str) -> Element:
-    """Return what a card is about."""
+    """Return the name of what a card is about, for its first line."""
     return make("span", text, class_="pdp-name")
 
 
 def headline(*children: Child) -> Element:
-    """Return what a card says first."""
+    """Return the result as the first paragraph of a card."""
     return make("p", *children, class_="pdp-headline")
 
 
 def line(*children: Child) -> Element:
-    """Return a line of a card."""
+    """Return a paragraph of a card, of texts and elements."""
     return make("p", *children)
 
 
 def listed(items: Iterable[Child]) -> Element:
-    """Return a list."""
+    """Return an unnumbered list with an entry for each item."""
     return make("ul", [make("li", item) for item in items])
 
 
 def fold(summary: Child, *children: Child) -> Element:
-    """Return a part that opens."""
+    """Return a part that is closed until its ``summary`` is clicked."""
     return make("details", make("summary", summary), *children)
 
 

@@ -118,7 +118,7 @@ def to_latex(profile: Profile) -> str:
 
 @show_html.register(Profile)
 def to_html(profile: Profile) -> str:
-    """Return a profile as a card."""
+    """Return the HTML of a profile: its formula, ranges and parameters, and what the number promises, which nothing here proves."""
     return cards.card(describe_in_html(profile), cards.line(make("small", f"{_PROMISE} {_MEANINGS[profile.notion]}")))
 
 

@@ -148,7 +148,7 @@ def _letter(name: str) -> Element:
 
 
 def operator(sign: str) -> Element:
-    """Return a sign between two terms."""
+    """Return a sign between two terms as a MathML operator in infix form."""
     return make("mo", sign, form="infix")
 
 

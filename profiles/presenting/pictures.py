@@ -108,7 +108,7 @@ def plot_profile(profile: Profile, records: Sequence[Mapping[str, object]] | Non
 
 
 def name_record(record: Mapping[str, Fraction]) -> str:
-    """Return a record in words."""
+    """Return the statistics of a record as ``name = value``, each cut to 12 characters; "every record" where there is none."""
     return ", ".join(f"{name} = {exact_text(value)[:12]}" for name, value in record.items()) or "every record"
 
 

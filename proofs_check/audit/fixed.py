@@ -95,7 +95,7 @@ class FixedAudit:
         return border - self._seen if self._seen < border else None
 
     def update(self, batch: LabelledBatch) -> None:
-        """Take the next outputs."""
+        """Take the next outputs, which are divided among learning, choosing and counting by their place in the stream."""
         with quietly():
             self._split(batch)
 

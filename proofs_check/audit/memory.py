@@ -49,7 +49,7 @@ class Copies:
         return copy_mechanism(self._mechanism) if fresh and self.of_mechanism else self._aged
 
     def dataset(self, which: int) -> Any:
-        """Return a copy of D (0) or D′ (1)."""
+        """Return a deep copy of D (0) or D′ (1) for one call, or the object itself where it cannot be copied."""
         try:
             made = copy.deepcopy(self._datasets[which])
         except Exception:
@@ -121,7 +121,7 @@ class ForkedCall:
         return found
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process of the call, if it still runs, and wait for its end."""
         if self._pid:
             os.close(self._reading)
             with contextlib.suppress(OSError):

@@ -45,7 +45,7 @@ class Neighboring:
     reason: str = ""
 
     def text(self) -> str:
-        """Return it as it is printed."""
+        """Return "relation, status", with the reason where the status has one, as every report prints it."""
         return f"{self.relation.value}, {self.status}{f': {self.reason}' if self.reason else ''}"
 
 

@@ -79,8 +79,8 @@ def derive_consequences(context: Context, decisions: Mapping[str, Decision]) -> 
 
     profile = context.profile
     filled = {IN_RANGE.id: name_range(profile), RECORD_STATISTICS.id: name_statistics(profile)}
-    premises = (name_declaration(profile), TARGET_FIXED, *OF_MECHANISMS, ONE_RECORD_EACH, EXACT_REALS, *OF_WEIGHTED_SAMPLES)
-    open_ = tuple(filled.get(item.id, item) for item in premises)
+    needed = (name_declaration(profile), TARGET_FIXED, *OF_MECHANISMS, ONE_RECORD_EACH, EXACT_REALS, *OF_WEIGHTED_SAMPLES)
+    open_ = tuple(filled.get(item.id, item) for item in needed)
     theorem_10 = Consequence(
         THEOREM_10,
         "privacy-constrained sampling has a unique optimal weight w(x) for each record, infinite where epsilon is 0 for all weights, "

@@ -198,7 +198,7 @@ class Context:
         return derivative(first, self.weight) + first**2
 
     def at_one(self, expression: sympy.Expr) -> sympy.Expr:
-        """Return an expression at w = 1."""
+        """Return an expression with w = 1 put in: what a record without a weight loses."""
         return put_in(expression, {self.weight: 1})
 
     @property

@@ -25,7 +25,7 @@ _MOST_POWER = 200
 
 
 def encode_number(q: Fraction) -> Tree:
-    """Return the tree of a number."""
+    """Return the checker's tree of a fraction: numerator and denominator."""
     return ("Num", q.numerator, q.denominator)
 
 
@@ -117,7 +117,7 @@ def write_flag(value: bool) -> str:  # noqa: FBT001 - a word for it
 
 
 def write_range(values: Range) -> str:
-    """Return a range of the checker."""
+    """Return a closed or half-open range as the checker's constructor, ``None`` for an upper end at infinity."""
     high = "None" if values.hi is None else f"(Some {write_pair(values.hi)})"
     return f"(Range {write_pair(values.lo)} {write_flag(values.open)} {high})"
 
@@ -197,7 +197,7 @@ class _Writer:
         return reduce(lambda left, right: ("Mul", left, right), factors) if factors else ONE
 
     def sum(self, poly: Poly) -> Tree:
-        """Return the polynomial."""
+        """Return the tree of a polynomial as a sum of its monomials, in their order."""
         parts = [self._monomial(mono, c) for mono, c in sorted(poly.items())]
         return reduce(lambda left, right: ("Add", left, right), parts) if parts else ZERO
 

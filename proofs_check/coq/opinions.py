@@ -34,7 +34,7 @@ class Opinion:
     reason: str = ""
 
     def agreed(self) -> Opinion:
-        """Return it as confirmed."""
+        """Return the opinion on this goal with Coq's agreement."""
         return replace(self, confirmed=True)
 
     def refused(self, reason: str) -> Opinion:
@@ -96,7 +96,7 @@ def _inside(values: Range, share: Fraction) -> Fraction:
 
 
 def describe_goal(goal: Goal) -> str:
-    """Return a goal for people."""
+    """Return a goal as "term >= 0 for its ranges", with the variables that occur in it."""
     ranges = [
         f"{v} {'>' if r.open else '>='} {r.lo}" if r.hi is None else f"{v} in {'(' if r.open else '['}{r.lo}, {r.hi}]"
         for v, r in sorted(goal.box.items())

@@ -61,7 +61,7 @@ def describe_release(release: Mapping[str, Any], cost: str) -> str:
 
 
 def say(number: str) -> str:
-    """Return a number with a few digits."""
+    """Return a number of a file with 6 digits, rounded down, for people."""
     return decimal_text(to_exact(number), 6, round_up=False)
 
 

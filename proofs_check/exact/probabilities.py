@@ -88,12 +88,12 @@ def equals_itself(output: object) -> bool:
 
 
 def widen(value: Exact | Enclosed) -> Enclosed:
-    """Return an enclosure of any number."""
+    """Return balls around a probability that is given exactly or as balls."""
     return value.enclose() if isinstance(value, ExpRational) else to_enclosed(value, "a probability")
 
 
 def add(values: Iterable[Exact]) -> Exact:
-    """Return the sum of exact numbers."""
+    """Return the exact sum of probabilities that are known exactly."""
     total: Exact = _ZERO
     for value in values:
         total = total + value

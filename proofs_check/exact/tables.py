@@ -61,7 +61,7 @@ class Ratio:
     exact: bool
 
     def direction(self) -> DirectionEpsilon:
-        """Return the same in nats."""
+        """Return log of the largest ratio, in nats, exactly or between two bounds, with the event at which it is attained."""
         if self.exact:
             bounds = Bounds(math.inf, math.inf) if self.low is None else log_of(self.low)
             return DirectionEpsilon(bounds, self.low, self.event)

@@ -77,10 +77,10 @@ def explain(profile: Profile, target: Fraction, decision: Decision) -> Explanati
 
 
 def explain_all(verification: Verification) -> dict[str, Explanation]:
-    """Explain the verdicts of a verification, behind the premise that ε is defined and ≥ 0: claim → explanation."""
+    """Explain the verdicts of a verification, behind the claim that ε is defined and ≥ 0: claim → explanation."""
     context = Context(verification.profile, verification.target)
-    premise = _explain_claim(Case(context, well_defined_claim(verification.profile)))
-    return {premise.condition: premise, **{name: _explain(context, decision) for name, decision in verification.decisions.items()}}
+    first = _explain_claim(Case(context, well_defined_claim(verification.profile)))
+    return {first.condition: first, **{name: _explain(context, decision) for name, decision in verification.decisions.items()}}
 
 
 def _explain(context: Context, decision: Decision) -> Explanation:

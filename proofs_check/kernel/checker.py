@@ -9,8 +9,8 @@ from .core.terms import Rejected, forget, require
 from .core.theorems import Goal, Identity, Prover, Theorem, behind, within
 from .reading import read_fields, read_integer, read_json, read_list
 from .theories.compositions.bounds import Bound, check_composition, read_composition
-from .theories.profiles.claims import Claim, check_claim
-from .theories.profiles.statements import read_statement
+from .theories.profiles.claims import check_claim
+from .theories.profiles.statements import Claim, read_claim
 
 _BESIDE, _OF_PROFILES = frozenset({"protection", "hypotheses"}), frozenset({"target_epsilon", "sampling"})  # on the former nothing rests
 _MOST_COMPOSED = 8  # claims about one composition, each of which is computed anew
@@ -67,7 +67,7 @@ def _accept(document: str, prover: Prover) -> Iterator[CheckedClaim]:
         with within(prover.path, "composition"):
             check_one = partial(check_composition, prover, read_composition(whole["composition"]))
     else:
-        check_one = partial(check_claim, prover, read_statement(prover.path, whole))
+        check_one = partial(check_claim, prover, read_claim(prover.path, whole))
     claims = read_list(whole["claims"])
     require(claims, "there are no claims")
     for i, claim in enumerate(claims):

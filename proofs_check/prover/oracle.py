@@ -16,7 +16,7 @@ from proofs_check.kernel.core.terms import Meter, Rejected, forget
 from proofs_check.kernel.core.theorems import Goal as KernelGoal
 from proofs_check.kernel.core.theorems import Range
 from proofs_check.kernel.reading import read_term, variables
-from proofs_check.kernel.theories.profiles.statements import read_statement, restate
+from proofs_check.kernel.theories.profiles.statements import read_claim, restate
 from proofs_check.kernel.untrusted.upgrade import Searcher
 from proofs_check.prover.effort import remaining, remembered, spend
 from proofs_check.prover.goals import Goal
@@ -39,7 +39,7 @@ def equals(profile: Profile, restatement: Tree) -> bool:
     allowed = session.meter.left
     try:
         forget(session.meter)
-        statement = read_statement([], {"profile": profile_json(profile)})
+        statement = read_claim([], {"profile": profile_json(profile)})
         session.constants = statement.constants
         names = {**session.constants, **variables(statement.box)}
         term, roots = read_term(restatement["term"], names), [read_term(root, names) for root in restatement.get("roots", [])]

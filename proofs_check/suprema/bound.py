@@ -28,8 +28,8 @@ from proofs_check.suprema.certify import (
     bound_trees,
     boxes,
     certify,
-    premise,
     probability_trees,
+    well_defined_tree,
 )
 from proofs_check.suprema.feasibility import domains, refuse_improper, show_record
 from proofs_check.suprema.search import guess_maximiser, improve, rounded_down, rounded_up
@@ -101,7 +101,7 @@ def bound_sampled(
 
     ``q``: a term in the record statistics. ``relative_gap``: (U − L) ≤ gap·U. ``budget``: most boxes. Where the gap is not reached within
     it, the bounds that are proved by then are returned, with ``reached`` False; unless ``accept_wider`` is False.
-    ``well_defined_claim``: the kernel's premise, by default from the prover.
+    ``well_defined_claim``: the kernel's well_defined_tree, by default from the prover.
 
     Source: Fay et al. 2024, Theorem 6.
     Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),
@@ -114,7 +114,7 @@ def bound_sampled(
     ('4.37547018475', {'z': Fraction(2, 1)}, True)
     """
     gap = to_relative_gap(relative_gap, budget)
-    return _Search(profile, q, gap, budget).run(accept_wider=accept_wider, well_defined=premise(profile, well_defined_claim))
+    return _Search(profile, q, gap, budget).run(accept_wider=accept_wider, well_defined=well_defined_tree(profile, well_defined_claim))
 
 
 def to_relative_gap(relative_gap: object, budget: int) -> Fraction:

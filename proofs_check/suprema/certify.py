@@ -57,12 +57,12 @@ class BoundClaim:
 
 
 def boxes(budget: int, precision: int = 64, *, centred: bool = False) -> Tree:
-    """Return a subdivision step."""
+    """Return a proof step that has the kernel subdivide the ranges."""
     tree: Tree = {"rule": "boxes", "budget": budget, "precision": precision}
     return {**tree, "form": "centred"} if centred else tree
 
 
-def premise(profile: Profile, given: Mapping[str, Any] | None) -> Tree:
+def well_defined_tree(profile: Profile, given: Mapping[str, Any] | None) -> Tree:
     """Return the well-definedness claim: the given one, else that of the prover, which raises where the profile is not well defined."""
     if given is not None:
         return dict(given)

@@ -28,7 +28,7 @@ def test_certificates_are_accepted_with_what_they_left_out(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["kmeans", "statistics"])
-def test_their_hypotheses_are_those_of_their_premises(name: str) -> None:
+def test_their_hypotheses_are_said_twice_alike(name: str) -> None:
     found = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     found["hypotheses"][0] = "nothing is supposed"
     report = check(found)

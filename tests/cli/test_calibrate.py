@@ -41,13 +41,13 @@ def test_one_rule_from_the_noise_to_a_certificate_that_is_accepted(pdp, place):
     assert Fraction(pdp("epsilon", "less.toml", "--json").json()["epsilon"]["lower"]) > 1
 
 
-def test_the_premises_are_those_of_pdp_epsilon(pdp, place):
+def test_the_hypotheses_are_those_of_pdp_epsilon(pdp, place):
     text = pdp("calibrate", "p.toml", "-e", "1", *UNIFORM, "--rate", "0.1").out
     scale = text.split("in place of ")[1].split()[0]
     (place / "p2.toml").write_text(PROFILE.replace('"positive"', f'"{scale}"'))
     whole = pdp("epsilon", "p2.toml", *UNIFORM, "--constant", "rate=0.1").out
-    premises = whole[whole.index("Valid only under") : whole.index("derivation:")]
-    assert premises in text
+    assumptions = whole[whole.index("Valid only under") : whole.index("derivation:")]
+    assert assumptions in text
     assert "settled assumptions (--all shows them)" in text
     assert "--all" not in pdp("calibrate", "p.toml", "-e", "1", *UNIFORM, "--rate", "0.1", "--all").out
 

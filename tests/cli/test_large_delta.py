@@ -13,6 +13,7 @@ from accountant.applications.kmeans import UtilityWarning
 from accountant.cli.main import COMMANDS
 from accountant.cli.options import to_callback
 from accountant.deltas import LARGE, DeltaWarning, warn_of_delta
+from accountant.ledger import Ledger
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAUSSIAN = EXAMPLES / "gaussian.toml"
@@ -27,6 +28,7 @@ CASES = {
     "sample": ("sample", GAUSSIAN, "--q", "1/2", "--data", "points.csv", "-s", "z=x", "--out", "s.csv", "--delta"),
     "sample, by weights": ("sample", GAUSSIAN, "-e", "1", "--data", "points.csv", "-s", "z=x", "--out", "s.csv", "--target-delta"),
     "kmeans": ("kmeans", "points.csv", "-k", "2", "-e", "1", "--radius", "4", "--out", "c.csv", "--delta"),
+    "ledger": ("ledger", "report", "raised", "--delta"),
     "audit": ("audit", "profiles.mechanisms.laplace_sum:default", "--dataset", "[1, 2]", "--neighbor", "[1]", "--samples", "2000",
               "--claimed", "9", "--delta"),
 }  # fmt: skip
@@ -35,6 +37,9 @@ CASES = {
 @pytest.fixture(autouse=True)
 def points(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("id,z\nada,1\n")
+    with Ledger.create("raised", "people.csv", budget="1/8", notion="zcdp", anchor="raised.anchor") as ledger:
+        ledger.raise_budget("1/4")
     np.savetxt("points.csv", np.random.default_rng(0).uniform(0, 1, (300, 2)), delimiter=",", header="x,y", comments="")
 
 

@@ -59,6 +59,16 @@ def test_a_lower_end_is_that_of_one_event_where_a_grid_is_too_coarse(direction):
     accept(whole, found)
 
 
+@pytest.mark.thorough
+def test_what_one_event_loses_wholly_all_events_lose_wholly():
+    """1 - (1 - 0.0005)^10000 is above 0.99: at delta = 0.1 no epsilon is enough, which one of the events shows."""
+    lossy = make_event("approximate", {"epsilon": "0.1", "delta": "0.001"}, sampling_probability="1/2", count=10_000)
+    whole = Composition("lossy", (make_event("zcdp", {"rho": 300}, count=107), lossy))
+    found = bound_epsilon(whole, Fraction(1, 10), Direction.REMOVE)
+    assert (found.lower, found.upper) == (None, None)
+    assert accept(whole, found) == [("computed", "joined")]
+
+
 @pytest.mark.slow
 def test_extreme_mixed_settings_are_answered():
     """130 settings of two to four events at the ends of their ranges, each in both directions."""

@@ -19,9 +19,9 @@ from accountant.data import compute_weights_file, open_dataset, parse_statistic
 from accountant.engines import arrow_weights
 from accountant.rules import make_rule, rule_from_expression
 from accountant.selection.select import prepare_selection
+from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.refine import Refiner
-from accountant.weights.premise import prove_premise
 from profiles import InvalidData, declare, to_exact
 from profiles.balls import ball, working_precision
 from profiles.private import reveal
@@ -42,7 +42,7 @@ def _csv(path: Path, values, header="z") -> Path:
 
 def _weigh(profile, data, target="2", specs=(), out=None):
     read = [parse_statistic(text) for text in specs]
-    return compute_weights_file(profile, data, out, premise=prove_premise(profile, target), target_epsilon=target, specs=read)
+    return compute_weights_file(profile, data, out, convexity=prove_convexity(profile, target), target_epsilon=target, specs=read)
 
 
 def _weights(profile, path, target="2", specs=()):
@@ -297,7 +297,7 @@ def test_svmlight_numbers_are_decimals_too(tmp_path):
 def test_a_target_size_is_found_for_decimals(tmp_path):
     profile = _profile(low="0.01")
     path = _csv(tmp_path / "a.csv", [f"{0.01 + k * 0.0009:.4f}" for k in range(101)])
-    summary = compute_weights_file(profile, str(path), None, premise=prove_premise(profile), target_size=20)
+    summary = compute_weights_file(profile, str(path), None, convexity=prove_convexity(profile), target_size=20)
     assert 20 * (1 - 1e-9) <= summary.expected_size <= 20
 
 

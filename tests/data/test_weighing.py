@@ -19,10 +19,10 @@ import accountant.data.weighing as weighing
 import profiles
 from accountant.data import compute_weights_file, parse_statistic
 from accountant.files import replace_file
-from accountant.weights.fast import ConvexityPremise, optimal_weights, probabilities
+from accountant.weights.fast import ProvedConvexity, optimal_weights, probabilities
 
 LLOYD = profiles.declare("lloyd", "T*w*(1/a + z/b)", record={"z": [0, 4]}, parameters={"T": 10, "a": "20.5", "b": 30})
-PREMISE = ConvexityPremise(LLOYD, Fraction(2), "by hand")
+CONVEXITY = ProvedConvexity(LLOYD, Fraction(2), "by hand")
 Z = np.linspace(0, 4, 1001)
 
 
@@ -43,8 +43,8 @@ def table_file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("batch_rows", [64, 5000])
 def test_the_output_holds_every_weight_exactly(table_file: Path, kind: str, batch_rows: int) -> None:
     out = table_file.with_name(f"out.{kind}")
-    summary = compute_weights_file(LLOYD, table_file, out, premise=PREMISE, target_epsilon=2, batch_rows=batch_rows)
-    expected = optimal_weights(LLOYD, 2, {"z": Z}, premise=PREMISE).weights
+    summary = compute_weights_file(LLOYD, table_file, out, convexity=CONVEXITY, target_epsilon=2, batch_rows=batch_rows)
+    expected = optimal_weights(LLOYD, 2, {"z": Z}, convexity=CONVEXITY).weights
     if kind == "npy":
         assert np.load(out).tolist() == expected.tolist()
     else:
@@ -63,7 +63,7 @@ def test_the_output_holds_every_weight_exactly(table_file: Path, kind: str, batc
 def test_csv_columns_are_passed_on_as_they_are_written(tmp_path: Path) -> None:
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
     path.write_text('id,z,note\n007,1.50,"a, b"\n008,0,\n')
-    compute_weights_file(LLOYD, path, out, premise=PREMISE, target_epsilon=2)
+    compute_weights_file(LLOYD, path, out, convexity=CONVEXITY, target_epsilon=2)
     lines = out.read_text().splitlines()
     assert lines[1].startswith('007,1.50,"a, b",')
     assert lines[2].startswith("008,0,")
@@ -73,7 +73,7 @@ def test_infinite_weights_are_written_and_never_sampled(tmp_path: Path) -> None:
     profile = profiles.declare("sum", "w*z", record={"z": [0, 1]})
     out = tmp_path / "out.csv"
     summary = compute_weights_file(
-        profile, np.array([0.0, 1.0]), out, premise=ConvexityPremise(profile, Fraction(1), "by hand"), target_epsilon=1,
+        profile, np.array([0.0, 1.0]), out, convexity=ProvedConvexity(profile, Fraction(1), "by hand"), target_epsilon=1,
         specs=[parse_statistic("z=0")],
     )  # fmt: skip
     assert pyarrow.csv.read_csv(out)["weight"].to_pylist() == [math.inf, 1.0]
@@ -86,7 +86,7 @@ def test_records_outside_the_range_are_counted_over_the_whole_file_and_nothing_a
     out = tmp_path / "out.npy"
     out.write_text("old")
     with pytest.raises(profiles.InvalidData, match=r"rows 10, 500, 700 and others are outside.*above it or below it"):
-        compute_weights_file(LLOYD, values, out, premise=PREMISE, target_epsilon=2, specs=[parse_statistic("z=0")], batch_rows=100)
+        compute_weights_file(LLOYD, values, out, convexity=CONVEXITY, target_epsilon=2, specs=[parse_statistic("z=0")], batch_rows=100)
     assert out.read_text() == "old"
 
 
@@ -107,14 +107,14 @@ def test_a_failure_in_the_middle_leaves_the_old_file(
     out = table_file.with_name(f"out.{kind}")
     out.write_text("old")
     with pytest.raises(problem):
-        compute_weights_file(LLOYD, table_file, out, premise=PREMISE, target_epsilon=2, batch_rows=100)
+        compute_weights_file(LLOYD, table_file, out, convexity=CONVEXITY, target_epsilon=2, batch_rows=100)
     assert out.read_text() == "old"
     assert sorted(path.name for path in table_file.parent.iterdir()) == ["in.parquet", out.name]
 
 
 def test_unwritable_outputs(table_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(out: Path) -> None:
-        compute_weights_file(LLOYD, table_file, out, premise=PREMISE, target_epsilon=2)
+        compute_weights_file(LLOYD, table_file, out, convexity=CONVEXITY, target_epsilon=2)
 
     for out, match in [
         (tmp_path / "none" / "o.csv", "does not exist"),
@@ -156,7 +156,7 @@ def test_the_output_keeps_its_mode_and_a_new_one_follows_the_umask(tmp_path: Pat
 
 def test_bad_requests(table_file: Path) -> None:
     def run(**options: object) -> None:
-        compute_weights_file(LLOYD, table_file, None, premise=PREMISE, **options)  # type: ignore[arg-type]
+        compute_weights_file(LLOYD, table_file, None, convexity=CONVEXITY, **options)  # type: ignore[arg-type]
 
     with pytest.raises(profiles.InvalidArgument, match="either a target"):
         run()
@@ -170,15 +170,15 @@ def test_bad_requests(table_file: Path) -> None:
         run(target_epsilon=2, specs=[parse_statistic("z=z"), parse_statistic("z=z")])
     clash = pa.table({"z": [1.0], "q": [2.0]})
     with pytest.raises(profiles.InvalidData, match="already has a column 'q'"):
-        compute_weights_file(LLOYD, clash, table_file.with_name("o.csv"), premise=PREMISE, target_epsilon=2)
+        compute_weights_file(LLOYD, clash, table_file.with_name("o.csv"), convexity=CONVEXITY, target_epsilon=2)
 
 
 @pytest.mark.parametrize("size", [1, "12.5", 100, 250])
 def test_a_target_size_is_met_from_below(table_file: Path, size: object) -> None:
-    summary = compute_weights_file(LLOYD, table_file, None, premise=PREMISE, target_size=size, batch_rows=300)
+    summary = compute_weights_file(LLOYD, table_file, None, convexity=CONVEXITY, target_size=size, batch_rows=300)
     goal = float(Fraction(str(size)))
     assert goal * (1 - 1e-8) <= summary.expected_size <= goal
-    assert summary.target_epsilon > PREMISE.least_target
+    assert summary.target_epsilon > CONVEXITY.least_target
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_target_size_is_met_from_below(table_file: Path, size: object) -> None
 )
 def test_sizes_that_no_target_reaches(table_file: Path, size: object, match: str) -> None:
     with pytest.raises(profiles.InvalidTarget, match=match):
-        compute_weights_file(LLOYD, table_file, None, premise=PREMISE, target_size=size)
+        compute_weights_file(LLOYD, table_file, None, convexity=CONVEXITY, target_size=size)
 
 
 MEASURE = """
@@ -194,11 +194,11 @@ import sys
 from fractions import Fraction
 import profiles
 from accountant.data import compute_weights_file, parse_statistic
-from accountant.weights.fast import ConvexityPremise
+from accountant.weights.fast import ProvedConvexity
 profile = profiles.declare("sum", "w*z", record={"z": [0, 1]})
-premise = ConvexityPremise(profile, Fraction(1), "by hand")
+convexity = ProvedConvexity(profile, Fraction(1), "by hand")
 specs = [parse_statistic("z=z" if sys.argv[1].endswith("parquet") else "z=0")]
-compute_weights_file(profile, sys.argv[1], sys.argv[2], premise=premise, target_epsilon=1, specs=specs, batch_rows=20000)
+compute_weights_file(profile, sys.argv[1], sys.argv[2], convexity=convexity, target_epsilon=1, specs=specs, batch_rows=20000)
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))  # ru_maxrss keeps the parent's peak
 """
 
@@ -231,7 +231,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str) -> None:
 @pytest.mark.skipif(shared_data() is None, reason="the data set ijcnn1 is not here")
 def test_ijcnn1_from_end_to_end(tmp_path: Path) -> None:
     path, out = shared_data(), tmp_path / "weights.npy"
-    summary = compute_weights_file(LLOYD, path, out, premise=PREMISE, target_epsilon=2, specs=[parse_statistic("z=l2")])
+    summary = compute_weights_file(LLOYD, path, out, convexity=CONVEXITY, target_epsilon=2, specs=[parse_statistic("z=l2")])
     assert summary.rows == 49_990
     weights = np.load(out)
     assert weights.shape == (49_990,)

@@ -99,8 +99,8 @@ def load_example() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "examples" / "digits_kmeans.py"), run_name="example")
 
 
-def test_every_premise_of_every_row_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """Was: a range, a centre and a size taken from the data, and the premises of one row of three."""
+def test_every_hypothesis_of_every_row_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Was: a range, a centre and a size taken from the data, and the hypotheses of one row of three."""
     example = load_example()
     bounds = example["bound_rules"](example["declare_lloyd"]())
     example["show_rules"](bounds)
@@ -109,13 +109,13 @@ def test_every_premise_of_every_row_is_printed(capsys: pytest.CaptureFixture[str
     for name, derived in bounds.items():
         hypotheses = derived.guarantee.hypotheses
         assert {"fixed-in-advance", "only-release", "one-analysis", "not-redrawn", "weight-as-given"} <= {item.id for item in hypotheses}
-        for premise in hypotheses:
+        for hypothesis in hypotheses:
             found = re.search(
-                re.escape(f"- {premise.sentence}") + r"(?: (\[[a-z][\w, -]*\]))?(?= - | your | this | the machine|$)", printed
+                re.escape(f"- {hypothesis.sentence}") + r"(?: (\[[a-z][\w, -]*\]))?(?= - | your | this | the machine|$)", printed
             )
-            assert found is not None, (name, premise)
-            shared = all(premise in other.guarantee.hypotheses for other in bounds.values())
-            assert found[1] is None if shared else name in found[1], (name, premise)
+            assert found is not None, (name, hypothesis)
+            shared = all(hypothesis in other.guarantee.hypotheses for other in bounds.values())
+            assert found[1] is None if shared else name in found[1], (name, hypothesis)
 
 
 def test_the_numbers_of_the_example_do_not_look_at_the_digits() -> None:

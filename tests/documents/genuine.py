@@ -60,6 +60,7 @@ COMMANDS: dict[str, tuple[str, list[str]]] = {
     "l.anchor": ("pdp-ledger-anchor", [_LEDGER]),
     "l.log": ("pdp-ledger-log", [_LEDGER, "ledger backup l --log l.log"]),
     "l.public": ("pdp-ledger-public", [_LEDGER, "ledger export l --public --out l.public"]),
+    "p0.json": ("pdp-ledger-statement", [_LEDGER, "ledger root l", "ledger statement l --unit p0 --out p0.json"]),
     "folder/pdp-ledger-table": ("pdp-ledger-table", [_TABLED]),
     "state": ("pass state", [_MONITOR]),
     "curve.svg": ("picture", ["account --gaussian 2 --count 3 --delta 1e-5 --plot curve.svg"]),
@@ -70,7 +71,7 @@ CLAIMING = [
     name for name, (kind, _) in COMMANDS.items() if kind.startswith("pdp-") and "ledger" not in kind + name and "profile" not in kind
 ]
 #: Files about a ledger that are checked by hashes and signatures, and have no claim of the kernel.
-SIGNED = ["l.public"]
+SIGNED = ["l.public", "p0.json"]
 #: Files that come back as they are.
 READ = [*CLAIMING, *SIGNED, "ledger-guarantee.json", "profile.json", "lloyd.toml", "c.toml", "declared.toml", "report.html"]
 #: What no command of a test writes: Coq may not be there.

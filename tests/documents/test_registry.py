@@ -30,7 +30,7 @@ WRITERS = {
     "accountant/cli/epsilon.py": {PROOF, "pdp-weight-cover", GUARANTEE},
     "accountant/cli/kmeans.py": {"data", "pdp-kmeans-certificate", "report", GUARANTEE},
     "accountant/cli/ledger_verbs/charging.py": {"data"},
-    "accountant/cli/ledger_verbs/outsiders.py": {"pdp-ledger-public"},
+    "accountant/cli/ledger_verbs/outsiders.py": {"pdp-ledger-public", "pdp-ledger-statement"},
     "accountant/cli/ledger_verbs/reporting.py": {GUARANTEE, "composition file"},
     "accountant/cli/report.py": {"report"},
     "accountant/cli/second_opinion.py": {"Coq file"},

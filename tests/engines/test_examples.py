@@ -18,7 +18,7 @@ import pytest
 
 import profiles
 from accountant.data import compute_weights_file, open_dataset, parse_statistic
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
 
@@ -79,7 +79,7 @@ def test_the_first_example_runs(names: dict[str, Any], capsys: pytest.CaptureFix
 def test_the_other_map_gives_the_weights_of_pdp_weights(names: dict[str, Any]) -> None:
     run("The other map: the weights of `pdp weights`", names)
     lloyd, specs = names["lloyd"], [parse_statistic("z=l2(x,y)")]
-    compute_weights_file(lloyd, "points.parquet", "single.parquet", premise=prove_premise(lloyd, 2), target_epsilon=2, specs=specs)
+    compute_weights_file(lloyd, "points.parquet", "single.parquet", convexity=prove_convexity(lloyd, 2), target_epsilon=2, specs=specs)
     assert names["weighed"].equals(pq.read_table("single.parquet"))
 
 

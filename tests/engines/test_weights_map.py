@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 import profiles
 from accountant.data import compute_weights_file, open_dataset, parse_statistic
 from accountant.engines import ArrowWeights, arrow_weights
-from accountant.weights.fast import ConvexityPremise
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
+from accountant.weights.fast import ProvedConvexity
 
 ROOT = Path(__file__).parents[2]
 LLOYD = profiles.declare("lloyd", "T*w*(1/a + z/b)", record={"z": [0, 4]}, parameters={"T": 10, "a": "20.5", "b": 30})
@@ -41,7 +41,7 @@ CASES = {
 def make(case: str) -> ArrowWeights:
     text, target, tops = CASES[case]
     profile = profiles.declare(case, text, record=dict(zip("zy", ([0, top] for top in tops), strict=False)))
-    return arrow_weights(profile, target, premise=ConvexityPremise(profile, Fraction(0), "by hand: for tests"))
+    return arrow_weights(profile, target, convexity=ProvedConvexity(profile, Fraction(0), "by hand: for tests"))
 
 
 def bits(batch: pa.RecordBatch) -> list[bytes]:
@@ -86,7 +86,7 @@ def test_the_map_gives_what_the_single_machine_path_writes(tmp_path: Path) -> No
     pq.write_table(table, tmp_path / "in.parquet")
     specs = ["z=l2(x,y)"]
     compute_weights_file(
-        LLOYD, tmp_path / "in.parquet", tmp_path / "out.parquet", premise=prove_premise(LLOYD, 2), target_epsilon=2,
+        LLOYD, tmp_path / "in.parquet", tmp_path / "out.parquet", convexity=prove_convexity(LLOYD, 2), target_epsilon=2,
         specs=[parse_statistic(text) for text in specs], batch_rows=700,
     )  # fmt: skip
     expected = pq.read_table(tmp_path / "out.parquet")
@@ -140,10 +140,10 @@ def test_there_is_no_map_without_a_proof() -> None:
         arrow_weights(profiles.declare("root", "sqrt(w)*z", record={"z": [0, 1]}), 2)
     with pytest.raises(profiles.InvalidArgument, match="'y' was given"):
         arrow_weights(LLOYD, 2, ["y=z"])
-    with pytest.raises(profiles.InvalidArgument, match="premise is about"):
-        arrow_weights(LLOYD, 2, premise=prove_premise(LLOYD.with_record(z=(0, 1)), 2))
+    with pytest.raises(profiles.InvalidArgument, match="convexity was proved of"):
+        arrow_weights(LLOYD, 2, convexity=prove_convexity(LLOYD.with_record(z=(0, 1)), 2))
     with pytest.raises(profiles.InvalidArgument, match="proved for"):
-        arrow_weights(LLOYD, "1.9", premise=prove_premise(LLOYD, 2))
+        arrow_weights(LLOYD, "1.9", convexity=prove_convexity(LLOYD, 2))
 
 
 def test_a_map_cannot_be_made_or_changed_by_accident() -> None:
@@ -151,17 +151,17 @@ def test_a_map_cannot_be_made_or_changed_by_accident() -> None:
     with pytest.raises(profiles.InvalidArgument, match="made directly; build it with"):
         ArrowWeights()
     with pytest.raises(profiles.InvalidArgument, match="cannot be changed"):
-        weights._premise = None  # type: ignore[assignment]
+        weights._convexity = None  # type: ignore[assignment]
     with pytest.raises(profiles.InvalidArgument, match="cannot be changed"):
         del weights._solver
     assert copy.deepcopy(weights).target_epsilon == 2
-    restore, (profile, target, specs, premise, fingerprint) = weights.__reduce__()
-    with pytest.raises(profiles.InvalidArgument, match="premise is about"):
-        restore(profile.with_record(z=(0, 5)), target, specs, premise, fingerprint)
+    restore, (profile, target, specs, convexity, fingerprint) = weights.__reduce__()
+    with pytest.raises(profiles.InvalidArgument, match="convexity was proved of"):
+        restore(profile.with_record(z=(0, 5)), target, specs, convexity, fingerprint)
     with pytest.raises(profiles.InvalidArgument, match="proved for"):
-        restore(profile, target / 2, specs, premise, fingerprint)
+        restore(profile, target / 2, specs, convexity, fingerprint)
     with pytest.raises(profiles.InvalidArgument, match="other digits"):
-        restore(profile, target, specs, premise, "0" * 64)
+        restore(profile, target, specs, convexity, "0" * 64)
 
 
 OTHER_PROCESS = """
@@ -175,9 +175,9 @@ print(weights(pa.record_batch({"z": z})).column("weight").to_numpy().tobytes().h
 #: The prover is there, but any use of it fails.
 NO_PROOFS = """
 import proofs_check.prover.search as search
-import accountant.weights.premise as premise
+import accountant.weights.convexity as convexity
 def refuse(*arguments, **options): raise SystemExit("a proof was searched for")
-search.prove = premise.prove = premise.prove_premise = refuse
+search.prove = convexity.prove = convexity.prove_convexity = refuse
 """
 
 

@@ -129,8 +129,8 @@ def test_every_form_of_claim_of_the_kernel_has_an_explanation_and_a_test():
 def test_each_form_is_explained(form):
     profile, _, phrase = FORMS[form]
     claim = claim_of(form)
-    premise = [] if claim["claim"] == "well-defined" else [well_defined_claim(profile)]
-    report = check_text(to_file_text(make_certificate(profile, [*premise, claim], target=TARGET, q=HALF)))
+    first = [] if claim["claim"] == "well-defined" else [well_defined_claim(profile)]
+    report = check_text(to_file_text(make_certificate(profile, [*first, claim], target=TARGET, q=HALF)))
     assert report.accepted, report
     said = said_of(profile, claim)
     assert phrase in said
@@ -312,8 +312,8 @@ RULES_AND_FIELDS = {
 @pytest.mark.parametrize("what", RULES_AND_FIELDS)
 def test_rules_and_fields_by_examples_that_the_kernel_accepts(what, check_all):
     profile, claim, phrase = RULES_AND_FIELDS[what]
-    premise = [] if claim["claim"] == "well-defined" else [well_defined_claim(profile)]
-    report = check_text(to_file_text(make_certificate(profile, [*premise, claim], target=TARGET)))
+    first = [] if claim["claim"] == "well-defined" else [well_defined_claim(profile)]
+    report = check_text(to_file_text(make_certificate(profile, [*first, claim], target=TARGET)))
     assert report.accepted, report
     explanation = explain_claim(profile, claim, target=TARGET)
     said = "\n".join(to_lines(explanation))

@@ -1,4 +1,4 @@
-"""What is said to be proved formally is: the theorem exists, its hypotheses are met by the rule's premises, and all others say where."""
+"""What is said to be proved formally is: the theorem exists, its hypotheses are met by the rule's hypotheses, and all others say where."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ def test_the_hypotheses_of_each_theorem_are_met_by_something_that_is_named():
     for name, entry in TABLE["theorem"].items():
         assert [hypothesis for hypothesis, _ in entry["hypotheses"]] == hypotheses_of(name), name
         for hypothesis, met in entry["hypotheses"]:
-            assert met in MET or met.startswith("premise "), (name, hypothesis)
+            assert met in MET or met.startswith("rule "), (name, hypothesis)
 
 
-def test_the_premises_of_each_rule_are_what_its_theorems_suppose():
+def test_the_hypotheses_of_each_rule_are_what_its_theorems_suppose():
     defined = set()
     for file in FILES:
         defined |= set(re.findall(r"^(?:Definition|Fixpoint) (\w+)", (FORMAL / f"{file}.v").read_text(encoding="utf-8"), re.MULTILINE))
     assert TABLE["rule"].keys() == PROVED.keys()
     for rule, basis in PROVED.items():
-        premises = TABLE["rule"][rule]["premises"]
-        assert premises.keys() == {item.id for item in basis.premises}, rule
-        assert {said for said in premises.values() if said != "hypothesis"} <= defined, rule
-        needed = {met for theorem in basis.theorems for _, met in TABLE["theorem"][theorem]["hypotheses"] if met.startswith("premise ")}
-        assert needed == {f"premise {name}" for name, said in premises.items() if said == "hypothesis"}, rule
+        stated = TABLE["rule"][rule]["hypotheses"]
+        assert stated.keys() == {item.id for item in basis.hypotheses}, rule
+        assert {said for said in stated.values() if said != "hypothesis"} <= defined, rule
+        needed = {met for theorem in basis.theorems for _, met in TABLE["theorem"][theorem]["hypotheses"] if met.startswith("rule ")}
+        assert needed == {f"rule {name}" for name, said in stated.items() if said == "hypothesis"}, rule
 
 
 def test_a_hypothesis_that_a_theorem_gains_is_found(tmp_path, monkeypatch):
@@ -83,7 +83,7 @@ def test_each_rule_is_marked(rule):
     elif basis.page:
         assert basis.mark == f"proved on paper ({basis.page})"
     else:
-        assert any(item.id.startswith("declared-") or item.id == "file-is-right" for item in basis.premises), "nothing is proved"
+        assert any(item.id.startswith("declared-") or item.id == "file-is-right" for item in basis.hypotheses), "nothing is proved"
         assert "proved formally" not in basis.mark
     if basis.page:
         page, _, place = basis.page.partition(", ")

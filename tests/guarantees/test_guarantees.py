@@ -45,7 +45,7 @@ from profiles.hypotheses import (
 )
 from profiles.profile import Part
 from profiles.protection import RECORDS
-from tests.premises import say
+from tests.hypotheses import say
 
 SUM = declare("K-norm weighted sum", "w*z/beta_sum", record={"z": [0, "1.5113"]}, parameters={"beta_sum": 30}, source="sum source")
 COUNT = declare("weighted count", "w/beta_count", parameters={"beta_count": "20.5"}, source="count source")

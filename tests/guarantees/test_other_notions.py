@@ -20,9 +20,9 @@ from accountant.report.evidence import gather
 from accountant.rules import make_rule
 from accountant.rules.closed_form import end_point_epsilon
 from accountant.samples import compose_on_one_sample
+from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast import prepare_solver
 from accountant.weights.precise import optimal_weight
-from accountant.weights.premise import prove_premise
 from profiles import Declaration, OtherNotion, compose_adaptively, declare
 from profiles.files import write_toml
 from profiles.notions import ProfileNotion
@@ -48,9 +48,9 @@ CONSUMERS = {
     "derive_epsilon": lambda p: accountant.derive_epsilon(p, **RULE),
     "bound_sampled": lambda p: bound_sampled(p, make_rule("uniform", p, {"m": 1, "n": 4}).q),
     "optimal_weight": lambda p: optimal_weight(p, 3, {"z": 1}, 5),
-    "optimal_weights": lambda p: accountant.optimal_weights(p, 3, {"z": [0.5, 1]}, premise=prove_premise(make("pure"), 3)),
-    "prepare_solver": lambda p: prepare_solver(p, 3, premise=prove_premise(make("pure"), 3)),
-    "prove_premise": lambda p: prove_premise(p, 3),
+    "optimal_weights": lambda p: accountant.optimal_weights(p, 3, {"z": [0.5, 1]}, convexity=prove_convexity(make("pure"), 3)),
+    "prepare_solver": lambda p: prepare_solver(p, 3, convexity=prove_convexity(make("pure"), 3)),
+    "prove_convexity": lambda p: prove_convexity(p, 3),
     "feasible_weights": lambda p: onesided.feasible_weights(p, None, 3, {"z": 1}),
     "feasible_weights, coming": lambda p: onesided.feasible_weights(make("pure"), p, 3, {"z": 1}),
     "worst_case_directions": lambda p: onesided.worst_case_directions(p, None, "1/4 + z/8"),
@@ -151,7 +151,7 @@ def test_commands_about_an_epsilon_refuse_every_other_notion_in_one_line(name, n
 READERS = {
     "profiles/profile.py", "profiles/files.py", "profiles/stored.py", "profiles/composition.py", "profiles/presenting/describing.py",
     "proofs_check/admission.py", "proofs_check/certificates.py", "proofs_check/conditions/homogeneous.py", "accountant/samples/once.py",
-    "accountant/report/sections.py", "accountant/weights/gaussian/weight.py", "accountant/weights/gaussian/premise.py",
+    "accountant/report/sections.py", "accountant/weights/gaussian/weight.py", "accountant/weights/gaussian/proved.py",
     "accountant/guarantees/gaussian.py", "accountant/guarantees/gaussian_samples.py", "accountant/selection/mu_lookup.py",
     "accountant/samples/sample.py", "accountant/weights/gaussian/cover_certificate.py", "accountant/applications/kmeans/certifying.py",
     "accountant/cli/mechanisms.py", "profiles/mechanisms/catalogue.py", "profiles/mechanisms/gaussian_lloyd.py",

@@ -13,7 +13,7 @@ import pytest
 from accountant.guarantees import Guarantee
 from accountant.interop import read_guarantee, replay, suppose
 from profiles import NotReplayed
-from tests.guarantees.test_premises import PATHS, made
+from tests.guarantees.test_hypotheses import PATHS, made
 
 RECORDED = Path(__file__).parent / "recorded.json"
 OLD_FILES = sorted((Path(__file__).parents[1] / "interop" / "version1").glob("*.json"))

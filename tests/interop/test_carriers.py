@@ -41,6 +41,7 @@ HOLDS_NONE = {
     "pdp-ledger-log": "a backup: the ledger that is restored from it is the carrier",
     "pdp-ledger-anchor": "hashes",
     "pdp-ledger-public": "entries and hashes: whoever wants what they promise together asks the ledger for its guarantee",
+    "pdp-ledger-statement": "what one unit spent, for its eyes",
     "pdp-ledger-table": "the mark of a folder",
     "pass state": "the state of a run, which goes on to an answer",
 }

@@ -18,7 +18,7 @@ from accountant.interop.dp_accounting import CertifiedAccountant, CertifiedDpEve
 from accountant.onesided import declare_directions  # noqa: E402
 from profiles import InvalidArgument, InvalidNumber, OpenHypotheses, declare  # noqa: E402
 from profiles.hypotheses import FIXED_IN_ADVANCE  # noqa: E402
-from tests.premises import say  # noqa: E402
+from tests.hypotheses import say  # noqa: E402
 
 Relation = dp_accounting.NeighboringRelation
 PLDAccountant = dp_accounting.pld.PLDAccountant
@@ -249,7 +249,7 @@ def test_events_are_values() -> None:
             CertifiedDpEvent(1.0, 1.0, 0.0, 0.0, ("m",), (), units)
     users = make_event(declare_directions("m", 1, 1, source="s", unit=Unit.USER), accept_hypotheses=True)
     assert dp_accounting.DpEvent.from_named_tuple(users.to_named_tuple()).unit == "user"
-    assert dp_accounting.DpEvent.from_named_tuple(users.to_named_tuple()).premises == users.premises
+    assert dp_accounting.DpEvent.from_named_tuple(users.to_named_tuple()).open_hypotheses == users.open_hypotheses
     with pytest.raises(InvalidArgument, match="neighbors"):
         CertifiedDpEvent(1.0, 1.0, 0.0, 0.0, (), (), ("record",), ("replaced",))
     with pytest.raises(InvalidArgument, match="larger one"):

@@ -74,7 +74,7 @@ def test_protection_and_hypotheses_survive_the_event():
     made = declare_directions("svt", "0.5", "0.5", source="me", unit="user", neighbors="replace-one", hypotheses=("n is public", "mine"))
     event = make_event(made, accept_hypotheses=True)
     assert (event.unit, event.neighbors) == ("user", "replace-one")
-    assert event.premises == made.hypotheses
+    assert event.open_hypotheses == made.hypotheses
     for found in (
         curve_of_dp_event(event),
         curve_of_dp_event(dp_event.ComposedDpEvent([event, event]), unit="user", neighbors="replace-one"),

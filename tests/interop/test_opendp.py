@@ -20,7 +20,7 @@ from accountant.interop import read_guarantee, replay, write_guarantee  # noqa: 
 from accountant.onesided import declare_add_dp, declare_directions  # noqa: E402
 from profiles import InvalidArgument, OpenHypotheses, declare  # noqa: E402
 from profiles.protection import RECORDS  # noqa: E402
-from tests.premises import say  # noqa: E402
+from tests.hypotheses import say  # noqa: E402
 
 
 def count_rows(data: list[float]) -> float:

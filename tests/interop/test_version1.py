@@ -1,4 +1,4 @@
-"""Guarantee files of version 1, from before premises had ids: read, replayed and supposed with all premises of now."""
+"""Guarantee files of version 1, from before hypotheses had ids: read, replayed and supposed with all hypotheses of now."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def test_files_of_version_1_are_read_and_supposed(name: str) -> None:
     assert (again.version, again.stated.hypotheses) == (3, found.hypotheses)
 
 
-def test_what_cannot_be_replayed_still_has_the_premises_of_its_rules() -> None:
+def test_what_cannot_be_replayed_still_has_the_hypotheses_of_its_rules() -> None:
     found = {item.id for item in suppose(read_guarantee(_old("ran"))).hypotheses}
     told = {item.hypothesis.id for item in read_guarantee(_old("ran")).stated.discharged}
     for rule in ("Poisson sampling in binary64", "amplification by importance sampling", "declared profile"):
-        assert {item.id for item in RULES[rule].premises} <= found | told, rule
+        assert {item.id for item in RULES[rule].hypotheses} <= found | told, rule
     assert {NOT_REDRAWN.id, WEIGHT_AS_GIVEN.id, ARITHMETIC.id} <= found
     for name in UNREPLAYED:
         with pytest.raises(NotReplayed):
@@ -100,7 +100,7 @@ def _mutants() -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", sorted(_mutants()))
 def test_a_changed_file_of_version_1_never_gives_more_than_its_calls(name: str) -> None:
-    """It named fewer premises, so that one that is missing is no contradiction: then it comes back, as the rules make it."""
+    """It named fewer hypotheses, so that one that is missing is no contradiction: then it comes back, as the rules make it."""
     known, whole = [base_profile(SUM)], json.loads(_old("epsilon"))
     true = render(replay(read_guarantee(_old("epsilon")), known=known, accept_evidence=True))
     try:

@@ -17,9 +17,10 @@ import proofs_check.kernel
 from proofs_check.kernel import Report, check
 from proofs_check.kernel.core import terms
 from proofs_check.kernel.core.rules import Case
-from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Range, Theorem, settle
+from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Proof, Range, Theorem, settle
 from proofs_check.kernel.procedures.rules import RULES
-from proofs_check.kernel.theories.profiles.claims import CLAIMS, Claim, beside, by_statistic, in_cases, restated
+from proofs_check.kernel.theories.profiles.claims import CLAIMS, beside, by_statistic, in_cases, restated
+from proofs_check.kernel.theories.profiles.statements import Claim
 from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.showing import show
 from proofs_check.kernel.untrusted.upgrade import UPGRADED
@@ -27,6 +28,7 @@ from tests.mutants.corpus import texts
 
 KERNEL = Path(proofs_check.kernel.__file__).parent
 M, B = {"rule": "manifest"}, {"rule": "boxes", "budget": 100}
+TREE = Proof(M)
 ALLOWED = {
     "decimal",
     "fractions",
@@ -403,7 +405,7 @@ def test_only_rules_make_theorems_and_each_takes_theorems_of_just_its_premises()
         def prove(self, premise):
             return answers.pop()
 
-    scaled = {"factor": terms.num(2), "positive": M, "product": M}
+    scaled = {"factor": terms.num(2), "positive": TREE, "product": TREE}
     needed = [Goal(terms.num(2), {}, strict=True), other]
     for given in ([None], [goal], needed, [session.follow(other, M)]):
         answers = list(given)
@@ -428,16 +430,17 @@ def test_a_rule_proves_no_other_statement_than_its_own():
 @pytest.mark.parametrize(
     ("rule", "parameters"),
     [
-        ("scale", {"factor": 2, "positive": M, "product": M}),
+        ("scale", {"factor": 2, "positive": TREE, "product": TREE}),
         ("boxes", {"budget": 1.0}),
         ("boxes", {"budget": 1, "form": "quick"}),
-        ("split", {"variable": terms.num(1), "at": Fraction(1), "below": M, "above": M}),
-        ("split", {"variable": "z", "at": 1.5, "below": M, "above": M}),
+        ("split", {"variable": terms.num(1), "at": Fraction(1), "below": TREE, "above": TREE}),
+        ("split", {"variable": "z", "at": 1.5, "below": TREE, "above": TREE}),
+        ("split", {"variable": "z", "at": Fraction(1), "below": M, "above": TREE}),
         ("sum", {"parts": (), "proofs": []}),
-        ("sum", {"parts": [Fraction(1)], "proofs": [M]}),
+        ("sum", {"parts": [Fraction(1)], "proofs": [TREE]}),
         ("sum", {"parts": [], "proofs": [], "strict": "0"}),
-        ("branches", {"cases": [{"value": terms.num(1), "proof": M}]}),
-        ("branches", {"cases": [Case(value=terms.num(1), proof=M, share=1)]}),
+        ("branches", {"cases": [{"value": terms.num(1), "proof": TREE}]}),
+        ("branches", {"cases": [Case(value=terms.num(1), proof=TREE, share=1)]}),
     ],
 )
 def test_a_rule_takes_parameters_of_its_types_only(rule, parameters):

@@ -12,6 +12,7 @@ import pytest
 
 from proofs_check.kernel import check
 from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.core.theorems import Proof
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Event, compose, read_events
@@ -878,7 +879,7 @@ def test_epsilons_and_deltas_of_groups_add_up(direction):
         reason = about(RESPONSES, "delta-upper", direction, epsilon, less, parts=parts).reason
         assert reason == "the epsilon or the delta of the groups add up to more"
     forged = [alone(0, "1", str(Fraction(parts[0]["bound"]) / 2)), *parts[1:]]
-    assert about(RESPONSES, "delta-upper", direction, whole, bound, parts=forged).step == "claims[0].parts[0]"
+    assert about(RESPONSES, "delta-upper", direction, whole, bound, parts=forged).step == "claims[0].parts[0].proof"
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
@@ -917,7 +918,7 @@ def test_each_event_is_in_one_group(places, reason):
 def test_a_prover_that_is_not_believed_can_not_count_from_the_end():
     """Place -1 would be the last event a second time."""
     bound = compositions.Bound(tuple(read_events(RESPONSES)), remove=True, name="delta-upper", epsilon=Fraction(9), delta=Fraction(1, 2))
-    parts = [compositions.Group(events=[k], epsilon=Fraction(0), bound=Fraction(0), proof={}) for k in (0, 2, -1)]
+    parts = [compositions.Group(events=[k], epsilon=Fraction(0), bound=Fraction(0), proof=Proof({})) for k in (0, 2, -1)]
     with pytest.raises(Rejected, match="in two groups, or is none"):
         compositions.joined(bound, None, parts=parts)
 
@@ -925,7 +926,7 @@ def test_a_prover_that_is_not_believed_can_not_count_from_the_end():
 @pytest.mark.parametrize(("name", "rule"), [("delta-positive", "joined"), ("delta-positive", "computed"), ("delta-upper", "positive")])
 def test_rules_are_about_their_own_claims(name, rule):
     bound = compositions.Bound(tuple(read_events(RESPONSES)), remove=True, name=name, epsilon=Fraction(0), delta=Fraction(0))
-    parts = [compositions.Group(events=[0], epsilon=Fraction(0), bound=Fraction(0), proof={})]
+    parts = [compositions.Group(events=[0], epsilon=Fraction(0), bound=Fraction(0), proof=Proof({}))]
     with pytest.raises(Rejected):
         getattr(compositions, rule)(bound, None, **({"parts": parts} if rule == "joined" else {}))
 

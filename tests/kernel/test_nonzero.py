@@ -64,7 +64,7 @@ def test_two_zeros_need_a_number_between_them_that_belongs_to_both_sides(report)
     cases = {"variable": "z", "at": "1", "closed": "yes", "below": sides(on=ZERO, above=LINE), "above": beyond}
     assert report({"cases": cases}).accepted
     cases.pop("closed")
-    assert report({"cases": cases}).step == "claims[1].proof.cases.above"
+    assert report({"cases": cases}).step == "claims[1].proof.cases.above.sides"
 
 
 def test_corners_and_edges_of_two_statistics(report):
@@ -85,30 +85,30 @@ def test_parameters_without_a_number_and_ranges_without_an_end(report):
     distance = growing("a**2/4", "a")  # above, a is the distance from 1
     assert report(sides("a", "1", on=ZERO, above=distance), epsilon="w*(a - 1)", parameters={"a": ["1", "3"]}).accepted
     open_ = sides("b", "1", on=ZERO, above=ZERO, below=ZERO)
-    assert report(open_, epsilon="0*w*b", parameters={"b": "positive"}).step == "claims[1].proof"
+    assert report(open_, epsilon="0*w*b", parameters={"b": "positive"}).step == "claims[1].proof.sides"
 
 
 @pytest.mark.parametrize(
     ("proof", "record", "step"),
     [
         (sides(on=ZERO, above=ZERO), None, ".sides.above.vanishing"),  # the weight is not infinite there
-        (sides(on=ZERO), None, ""),  # no record but one
-        (sides(above=LINE), None, ""),
+        (sides(on=ZERO), None, ".sides"),  # no record but one
+        (sides(above=LINE), None, ".sides"),
         (sides(on=LINE, above=LINE), None, ".sides.on.threshold"),
-        (sides(on=ZERO, above=LINE, below=LINE), None, ""),  # nothing lies below
-        (sides(on=ZERO, above=LINE), ["-1", "2"], ""),  # something lies below
+        (sides(on=ZERO, above=LINE, below=LINE), None, ".sides"),  # nothing lies below
+        (sides(on=ZERO, above=LINE), ["-1", "2"], ".sides"),  # something lies below
         (sides(at="1", on=LINE, above=LINE, below=LINE), None, ".sides.on.threshold"),
         (sides(at="1", on=ZERO, above=ZERO, below=ZERO), None, ".sides.on.vanishing"),
-        (sides(at="3", on=ZERO, above=LINE, below=LINE), None, ""),
-        (sides(at="-1", on=ZERO, above=LINE), None, ""),
-        (sides("w", "1", on=ZERO, above=ZERO), None, ""),
-        (sides("y", "0", on=ZERO, above=ZERO), None, ""),
-        (sides(["z"], "0", on=ZERO, above=ZERO), None, ""),
+        (sides(at="3", on=ZERO, above=LINE, below=LINE), None, ".sides"),
+        (sides(at="-1", on=ZERO, above=LINE), None, ".sides"),
+        (sides("w", "1", on=ZERO, above=ZERO), None, ".sides"),
+        (sides("y", "0", on=ZERO, above=ZERO), None, ".sides"),
+        (sides(["z"], "0", on=ZERO, above=ZERO), None, ".sides"),
         (sides(on=ZERO, above=LINE) | {"vanishing": Z}, None, ""),
-        (sides(on=ZERO, above=LINE, beyond=LINE), None, ""),
-        (sides(on=ZERO, above=None), None, ""),
+        (sides(on=ZERO, above=LINE, beyond=LINE), None, ".sides"),
+        (sides(on=ZERO, above=None), None, ".sides"),
         (sides(on=ZERO, above=[]), None, ".sides.above"),
-        (sides(on=ZERO, above=sides(at="1/2", on=LINE, above=LINE, below=LINE)), None, ".sides.above"),
+        (sides(on=ZERO, above=sides(at="1/2", on=LINE, above=LINE, below=LINE)), None, ".sides.above.sides"),
         ({"cases": {"variable": "z", "at": "1", "below": ZERO, "above": LINE}}, None, ".cases.below.vanishing"),
         ({"cases": {"variable": "z", "at": "1", "closed": None, "below": ZERO, "above": LINE}}, None, ".cases"),
     ],
@@ -131,10 +131,10 @@ def test_that_epsilon_is_not_negative_is_still_needed(run):
 def test_the_sides_belong_to_this_claim(run):
     for name in ("assumption-9", "proposition-17"):
         whole = {"claim": name, "verdict": "proved", "proof": sides(on=ZERO, above=LINE)}
-        assert run(whole, epsilon="w*z", record={"z": ["0", "2"]}).step == "claims[1].proof"
+        assert run(whole, epsilon="w*z", record={"z": ["0", "2"]}).step == "claims[1].proof.sides"
         assert not run({"claim": name, "verdict": "proved", "proof": ZERO}, epsilon="w*z", record={"z": ["0", "2"]}).accepted
     whole = {"claim": NAME, "verdict": "refuted", "proof": sides(on=ZERO, above=LINE)}
-    assert run(whole, epsilon="w*z", record={"z": ["0", "2"]}).step == "claims[1].proof"
+    assert run(whole, epsilon="w*z", record={"z": ["0", "2"]}).step == "claims[1].proof.sides"
 
 
 def refuted(**changes):

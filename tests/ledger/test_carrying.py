@@ -86,19 +86,19 @@ def test_migrating_from_the_command_line_loses_nothing(pdp, tmp_path, monkeypatc
     words = ["ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "1", "--anchor", "l.anchor"]
     assert "one user is added or removed" in pdp(*words).out
     pdp("ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--name", "a", "--active", "a.csv")
-    before = premises(pdp("ledger", "report", "l", "--json").json()["guarantee"])
+    before = hypotheses(pdp("ledger", "report", "l", "--json").json()["guarantee"])
     assert len(before) == 16
     said = pdp("ledger", "migrate", "l", "n", "--anchor", "n.anchor", "--json").json()
     assert said["open_hypotheses"] == 16
-    assert premises(pdp("ledger", "report", "n", "--json").json()["guarantee"]) == before
+    assert hypotheses(pdp("ledger", "report", "n", "--json").json()["guarantee"]) == before
     found = pdp("ledger", "report", "n", "--guarantee", "g.json", "--composition", "c.toml", "--json").json()
     assert found["protection"] == {"unit": "user", "neighbors": "add-remove"}
     for told in (pdp("account", "c.toml", "--delta", "1e-6", "--json").json(), pdp("compose", "g.json", "--json").json()):
-        assert before <= premises(told)
+        assert before <= hypotheses(told)
         assert told["unit"] == "user"
 
 
-def premises(told):
+def hypotheses(told):
     return {(item["id"], item["sentence"]) for item in told["premises"]}
 
 
@@ -128,7 +128,7 @@ def test_a_composition_that_no_file_holds_is_refused_and_the_report_is_not(pdp, 
     assert refused.refused()
     assert "--guarantee writes all of it" in refused.err
     assert not Path("g.json").exists()
-    assert len(premises(pdp("ledger", "report", "l", "--guarantee", "g.json", "--json").json()["guarantee"])) > 1200
+    assert len(hypotheses(pdp("ledger", "report", "l", "--guarantee", "g.json", "--json").json()["guarantee"])) > 1200
 
 
 def test_a_file_of_the_guarantee_holds_it(make):

@@ -294,7 +294,7 @@ def test_epsilon_delta_budgets_are_refused_with_the_reason():
         ({"budget": "1/0"}, "at least 0"),
         ({"budget": "1e9"}, "below 2\\^22"),
         ({"mode": "private"}, "individual or public"),
-        ({"notion": "renyi"}, "pure or zcdp"),
+        ({"notion": "renyi"}, "pure, zcdp or mixed"),
         ({"key": "id,id"}, "column of ids"),
         ({"key": "name"}, "no such column"),
         ({"key": "z"}, "texts, integers or dates"),

@@ -44,7 +44,7 @@ def test_nothing_private_is_in_it(ledger):
         assert entry.seal.hex() not in text
         assert entry.digest.hex() not in text
     assert ledger.journal.hasher.secret.hex() not in text
-    assert "ada" not in text
+    assert '"ada"' not in text
 
 
 def test_it_is_the_same_for_all_data_sets(make, monkeypatch):

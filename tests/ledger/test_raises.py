@@ -15,7 +15,7 @@ from accountant.curves import curve_of, make_event
 from accountant.guarantees import compose
 from accountant.guarantees.theorem import Carried
 from accountant.ledger import Ledger
-from accountant.ledger.amounts import BITS, to_nats
+from accountant.ledger.amounts import BITS, Amounts
 from accountant.ledger.backup import migrate
 from accountant.ledger.ex_post import make_ex_post
 from accountant.ledger.notions import LedgerNotion
@@ -33,7 +33,7 @@ DELTA = Fraction(1, 100)
 
 def report(most: Fraction, grid: Fraction, delta: object = DELTA):
     """The ex-post report of a ledger in zcdp whose largest budget is ``most``, and whose first one was ``grid``."""
-    amounts = [-((-item * 2**BITS) // 1) for item in (most, grid)]
+    amounts = [Amounts((-((-item * 2**BITS) // 1),)) for item in (most, grid)]
     return make_ex_post(LedgerNotion.ZCDP, amounts[0], amounts[1], CARRIED, delta)
 
 
@@ -158,7 +158,7 @@ def test_the_cap_is_promised_whatever_is_in_force(make, tmp_path):
     if place:
         ledger.close()
         ledger = Ledger.open(place[0])
-    assert ledger.settings.cap == 3 << BITS
+    assert ledger.settings.cap == Amounts((3 << BITS,))
     with migrate(ledger, tmp_path / "n.db", anchor=tmp_path / "n.anchor", secret=tmp_path / "n.key") as new:
         assert new.guarantee().bound.epsilon == 3
         assert RAISES_FROM_OUTPUTS in new.guarantee().hypotheses
@@ -191,7 +191,7 @@ def test_a_damaged_cap_is_refused(make):
     from accountant.ledger.settings import read_settings  # noqa: PLC0415
 
     entry = make(cap="3").journal.entries[0]
-    assert read_settings(entry).cap == 3 << BITS
+    assert read_settings(entry).cap == Amounts((3 << BITS,))
     for change in ({"cap": -1}, {"cap": "3"}, {"cap": None}, {"caps": 3}):
         with pytest.raises(UnreadableFile):
             read_settings(type(entry)(0, "open", "", {**entry.body, **change}, entry.hash, entry.digest, entry.seal))
@@ -204,11 +204,11 @@ def test_a_damaged_cap_is_refused(make):
 def test_the_report_is_that_of_the_next_level_at_its_share(most, level):
     found = report(Fraction(most), Fraction(1, 64), "1e-6")
     assert found.level == level
-    assert to_nats(found.budget) == Fraction(2**level, 64) >= Fraction(most)
+    assert found.budget.numbers[0] == Fraction(2**level, 64) >= Fraction(most)
     assert found.share <= 6 * Fraction(1, 10**6) / (Fraction(np.pi) ** 2 * (level + 1) ** 2)
     known = {2: 1.851, 4: 4.048, 8: 20.38}  # ε of ρ = 2^k/64 at 6δ/(π(k + 1))²
     assert float(found.epsilon) == pytest.approx(known.get(level, float(found.epsilon)), rel=1e-3)
-    assert found.epsilon >= of_rho(to_nats(found.budget), Fraction(1, 10**6))
+    assert found.epsilon >= of_rho(found.budget.numbers[0], Fraction(1, 10**6))
     assert "Theorem O" in found.sentence
 
 
@@ -228,7 +228,7 @@ def test_a_raised_ledger_reports_ex_post_from_its_first_budget_wherever_it_goes(
     with pytest.raises(NoGuarantee):
         write_composition(ledger)
     found = ledger.report_ex_post("1e-6")
-    assert (found.level, to_nats(found.budget)) == (2, Fraction(1, 2))
+    assert (found.level, found.budget.numbers[0]) == (2, Fraction(1, 2))
     assert ledger.report_ex_post().epsilon is None
     assert RAISES_FROM_OUTPUTS in found.hypotheses
     assert RAISES_FIXED not in found.hypotheses
@@ -257,8 +257,8 @@ def test_a_ledger_that_was_migrated_first_and_raised_then_has_the_grid_of_its_fi
 
 def test_a_grid_that_nobody_knows_gives_no_report():
     with pytest.raises(NoGuarantee, match="is not known"):
-        make_ex_post(LedgerNotion.ZCDP, 5, None, CARRIED, "1e-6")
-    assert make_ex_post(LedgerNotion.PURE, 5 << BITS, None, CARRIED).epsilon == 5
+        make_ex_post(LedgerNotion.ZCDP, Amounts((5,)), None, CARRIED, "1e-6")
+    assert make_ex_post(LedgerNotion.PURE, Amounts((5 << BITS,)), None, CARRIED).epsilon == 5
 
 
 @pytest.mark.parametrize("name", ["first", "migrated"])
@@ -268,7 +268,7 @@ def test_raised_ledgers_of_earlier_releases_report_ex_post(tmp_path, name):
         with pytest.raises(NoGuarantee):
             ledger.guarantee()
         told = ledger.report_ex_post()
-        assert told.epsilon == to_nats(ledger.budget.most)
+        assert told.epsilon == ledger.budget.ceiling.numbers[0]
         assert {"own-rows", "file-from-outputs", "raises-from-outputs"} <= {item.id for item in told.hypotheses}
 
 

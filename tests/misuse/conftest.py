@@ -27,7 +27,7 @@ def pdp(capsys) -> Callable[..., tuple[int, str]]:
 
 
 @pytest.fixture
-def premises(pdp) -> Callable[..., set[str]]:
+def assumptions(pdp) -> Callable[..., set[str]]:
     """Run ``pdp ... --json`` and return the ids of the hypotheses that it says are open."""
 
     def run(*words: object) -> set[str]:

@@ -1,4 +1,4 @@
-"""Every entry point says of every mistake that it names the broken premise, refuses, or has no place for it: the matrix is executed."""
+"""Every entry point says of every mistake that it names the broken assumption, refuses, or has no place for it: the matrix is executed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ misuse = site_module("misuse")
 KINDS, MISTAKES = misuse.read_matrix()
 #: Packages whose public names stand in __init__.py.
 PLAIN = ("accountant.onesided", "accountant.interop", "accountant.ledger")
-#: Packages that have no entry points of misuse: the calculus itself, whose rules are tested against their premises.
+#: Packages that have no entry points of misuse: the calculus itself, whose rules are tested against their assumptions.
 CALCULUS = ("accountant.guarantees",)
 TESTED = ", which is tested"
 

@@ -27,9 +27,9 @@ MECHANISM = LaplaceSum(b=2, radius=1)
 SPEC = [parse_statistic("z=l1")]
 
 
-def test_events_of_one_sample(premises):
+def test_events_of_one_sample(assumptions):
     """What a sampled event rests on."""
-    found = premises("account", "--gaussian", "5", "--sampling", "1/10", "--count", "2", "--delta", "1e-6", "--gap", "0.1")
+    found = assumptions("account", "--gaussian", "5", "--sampling", "1/10", "--count", "2", "--delta", "1e-6", "--gap", "0.1")
     assert {"one-analysis", "not-redrawn", "independent-draws", "fresh-samples"} <= found
 
 
@@ -191,7 +191,7 @@ def test_consistent_is_read_as_proved(pdp):
     assert "Consistent does not mean that the claim is true" in printed
 
 
-def test_a_number_is_copied_without_its_premises():
+def test_a_number_is_copied_without_its_assumptions():
     """print(guarantee), repr(guarantee), to_json(guarantee)."""
     found = declare_directions("a count", 1, 1, source="")
     assert "under 7 unverified assumptions: " in repr(found)

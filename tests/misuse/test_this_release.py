@@ -28,7 +28,7 @@ DATA = np.linspace(0.1, 1, 40).reshape(-1, 1)
 MECHANISM = LaplaceSum(b=2, radius=1)
 
 
-def test_one_sample_is_used_twice(premises, profile):
+def test_one_sample_is_used_twice(assumptions, profile):
     """Two analyses of one sample: log 5, where two fresh samples cost log 4."""
     answer = declare("answer", "w*log(3)/2")
     one = derive_epsilon(answer, q="1/2").guarantee
@@ -36,35 +36,35 @@ def test_one_sample_is_used_twice(premises, profile):
     both = compose(one, one)
     assert "fresh-samples" in ids(both)
     assert amplify_once([answer, answer], q="1/2").bound.upper > both.bound.epsilon
-    assert "one-analysis" in premises("epsilon", profile(), "--q", "1/2")
+    assert "one-analysis" in assumptions("epsilon", profile(), "--q", "1/2")
 
 
-def test_shuffled_batches_are_counted_as_poisson_samples(premises):
-    """A sample of one record in two, counted as Poisson: what is true is far above, and the premise is told."""
+def test_shuffled_batches_are_counted_as_poisson_samples(assumptions):
+    """A sample of one record in two, counted as Poisson: what is true is far above, and the assumption is told."""
     case = {item.name: item for item in gaussian.CASES}["fixed-size-gaussian"]
     assert case.truth.lower > 3 * case.claimed
-    assert "independent-draws" in premises("account", "--gaussian", "1", "--sampling", "1/2", "--delta", "0.01")
+    assert "independent-draws" in assumptions("account", "--gaussian", "1", "--sampling", "1/2", "--delta", "0.01")
 
 
-def test_one_sample_serves_all_steps(premises):
-    """100 steps on one sample of rate 0.1: ε = 7.70, and the premise is told where 0.876 is printed."""
+def test_one_sample_serves_all_steps(assumptions):
+    """100 steps on one sample of rate 0.1: ε = 7.70, and the assumption is told where 0.876 is printed."""
     shared = curve_of(make_event("gaussian", {"noise_multiplier": 5}, count=100)).subsample("1/10")
     assert shared.epsilon("1e-6").lower > Fraction("7.69")
     assert "fresh-samples" in ids(
         curve_of(make_event("gaussian", {"noise_multiplier": 5}, count=100, sampling_probability="1/10")).guarantee
     )
-    assert "fresh-samples" in premises(
+    assert "fresh-samples" in assumptions(
         "account", "--gaussian", "5", "--sampling", "1/10", "--count", "2", "--delta", "1e-6", "--gap", "0.1"
     )
     with pytest.raises(InvalidArgument, match="one use of a mechanism"):
         curve_of(make_event("laplace", {"scale": 5}, count=100)).subsample("1/10")
 
 
-def test_the_noise_is_counted_in_another_unit(premises):
+def test_the_noise_is_counted_in_another_unit(assumptions):
     """A record of norm 2 with the noise multiplier of norm 1."""
     case = {item.name: item for item in gaussian.CASES}["gaussian-sum-twice-the-sensitivity"]
     assert case.truth.lower > 2 * case.claimed
-    assert "sensitivity-one" in premises("account", "--gaussian", "2", "--delta", "0.01")
+    assert "sensitivity-one" in assumptions("account", "--gaussian", "2", "--delta", "0.01")
 
 
 def test_delta_is_not_below_one_in_the_number_of_records(pdp):
@@ -176,11 +176,11 @@ def test_a_sample_is_amplified_twice():
         amplify_by_importance_sampling(once, _rule())
 
 
-def test_a_budget_is_raised_in_view_of_an_output(pdp, premises, profile, tmp_path):
+def test_a_budget_is_raised_in_view_of_an_output(pdp, assumptions, profile, tmp_path):
     """One more answer, because the first one was interesting: the largest budget is then no bound of the whole."""
     names, data = open_ledger(pdp, tmp_path)
     assert pdp("ledger", "charge", names[0], profile(), "--data", data, "--statistic", "z=z", "--name", "one", "--active", names[1])[0] == 0
-    assert "raises-fixed" not in premises("ledger", "report", names[0])
+    assert "raises-fixed" not in assumptions("ledger", "report", names[0])
     code, printed = pdp("ledger", "raise", names[0], "--budget", 8)
     assert code == 0
     assert "has no guarantee" in printed
@@ -194,16 +194,16 @@ def test_a_budget_is_raised_in_view_of_an_output(pdp, premises, profile, tmp_pat
     assert "raises-from-outputs" in printed
 
 
-def test_a_ledger_is_moved_to_lose_what_it_rests_on(pdp, premises, profile, tmp_path):
+def test_a_ledger_is_moved_to_lose_what_it_rests_on(pdp, assumptions, profile, tmp_path):
     """A migration, or a composition that the ledger writes: fewer hypotheses than before?"""
     names, data = open_ledger(pdp, tmp_path)
     assert pdp("ledger", "charge", names[0], profile(), "--data", data, "--statistic", "z=z", "--name", "one", "--active", names[1])[0] == 0
-    whole = premises("ledger", "report", names[0])
+    whole = assumptions("ledger", "report", names[0])
     told = tmp_path / "c.toml"
     assert pdp("ledger", "report", names[0], "--composition", told)[0] == 0
-    assert whole <= premises("account", told, "--delta", "1e-6")
+    assert whole <= assumptions("account", told, "--delta", "1e-6")
     assert pdp("ledger", "migrate", names[0], names[2], "--anchor", tmp_path / "other")[0] == 0
-    assert whole == premises("ledger", "report", names[2])
+    assert whole == assumptions("ledger", "report", names[2])
 
 
 def open_ledger(pdp, folder):
@@ -219,8 +219,8 @@ def _rule():
     return derive_epsilon(declare("count", "w"), q="1/2").rule
 
 
-def test_premises_are_cut_out_of_a_file(pdp, profile, table, tmp_path):
-    """A guarantee or a sample's certificate with a premise removed by hand."""
+def test_assumptions_are_cut_out_of_a_file(pdp, profile, table, tmp_path):
+    """A guarantee or a sample's certificate with a assumption removed by hand."""
     whole = json.loads(write_guarantee(derive_epsilon(declare("count", "w"), q="1/2").guarantee))
     whole["hypotheses"] = [item for item in whole["hypotheses"] if item["id"] != "only-release"]
     with pytest.raises((NotReplayed, UnreadableFile)):
@@ -247,7 +247,7 @@ def test_a_certificate_is_shown_without_what_it_rests_on(pdp, profile, tmp_path)
         assert said in printed
 
 
-def test_a_guarantee_goes_to_another_library_without_its_premises():
+def test_a_guarantee_goes_to_another_library_without_its_assumptions():
     """Exported without looking at the open hypotheses."""
     found = derive_epsilon(declare("count", "w"), q="1/2").guarantee
     with pytest.raises(OpenHypotheses, match="this is the only release"):

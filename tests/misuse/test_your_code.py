@@ -36,10 +36,10 @@ class Silent(LaplaceSum):
         return (np.asarray(weights) * np.asarray(data).ravel()).sum()
 
 
-def test_a_source_is_no_proof(premises, pdp, profile):
+def test_a_source_is_no_proof(assumptions, pdp, profile):
     """source = "trust me" in a profile file."""
     file = profile(rest='source = "trust me"')
-    assert "declared-profile" in premises("epsilon", file, "--q", "1/2")
+    assert "declared-profile" in assumptions("epsilon", file, "--q", "1/2")
     assert "(its source: trust me; not checked here)" in pdp("epsilon", file, "--q", "1/2")[1]
 
 
@@ -103,15 +103,15 @@ def test_a_class_inherits_a_guarantee():
     assert not {"declared-losses", "randomness"} & ids(PrivateGreedy(1, 1).run(instance).guarantee)
 
 
-def test_a_module_borrows_a_profile(premises, tmp_path, monkeypatch):
+def test_a_module_borrows_a_profile(assumptions, tmp_path, monkeypatch):
     """The same, named on the command line."""
     (tmp_path / "mine.py").write_text("from tests.misuse.test_your_code import MyMedian\nmechanism = MyMedian()\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert "declared-profile" in premises("epsilon", "mine:mechanism", "--q", "1/2")
-    assert "declared-profile" not in premises("epsilon", "profiles.mechanisms.laplace_sum:default", "--q", "1/2")
+    assert "declared-profile" in assumptions("epsilon", "mine:mechanism", "--q", "1/2")
+    assert "declared-profile" not in assumptions("epsilon", "profiles.mechanisms.laplace_sum:default", "--q", "1/2")
 
 
-def test_the_noise_is_drawn_in_binary64(premises, tmp_path, monkeypatch):
+def test_the_noise_is_drawn_in_binary64(assumptions, tmp_path, monkeypatch):
     """The same profile, with noise whose last bits tell of the sum; and a sum of releases, one of which is such."""
     exact, quick = (LaplaceSum(b=2, radius=1, arithmetic=kind) for kind in ("exact", "binary64"))
     found = {item: draw_sample(item, DATA, target_epsilon=1, specs=SPEC).release(item).guarantee for item in (exact, quick)}
@@ -123,8 +123,8 @@ def test_the_noise_is_drawn_in_binary64(premises, tmp_path, monkeypatch):
         assert "exact-reals" in ids(prove_run(both, exact))
     (tmp_path / "quick.py").write_text("from profiles.mechanisms import LaplaceSum\nmechanism = LaplaceSum(b=2, arithmetic='binary64')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert "exact-reals" in premises("epsilon", "quick:mechanism", "--q", "1/2")
-    assert "exact-reals" not in premises("epsilon", "profiles.mechanisms.laplace_sum:default", "--q", "1/2")
+    assert "exact-reals" in assumptions("epsilon", "quick:mechanism", "--q", "1/2")
+    assert "exact-reals" not in assumptions("epsilon", "profiles.mechanisms.laplace_sum:default", "--q", "1/2")
 
 
 def test_weights_are_normalised_by_the_size_of_the_sample():

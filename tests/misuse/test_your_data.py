@@ -57,10 +57,10 @@ def test_the_data_are_scaled_and_the_radius_is_their_largest_norm(changes: dict[
     assert not model.guarantee_.is_unconditional
 
 
-def test_such_a_file_is_clustered_on_the_command_line(pdp, premises, table, tmp_path) -> None:
+def test_such_a_file_is_clustered_on_the_command_line(pdp, assumptions, table, tmp_path) -> None:
     data, out, page = table(x=POINTS[:, 0], y=POINTS[:, 1]), tmp_path / "c.csv", tmp_path / "r.html"
     words = ("kmeans", data, "-k", 2, "-e", 1, "-r", 1, "--method", "lloyd")
-    assert set(premises(*words, "--out", out)) >= ABOUT_DATA
+    assert set(assumptions(*words, "--out", out)) >= ABOUT_DATA
     code, printed = pdp(*words, "--out", out, "--certificate", tmp_path / "c.json", "--report", page)
     assert code == 0
     assert "each row that is given: computed from the record alone" in printed
@@ -90,19 +90,19 @@ def test_the_statistic_is_a_rank(pdp, profile, table):
 
 
 @pytest.mark.thorough
-def test_a_target_from_the_data_is_passed_on_by_hand(pdp, premises, profile, table, tmp_path):
-    """--target-size, then the target that it printed as -e, so that the premise would be gone."""
+def test_a_target_from_the_data_is_passed_on_by_hand(pdp, assumptions, profile, table, tmp_path):
+    """--target-size, then the target that it printed as -e, so that the assumption would be gone."""
     file, data, out = profile(), table(z=np.linspace(0, 4, 30)), tmp_path / "s.csv"
-    assert "target-from-data" in premises("sample", file, "--target-size", 5, "--data", data, "--out", out)
-    assert "target-fixed" in premises("sample", file, "-e", "1.7", "--data", data, "--out", out)
-    assert "target-fixed" in premises("epsilon", file, "--rule", "privacy-constrained", "-e", "1.7")
+    assert "target-from-data" in assumptions("sample", file, "--target-size", 5, "--data", data, "--out", out)
+    assert "target-fixed" in assumptions("sample", file, "-e", "1.7", "--data", data, "--out", out)
+    assert "target-fixed" in assumptions("epsilon", file, "--rule", "privacy-constrained", "-e", "1.7")
     code, printed = pdp("verify", file, "-e", "1.7")
     assert code in (0, 1)
     assert "the target epsilon was chosen without looking at the data" in printed
 
 
 def test_noise_from_the_data_is_passed_on_by_hand():
-    """calibrate_noise_for_size(...).profile, declared again without its premise."""
+    """calibrate_noise_for_size(...).profile, declared again without its assumption."""
     statistics = {"z": np.linspace(0, 4, 40)}
     template = declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"})
     found = calibrate_noise_for_size(template, 2, 10, lambda: [statistics])
@@ -112,11 +112,11 @@ def test_noise_from_the_data_is_passed_on_by_hand():
 
 
 @pytest.mark.thorough
-def test_a_person_has_several_rows(premises, pdp, profile, table, tmp_path):
+def test_a_person_has_several_rows(assumptions, pdp, profile, table, tmp_path):
     """One row a visit: the epsilon that is printed is for a visit."""
     said = "nobody has more than one record: epsilon is for one record, and k records of one person cost up to k times as much"
     file = profile()
-    assert "one-record-each" in premises("epsilon", file, "--q", "1/2")
+    assert "one-record-each" in assumptions("epsilon", file, "--q", "1/2")
     assert said in pdp("epsilon", file, "--q", "1/2")[1]
     assert said in pdp("sample", file, "-e", 3, "--data", table(z=[1.0, 2.0]), "--out", tmp_path / "s.csv")[1]
     assert "one-record-each" in ids(DPLloyd(3, epsilon=1, radius=1).fit(POINTS).guarantee_)

@@ -2,7 +2,7 @@
 
 Run: ``make guards`` (or ``python -m tests.mutants.remove_guards [FILE[:LINE] ...]``).
 
-A guard is a call of ``require``, a ``raise`` under an ``if``, a premise that a rule yields for its own sake, or one condition of a
+A guard is a call of ``require``, a ``raise`` under an ``if``, a hypothesis that a rule yields for its own sake, or one condition of a
 conjunction that guards. What survives is printed: it is not tested, or another guard rejects the same documents.
 """
 

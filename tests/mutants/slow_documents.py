@@ -16,7 +16,9 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from proofs_check.kernel import check
 from tests.mutants.attacks import document
@@ -74,6 +76,21 @@ def _entry(source: random.Random, count: int, unit: float) -> dict[str, object]:
     return {"offset": source.choice(["0", "1/3", "-1/7"]), "start": start, "steps": runs, "floors": floors}
 
 
+def _put_in_groups(claim: dict[str, Any], source: random.Random) -> None:
+    # each event by itself, in groups of groups
+    grid = claim.pop("grid")
+    epsilon, places = Fraction(claim["epsilon"]), [0] if claim["claim"] == "delta-lower" else [*range(len(grid["events"]))]
+    proofs = [{"grid": {**grid, "events": [grid["events"][k]]}} for k in places]
+    parts = [
+        {"events": [k], "epsilon": str(epsilon), "bound": "0" if claim["claim"] == "delta-lower" else "1/100", "proof": proof}
+        for k, proof in zip(places, proofs, strict=True)
+    ]
+    claim["epsilon"] = str(epsilon * len(parts))
+    for _ in range(_upto(source, 40) - 1):
+        parts = [{"events": places, "epsilon": claim["epsilon"], "bound": claim["bound"], "proof": {"parts": parts}}]
+    claim["parts"] = parts
+
+
 def make_composition(source: random.Random) -> object:
     """Return a certificate of a composition."""
     events = [_event(source)] * (_upto(source, 64) if source.random() < 0.4 else 1)
@@ -105,6 +122,8 @@ def make_composition(source: random.Random) -> object:
         }
     elif source.random() < 0.5:
         claim["order"] = source.choice(["2", "900", "1001/1000"])
+    if "grid" in claim and source.random() < 0.15:
+        _put_in_groups(claim, source)
     whole = {"format": "pdp-certificate", "version": 1, "composition": {"name": "slow", "events": events}}
     return whole | {"claims": [claim] * source.choice([1, 1, 2, 8])}
 

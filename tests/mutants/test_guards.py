@@ -54,7 +54,7 @@ def test_weights_at_which_curvature_vanishes_are_weights():
 
 
 @pytest.mark.parametrize("name", ["assumption-8", "epsilon-upper"])
-def test_a_claim_without_its_premise_says_so(name):
+def test_a_claim_without_its_hypothesis_says_so(name):
     value = whole("w", (name, "proved", {"bound": B}))
     if name == "epsilon-upper":
         value["claims"][1] |= {"bound": "1", "proof": {"q-positive": M, "q-at-most-one": M, "form": "log", "bound": B}}

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 import pytest
 
 from accountant.checking import check_text
-from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
+from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
 from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles import declare
 from proofs_check.kernel import check
@@ -93,8 +93,8 @@ def test_a_product_is_counted_as_what_it_takes(long, short, bits):
 def table():
     """Return the object of a table of weights for several steps."""
     profile = declare("noisy sum", notion="gaussian", mu="w*z/30", record={"z": ["0.99", 1]})
-    premise, target = prove_gaussian(profile), GaussianTarget(Fraction(1), Fraction(1, 10**5), 2)
-    return TabulatedWeights(premise, tabulate_weights(premise, target)).to_object()
+    proved, target = prove_gaussian(profile), GaussianTarget(Fraction(1), Fraction(1, 10**5), 2)
+    return TabulatedWeights(proved, tabulate_weights(proved, target)).to_object()
 
 
 @pytest.mark.thorough

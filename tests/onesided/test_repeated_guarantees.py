@@ -25,7 +25,7 @@ from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 from profiles.randomness.bits import open_bits
 from proofs_check.exact import exact_epsilon, repeated_above_threshold_law, repeated_exponential_law
 from proofs_check.exact.repeated import FiniteDomain, check_assumptions, compare_laws, mix_laws
-from tests.premises import say
+from tests.hypotheses import say
 
 ALARM = 1e-7
 share = st.fractions(min_value=0, max_value=1, max_denominator=8)

@@ -1,4 +1,4 @@
-"""What results show of themselves: as people write it, escaped, self-contained, with all premises and nothing private."""
+"""What results show of themselves: as people write it, escaped, self-contained, with all hypotheses and nothing private."""
 
 from __future__ import annotations
 
@@ -142,19 +142,19 @@ def test_no_colour_is_fixed_against_the_page(profile):
         assert re.search(r"inherit|transparent|currentColor|rgba\(|^0$", value), name
 
 
-def test_a_bound_never_stands_without_its_premises(results):
+def test_a_bound_never_stands_without_its_hypotheses(results):
     for item in results:
         guarantee = getattr(item, "guarantee", item)
         if not hasattr(guarantee, "hypotheses") or not hasattr(guarantee, "derivation"):
             continue
         reader = read(item._repr_html_())
         assert guarantee.hypotheses
-        for premise in guarantee.hypotheses:
-            assert " ".join(premise.sentence.split()) in reader.words()
-            assert premise.id in repr(item)
+        for hypothesis in guarantee.hypotheses:
+            assert " ".join(hypothesis.sentence.split()) in reader.words()
+            assert hypothesis.id in repr(item)
         # in full: what is open does not stand in a part that is closed
         shown = item._repr_html_().partition("<details")[0]
-        assert all(premise.sentence.split("'")[0][:30] in read_text(shown) for premise in guarantee.hypotheses)
+        assert all(hypothesis.sentence.split("'")[0][:30] in read_text(shown) for hypothesis in guarantee.hypotheses)
 
 
 def read_text(shown: str) -> str:

@@ -21,7 +21,7 @@ from accountant import (
     draw_sample,
     optimal_weights,
     plan_sample,
-    prove_premise,
+    prove_convexity,
     sample_file,
 )
 from accountant.applications.clustering import (
@@ -53,7 +53,7 @@ from tests.targets.laws.clustering import release_law
 PROFILE = declare("p", "w*z/4", record={"z": [0, 4]}, source="a test")
 TEMPLATE = declare("t", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}, source="a test")
 TWO = declare("two", "w*(y+z)", record={"y": [0, 4], "z": [0, 4]}, source="a test")
-PREMISE_OF_TWO = prove_premise(TWO)
+CONVEXITY_OF_TWO = prove_convexity(TWO)
 RNG = np.random.default_rng(1)
 TEXTS = np.array([[NAME, "1"]])
 LARGE = np.array([[1.0, 0.0], [VALUE, 0.0]])
@@ -77,7 +77,7 @@ def _quote(dataset, rng, size):
 
 
 def _weigh(data, **options):
-    return compute_weights_file(PROFILE, data, None, premise=prove_premise(PROFILE), **{"target_epsilon": 3, **options})
+    return compute_weights_file(PROFILE, data, None, convexity=prove_convexity(PROFILE), **{"target_epsilon": 3, **options})
 
 
 def _watch(monitor, *records):
@@ -114,13 +114,13 @@ CALLS = {
     "weights: deep array": lambda: _weigh(np.full((ROWS, 1, 1), VALUE), specs=[parse_statistic("z=l2")]),
     "weights: nested": lambda: _weigh(_table(z=[{NAME: 1}])),
     "weights: dictionary": lambda: _weigh(_table(z=pa.array([NAME]).dictionary_encode())),
-    "optimal weights: above+": lambda: optimal_weights(PROFILE, 3, {"z": [1.0, VALUE]}, premise=prove_premise(PROFILE)),
-    "optimal weights: text": lambda: optimal_weights(PROFILE, 3, {"z": [NAME]}, premise=prove_premise(PROFILE)),
-    "optimal weights: lengths": lambda: optimal_weights(TWO, 9, {"y": LONG, "z": LONG[1:]}, premise=PREMISE_OF_TWO),
+    "optimal weights: above+": lambda: optimal_weights(PROFILE, 3, {"z": [1.0, VALUE]}, convexity=prove_convexity(PROFILE)),
+    "optimal weights: text": lambda: optimal_weights(PROFILE, 3, {"z": [NAME]}, convexity=prove_convexity(PROFILE)),
+    "optimal weights: lengths": lambda: optimal_weights(TWO, 9, {"y": LONG, "z": LONG[1:]}, convexity=CONVEXITY_OF_TWO),
     "target: size+": lambda: find_target(
-        PROFILE, open_dataset(_table(z=LONG)), [parse_statistic("z=z")], 10**6, premise=prove_premise(PROFILE)
+        PROFILE, open_dataset(_table(z=LONG)), [parse_statistic("z=z")], 10**6, convexity=prove_convexity(PROFILE)
     ),
-    "epsilon for size: reach": lambda: epsilon_for_size(PROFILE, ROWS / 2, lambda: [{"z": LONG}], premise=prove_premise(PROFILE)),
+    "epsilon for size: reach": lambda: epsilon_for_size(PROFILE, ROWS / 2, lambda: [{"z": LONG}], convexity=prove_convexity(PROFILE)),
     "noise for size: above+": lambda: calibrate_noise_for_size(TEMPLATE, 1, 10**6, lambda: [{"z": LONG}]),
     "noise for size: reach": lambda: calibrate_noise_for_size(TEMPLATE, 1, 1100, lambda: [{"z": LONG}, {"z": [1.0]}]),
     "variance-optimal+": lambda: variance_optimal(LONG, 10**6),
@@ -256,7 +256,7 @@ def test_objects_that_hold_data_do_not_print_them():
         summary, sample, sample.consume(), variance_optimal(LONG, 10), DistanceRows([[VALUE, 1.0]]), Multiplicities([ROWS]),
         StreamBatch([NAME], 0, [1]), CoverageInstance.from_sets([[0]] * ROWS, candidates=2), WeightedCoverage.from_matrix([[0.5]] * ROWS),
         find_difference(np.array([VALUE]), np.array([])), to_dataset(LARGE, 2), next(iter(open_dataset(_table(z=LONG)).batches([]))),
-        epsilon_for_size(PROFILE, 20, lambda: [{"z": LONG}], premise=prove_premise(PROFILE)),
+        epsilon_for_size(PROFILE, 20, lambda: [{"z": LONG}], convexity=prove_convexity(PROFILE)),
     ]  # fmt: skip
     for one in objects:
         assert not traces_in(repr(one)), repr(one)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import derive_epsilon, optimal_weight
+from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.solver import optimal_weights
-from accountant.weights.premise import prove_premise
 from profiles import InvalidExpression, declare, parse_expression
 from profiles.balls import ball, interval
 from profiles.presenting.latex import term_latex
@@ -93,7 +93,7 @@ def test_weights_of_a_step_in_the_record_are_feasible_next_to_whole_numbers():
     profile = declare("p", "w*ceiling(z/d)/50", record={"z": ["0.05", 3]}, parameters={"d": "0.1"})
     columns = np.array([0.1 * k for k in range(1, 30)])
     columns = np.concatenate([columns, np.nextafter(columns, 0), np.nextafter(columns, np.inf)])
-    found = optimal_weights(profile, 1, {"z": columns}, premise=prove_premise(profile, 1))
+    found = optimal_weights(profile, 1, {"z": columns}, convexity=prove_convexity(profile, 1))
     for z, weight in zip(columns, found.weights, strict=True):
         steps = math.ceil(Fraction(float(z)) * 10)
         one = optimal_weight(declare("q", f"w*{steps}/50"), 1, {}, digits=20)

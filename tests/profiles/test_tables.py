@@ -12,9 +12,9 @@ import pytest
 from flint import arb
 
 from accountant import derive_epsilon, optimal_weight
+from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.solver import optimal_weights
-from accountant.weights.premise import prove_premise
 from profiles import InvalidNumber, InvalidProfile, UnreadableFile, declare, parse_expression
 from profiles.balls import ball, interval
 from profiles.files import load
@@ -133,7 +133,7 @@ def test_hundreds_of_pieces_are_fast():
     derived = derive_epsilon(profile, q="1/2")
     assert derived.bound.upper > 0
     assert time.process_time() - start < 30
-    weights = optimal_weights(profile, 2, {"z": np.linspace(0, 3, 2001)}, premise=prove_premise(profile, 2))
+    weights = optimal_weights(profile, 2, {"z": np.linspace(0, 3, 2001)}, convexity=prove_convexity(profile, 2))
     assert time.process_time() - start < 40
     one = optimal_weight(profile, 2, {"z": Fraction(3, 2)})
     assert one.lower * (1 - Fraction(1, 10**11)) <= Fraction(float(weights.weights[1000])) <= one.upper

@@ -26,7 +26,7 @@ def test_the_guarantee_rests_on_the_verdicts_that_are_shown(monkeypatch):
     assert found.derived.to_json()["checked_by_kernel"] is True
 
 
-def test_an_unknown_premise_is_no_success(monkeypatch):
+def test_an_unknown_hypothesis_is_no_success(monkeypatch):
     known = verify(COUNT, 1)
     unknown = {**known.decisions, "assumption-8": Decision("assumption-8", Verdict.UNKNOWN, "none", reason="no time")}
     monkeypatch.setattr(module, "verify", lambda *_: dataclasses.replace(known, decisions=unknown))

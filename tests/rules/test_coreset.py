@@ -14,7 +14,7 @@ from accountant.rules.coreset import largest_size
 from profiles import InvalidSampling, declare
 from profiles.evaluation import exact_value
 from profiles.terms import to_text
-from tests.premises import say
+from tests.hypotheses import say
 
 LLOYD = declare(
     "weighted DP-Lloyd", "T*w*(1/beta_count + z/beta_sum)", record={"z": [0, 4]},

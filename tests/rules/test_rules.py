@@ -8,7 +8,7 @@ from accountant.rules import RULES, describe_rules, make_rule, rule_from_declara
 from profiles import InvalidNumber, InvalidSampling, InvalidTarget, declare, parse_expression, parse_file
 from profiles.evaluation import exact_value
 from profiles.hypotheses import name_range
-from tests.premises import say
+from tests.hypotheses import say
 
 SUM = declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": 3})
 TWO = declare("two", "w*(z + y)", record={"z": [0, 2], "y": [0, 1]})

@@ -15,7 +15,7 @@ from accountant.rules import named, rule_from_expression
 from accountant.selection.explicit import round_rule
 from accountant.selection.floors import BITS, CONSTRAINED_BITS, floor_bits, floor_exact
 from accountant.selection.select import Selection, prove_monotone
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
 from profiles import Infeasible, InvalidData, InvalidSampling, Undecided, declare, parse_expression
 from profiles.evaluation import exact_value
 
@@ -129,7 +129,7 @@ def test_the_guarantee_holds_for_the_very_floats(name):
 def test_constrained_weights_are_the_optimal_ones_rounded_down():
     rule = make_rule("privacy-constrained", LLOYD, target_epsilon=20)
     zs = [0.0, 0.3, 1.5, 4.0]
-    found = prepare_selection(LLOYD, rule, premise=prove_premise(LLOYD, 20)).select({"z": zs})
+    found = prepare_selection(LLOYD, rule, convexity=prove_convexity(LLOYD, 20)).select({"z": zs})
     for z, weight, q in zip(zs, found.weights, found.probabilities, strict=True):
         exact = Fraction(optimal_weight(LLOYD, 20, {"z": z}, digits=25).to_json()["weight"])
         assert weight == floor_exact(exact, CONSTRAINED_BITS)

@@ -171,19 +171,19 @@ def certificate(request, tmp_path_factory):
 
 
 def _put(certificate, index, **changes):
-    """The certificate with other words for one of its premises, or without it."""
-    premises = [dict(item) for item in certificate.get("premises", ({"sentence": text} for text in certificate["hypotheses"]))]
-    premises[index : index + 1] = [{**premises[index], **changes}] if changes else []
-    found = {**certificate, "hypotheses": [item["sentence"] for item in premises]}
-    return {**found, "premises": premises} if "premises" in certificate else found
+    """The certificate with other words for one of its hypotheses, or without it."""
+    hypotheses = [dict(item) for item in certificate.get("premises", ({"sentence": text} for text in certificate["hypotheses"]))]
+    hypotheses[index : index + 1] = [{**hypotheses[index], **changes}] if changes else []
+    found = {**certificate, "hypotheses": [item["sentence"] for item in hypotheses]}
+    return {**found, "premises": hypotheses} if "premises" in certificate else found
 
 
-def edited_premises(found):
+def edited_hypotheses(found):
     """The same, of what the second version of certificates has."""
-    premises, discharged, parts = found["premises"], found["discharged"], found["parts"]
-    for index, item in enumerate(premises):
+    hypotheses, discharged, parts = found["premises"], found["discharged"], found["parts"]
+    for index, item in enumerate(hypotheses):
         text = item["sentence"]
-        yield f"premises without: {text}", {**found, "premises": premises[:index] + premises[index + 1 :]}
+        yield f"premises without: {text}", {**found, "premises": hypotheses[:index] + hypotheses[index + 1 :]}
         heads = {head.value for head in Head} - {item["head"]}
         for name, values in {
             "head": {*heads, "", "none"},
@@ -200,16 +200,16 @@ def edited_premises(found):
         yield f"with a field: {text}", _put(found, index, discharged=True)
         yield f"a number for: {text}", _put(found, index, sentence=1)
     own = {"id": "stated", "head": "your code", "sentence": "the moon is full"}
-    yield "a premise too many", {**found, "premises": [*premises, own]}
-    yield "no list of premises", {**found, "premises": {item["id"]: item for item in premises}}
-    yield "in another order", {**found, "premises": premises[::-1]}
+    yield "a premise too many", {**found, "premises": [*hypotheses, own]}
+    yield "no list of premises", {**found, "premises": {item["id"]: item for item in hypotheses}}
+    yield "in another order", {**found, "premises": hypotheses[::-1]}
     for index, item in enumerate(discharged):
         rest = discharged[:index] + discharged[index + 1 :]
         yield f"not discharged: {item['hypothesis']}", {**found, "discharged": rest}
         yield f"discharged as another: {item['hypothesis']}", {**found, "discharged": [*rest, {**item, "id": "stated"}]}
         without = {key: value for key, value in item.items() if key != "id"}
         yield f"discharged without its id: {item['hypothesis']}", {**found, "discharged": [*rest, without]}
-    for index, item in enumerate(premises):
+    for index, item in enumerate(hypotheses):
         claim = {"id": item["id"], "hypothesis": item["sentence"], "evidence": "trust me", "subject": found["profile"]["name"]}
         yield f"said to be discharged: {item['sentence']}", {**_put(found, index), "discharged": [*discharged, claim]}
     for unit in ("user", "event", "", None):
@@ -267,10 +267,10 @@ def test_no_edit_of_a_certificate_is_accepted(certificate):
 
 
 @pytest.mark.thorough
-def test_no_premise_of_a_certificate_is_lost(certificate):
+def test_no_hypothesis_of_a_certificate_is_lost(certificate):
     """Each one removed, reworded, renamed, put under another head, or said to be discharged."""
     assert check_certificate(certificate).accepted
-    for what, changed in edited_premises(certificate):
+    for what, changed in edited_hypotheses(certificate):
         report = check_certificate(changed)
         assert not report.accepted, what
         assert report.reason
@@ -291,7 +291,7 @@ FIRST = sorted((Path(__file__).parent / "version1").glob("*.json"))
 @pytest.mark.thorough
 @pytest.mark.parametrize("path", FIRST, ids=lambda path: path.stem)
 def test_certificates_of_the_first_version_are_still_checked(path):
-    """They were written by the last release before premises had ids: accepted, told what they leave out, and no easier to edit."""
+    """They were written by the last release before hypotheses had ids: accepted, told what they leave out, and no easier to edit."""
     found = read_certificate(path.read_text())
     assert (found["version"], "premises" in found) == (1, False)
     assert check_certificate(found).accepted
@@ -431,6 +431,6 @@ def test_the_hypotheses_of_a_mechanism_are_in_the_certificate(tmp_path):
     assert found["hypotheses"].count(PUBLIC_CENTRES.sentence) == 1
     (run,) = found["parts"]
     assert [part["name"] for part in run["parts"]] == [part.profile.name for part in lloyd.profile.parts]
-    for what, changed in edited_premises(found):
+    for what, changed in edited_hypotheses(found):
         if PUBLIC_CENTRES.sentence not in what:  # what a mechanism of one's own supposes besides is its own to say
             assert not check_certificate(changed).accepted, what

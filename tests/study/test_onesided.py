@@ -120,7 +120,7 @@ def test_the_laplace_monitor_meets_its_proved_error() -> None:
     assert right >= 36
 
 
-def test_bursts_obey_the_premise() -> None:
+def test_bursts_obey_the_hypothesis() -> None:
     batches, counts = hitters.make_bursts(2, 400, 20, 50, 1)
     often = np.zeros(400, dtype=np.int64)
     for batch in batches:

@@ -18,7 +18,7 @@ def bound(premises, profile=SUM):
     return bound_epsilon(profile, make_rule("privacy-constrained", profile, target_epsilon=3), premises=premises)
 
 
-def test_with_all_premises_the_supremum_is_the_target():
+def test_with_all_hypotheses_the_supremum_is_the_target():
     found = bound(PROVED)
     assert (found.lower, found.upper, found.hypotheses) == (3, 3, ())
     assert found.reached
@@ -31,12 +31,12 @@ def test_without_assumption_9_only_the_upper_bound_holds():
     assert bound(PROVED, jump).lower == 0
 
 
-def test_missing_premises_stay_open():
+def test_missing_hypotheses_stay_open():
     assert bound({}).hypotheses == (CONDITION.about(name="assumption-8"), CONDITION.about(name="feasibility"))
 
 
 @pytest.mark.parametrize("name", ["assumption-8", "feasibility"])
-def test_refuted_premises_are_infeasible(name):
+def test_refuted_hypotheses_are_infeasible(name):
     with pytest.raises(Infeasible, match=name):
         bound({**PROVED, name: False})
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.applications.budget.spending import Payment, PricedNoise, PureNoise, Purpose, round_cost
-from accountant.guarantees import Guarantee, premises_json
+from accountant.guarantees import Guarantee, hypotheses_json
 from accountant.guarantees.stored import read_hypotheses
 from profiles import to_exact
 from profiles.hypotheses import ONLY_OUTPUT, ONLY_RELEASE, Hypothesis
@@ -75,15 +75,15 @@ def write_open(guarantee: Guarantee) -> dict[str, Any]:
     return {
         "unit": guarantee.unit.value,
         "hypotheses": [item.sentence for item in guarantee.hypotheses],
-        "premises": premises_json(guarantee.hypotheses),
+        "premises": hypotheses_json(guarantee.hypotheses),
     }
 
 
 def read_open(found: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
     """Return the open hypotheses that a certificate names in two ways, with those that every such guarantee has."""
     require(found["unit"] == Unit.RECORD.value, "unit", "the bound is about one record")
-    premises = read_hypotheses(found["premises"], "the premises")
+    stated = read_hypotheses(found["premises"], "the premises")
     written = [item["sentence"] for item in found["premises"]]  # which an earlier release may have worded otherwise
-    require(found["hypotheses"] == written, "hypotheses", "they differ from the premises")
-    require({item.id for item in premises} >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
-    return premises
+    require(found["hypotheses"] == written, "hypotheses", "they differ from the sentences of 'premises'")
+    require({item.id for item in stated} >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
+    return stated

@@ -22,7 +22,7 @@ _CHANGED = "the file of the records changed while it was read, so that it is not
 
 
 class Blocks(Protocol):
-    """Rows of d columns, read in passes."""
+    """A data set as blocks of rows with d columns, which can be read again in every pass."""
 
     @property
     def dimension(self) -> int:
@@ -81,7 +81,7 @@ class KeptBlocks:
         self.blocks = kept
 
     def forget(self) -> None:
-        """Keep nothing."""
+        """Drop the blocks that are kept in memory; the next pass reads them again."""
         self.blocks = None
 
 

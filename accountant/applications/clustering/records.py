@@ -121,7 +121,7 @@ class MetricRecords:
         return MetricRecords(self._space, self._power, part[kept] if self._indices is not None else DistanceRows(part[kept]))
 
     def tally(self) -> CostTally:
-        """Return all records."""
+        """Return all records as rows of costs, equal ones once, with how often each occurs."""
         if self._rows is not None:
             return CostTally(self._space.scale_costs(self._rows, self._power), np.ones(len(self._rows), dtype=np.int64))
         return self._aggregate(self._count(self._all()))

@@ -47,7 +47,7 @@ class RecordColumns:
             return cls(np.ascontiguousarray(whole.T), ratios / lengths, largest * lengths, labels)
 
     def take(self, rows: NDArray[np.intp]) -> RecordColumns:
-        """Return some of the records."""
+        """Return the records at ``rows``, with their norms and labels."""
         return RecordColumns(self.values[:, rows], self.units[:, rows], self.norms[rows], self.labels[rows])
 
     def __len__(self) -> int:

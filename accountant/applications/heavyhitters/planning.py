@@ -30,7 +30,7 @@ class ThresholdPlan:
     at all T time steps every reported item has more than ``level`` users, and every item that at least ``error`` users have is reported.
 
     ``threshold`` is what :class:`HeavyHitterMonitor` takes, ``failure`` a certified upper bound of the probability that the claim fails, at
-    most beta. All are functions of public numbers. Proof: docs/heavy-hitters.md, Theorem 2. The privacy does not depend on the premise.
+    most beta. All are functions of public numbers. Proof: docs/heavy-hitters.md, Theorem 2. The privacy does not depend on this hypothesis.
     ``k``, ``epsilon``, ``calibration``, ``steps`` T and ``domain_size`` |Y| are what it was made for: it says nothing about others.
     :func:`plan_threshold` makes it. Numbers for which the claim is not proved are refused: :class:`InvalidArgument`.
     """
@@ -160,7 +160,7 @@ def plan_threshold(
 ) -> ThresholdPlan:
     """Return a threshold and an error, about the least ones, that are proved for at most ``beta`` (exact, in (0, 1)) of failure.
 
-    ``level`` None: the premise holds at half of the error, as in the paper; else it holds at that level (0: every
+    ``level`` None: the hypothesis holds at half of the error, as in the paper; else it holds at that level (0: every
     user has at most k items in all). ``steps`` T and ``domain_size`` |Y| are public.
     Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidTarget`, :class:`Undecided`.
 
@@ -193,7 +193,7 @@ def plan_threshold(
 
 
 def theorem_level(k: int, epsilon: object, beta: object, *, steps: int, domain_size: int) -> int:
-    """Return τ* = ⌈12 k log(2T|Y|/β)/ε⌉, rounded up: for 0 < ε ≤ 1 the error is at most 2τ* if the premise holds at τ*.
+    """Return τ* = ⌈12 k log(2T|Y|/β)/ε⌉, rounded up: for 0 < ε ≤ 1 the error is at most 2τ* if the hypothesis holds at τ*.
 
     The paper has 1000 (or 4000) where 12 is proved. Source: docs/heavy-hitters.md, Theorem 2. Raises like :func:`plan_threshold`.
 

@@ -34,7 +34,7 @@ class StreamBatch:
     items: Any = field(repr=False)
 
     def pick(self, rows: NDArray[np.int64]) -> StreamBatch:
-        """Return the records of these rows."""
+        """Return the records of these rows, in their order, as a batch of its own."""
         times = self.times if np.ndim(self.times) == 0 else np.asarray(self.times)[rows]
         return StreamBatch(choose_rows(self.users, rows), times, choose_rows(self.items, rows))
 

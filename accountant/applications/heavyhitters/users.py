@@ -117,7 +117,7 @@ class IntegerIndex:
             self._recent, self._recent_slots = _no_integers(), _no_integers()
 
     def export(self) -> tuple[Integers, Integers]:
-        """Return the users and their slots."""
+        """Return the users and the slot of each, to be written to a state."""
         return _merge(self._keys, self._slots, self._recent, self._recent_slots)
 
     def renumber(self, slots: Integers) -> None:
@@ -158,7 +158,7 @@ class TextIndex:
         self._slots.update(zip(users, slots.tolist(), strict=True))
 
     def export(self) -> tuple[list[str], Integers]:
-        """Return the users and their slots."""
+        """Return the users and the slot of each, to be written to a state."""
         return list(self._slots), np.fromiter(self._slots.values(), dtype=np.int64, count=len(self._slots))
 
     def renumber(self, slots: Integers) -> None:

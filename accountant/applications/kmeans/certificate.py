@@ -199,18 +199,18 @@ def _check_proof(found: Mapping[str, Any], profile: Profile, law: PricedNoise, e
 
 
 def _check_hypotheses(found: Mapping[str, Any], settings: FitSettings) -> None:
-    premises = read_open(found)
-    told_of_data = found["version"] == 1 or set(ABOUT_DATA) <= set(premises)
+    stated = read_open(found)
+    told_of_data = found["version"] == 1 or set(ABOUT_DATA) <= set(stated)
     require(told_of_data, "hypotheses", "one about the data is left out that every such guarantee has")
-    known = {item.id for item in premises}
+    known = {item.id for item in stated}
     require(settings.sample is None or ARITHMETIC.id in known, "hypotheses", "one is left out that every sample has")
     require(known & _BITS, "hypotheses", "they do not say where the random bits come from")
     names = settings.public.sentence
     taken = [PUBLIC_CONSTANTS.about(names=names)] if names else []
-    told = [item for item in premises if item.id == PUBLIC_CONSTANTS.id]
+    told = [item for item in stated if item.id == PUBLIC_CONSTANTS.id]
     require(told == taken, "hypotheses", "they do not say what is taken to be public")
 
 
-def read_premises(found: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
+def read_stated_hypotheses(found: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
     """Return the open hypotheses of a certificate that was accepted, with those that the first version left out."""
     return tuple(dict.fromkeys((*(ABOUT_DATA if found["version"] == 1 else ()), *read_hypotheses(found["premises"], "the premises"))))

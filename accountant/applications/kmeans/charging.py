@@ -52,7 +52,7 @@ class ReleasedFit:
 
     @classmethod
     def of(cls, fit: Fit) -> ReleasedFit:
-        """Return what a fit released."""
+        """Return all that a fit released, and nothing else of it: what a ledger may store and give again."""
         sampled, expected = ((), None) if fit.sample is None else (fit.sample.charges, fit.sample.plan.expected)
         found = fit.clustering
         return cls(fit.centres, fit.statistics, found.counts, found.choices, fit.charges, sampled, expected, fit.warnings)
@@ -77,7 +77,7 @@ class ReleasedFit:
 
     @classmethod
     def restore(cls, stored: Mapping[str, Any]) -> ReleasedFit:
-        """Return what :meth:`store` stored."""
+        """Return the fit that :meth:`store` made numbers and texts of, the same to the last bit."""
         statistics = Statistics(*(stored[name] for name in ("count", "mean", "rms", "radius", "center")))
         charges, sampled = (tuple(_restore(item) for item in stored[name]) for name in ("charges", "sampled"))
         return cls(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from accountant.applications.kmeans.certificate import FORMAT, VERSION, check_certificate, read_premises, to_text
-from accountant.guarantees import premises_json
+from accountant.applications.kmeans.certificate import FORMAT, VERSION, check_certificate, read_stated_hypotheses, to_text
+from accountant.guarantees import hypotheses_json
 from proofs_check.documents.describing import describe_open, describe_release, say, shorten
 from proofs_check.documents.entries import Document, of_objects
 
@@ -14,8 +14,8 @@ _NAMED = ("arguments", "releases", "budget", "epsilon", "profile")
 
 
 def _tell(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
-    open_ = read_premises(found)
-    told = {"hypotheses": [item.sentence for item in open_], "premises": premises_json(open_)}
+    open_ = read_stated_hypotheses(found)
+    told = {"hypotheses": [item.sentence for item in open_], "premises": hypotheses_json(open_)}
     about = {name: found[name] for name in _NAMED} | told | {"sample": found.get("sample"), "sampling": None, "target_epsilon": None}
     return about, _describe(about)
 

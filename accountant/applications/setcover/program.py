@@ -87,7 +87,7 @@ class CoverProgram:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What the guarantees take for granted about the implementation and its use, beside the premises of every rule."""
+        """What the guarantees take for granted about the implementation and its use, beside the hypotheses of every rule."""
         return (PUBLIC, OWN_ENTRY)
 
 

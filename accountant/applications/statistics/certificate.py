@@ -186,7 +186,7 @@ def _check_hypotheses(found: Mapping[str, Any], sample: Mapping[str, Any], base:
     stated = set(read_open(found))
     require(type(found["clipped"]) is bool, "clipped", "true or false was expected")
     released = {PUBLIC_RATE, *constants_are_public(sorted(sample["rule"]["constants"]))}
-    open_before = [item for item in checking.read_premises(sample) if item not in released and not _is_moved(item, found)]
+    open_before = [item for item in checking.read_stated_hypotheses(sample) if item not in released and not _is_moved(item, found)]
     forgotten = [item for item in open_before if item not in stated]
     lost = "".join(item.sentence for item in forgotten[:1])[:60]
     require(not forgotten, "hypotheses", f"{lost!r} is left out, which is open in the certificate of the sample")

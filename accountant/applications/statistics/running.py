@@ -30,7 +30,7 @@ from accountant.samples.drawing import Figures, Progress, draw_batches, draw_sam
 from accountant.samples.once import compose_on_one_sample, to_profiles
 from accountant.samples.sample import Release, Sample
 from accountant.samples.writing import open_sample_writer
-from accountant.weights.premise import prove_premise
+from accountant.weights.convexity import prove_convexity
 from profiles import Declaration, InvalidArgument, InvalidTarget, Profile, load
 from profiles.arrays import ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, Hypothesis
@@ -195,7 +195,7 @@ def weigh_file_within(
         plan.profile,
         opened.source,
         out,
-        premise=prove_premise(plan.profile, target),
+        convexity=prove_convexity(plan.profile, target),
         target_epsilon=target,
         specs=opened.specs,
         progress=progress,
@@ -261,5 +261,5 @@ def _promise(prepared: PreparedStatistics, read: Sequence[Hypothesis], bits: Bit
 
 
 def _assume(found: BudgetedPlan, read: Sequence[Hypothesis]) -> BudgetedPlan:
-    """Return the plan with the premises of how statistics are read."""
+    """Return the plan with the hypotheses of how statistics are read."""
     return replace(found, plan=replace(found.plan, assumed=tuple(dict.fromkeys((*found.plan.assumed, *read)))))

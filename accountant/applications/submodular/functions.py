@@ -23,7 +23,7 @@ TABLE = WELL_FORMED.about(what="the table of the users has the declared form")
 #: Where the values of users are no whole numbers, they are rounded down, each by itself, to multiples of 1/UNIT: then sums over users are
 #: integers, which depend neither on their order nor on how many there are. 2^32 is the largest power of two with which no sum can overflow:
 #: an instance has fewer than 2^31 users, each worth one unit at most, and 2^31·2^32 = 2^63. (With s draws of a multilinear extension the
-#: users have to be fewer than 2^62/(2^32·s): ten million for 100 draws, and that is a premise.) Finer is not needed: k·T choices lose
+#: users have to be fewer than 2^62/(2^32·s): ten million for 100 draws, and that is a hypothesis.) Finer is not needed: k·T choices lose
 #: n·(kT + 1)/2^32 users each, which even for n = 10^6 and kT = 100 is a thousandth of what the noise of one choice costs.
 UNIT = 2**32
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Verify(OpenedOptions):
     file: FileArgument
-    repair: Annotated[bool, typer.Option("--repair", help="write accounts anew that are not what follows from the log")] = False
+    repair: Annotated[bool, typer.Option("--repair", help="rewrite the accounts that do not follow from the log")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

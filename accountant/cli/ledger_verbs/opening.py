@@ -41,7 +41,7 @@ class _Init(DataOptions):
     cap: Annotated[
         str | None, typer.Option("--cap", metavar="E", help="what budgets may ever be raised to; then this is what is promised")
     ] = None
-    notion: Annotated[str, typer.Option("--notion", metavar="pure|zcdp", help="what is added up")] = "pure"
+    notion: Annotated[str, typer.Option("--notion", metavar="pure|zcdp|mixed", help="what is added up")] = "pure"
     mode: Annotated[
         str,
         typer.Option(
@@ -53,7 +53,11 @@ class _Init(DataOptions):
     records: Annotated[int | None, typer.Option("--records", metavar="K", help="how many records a unit has at most")] = None
     protects: Annotated[
         str | None,
-        typer.Option("--protects", metavar="user|user-period", help="whose an account is; by default a user's, where the key is a column"),
+        typer.Option(
+            "--protects",
+            metavar="user|user-period",
+            help="whom an account stands for: a user, or a user in one period; by default a user, where the key is one column",
+        ),
     ] = None
     table: Annotated[
         Path | None, typer.Option("--table", metavar="FOLDER", help="keep the accounts in a table of Parquet files, for many units")
@@ -90,7 +94,7 @@ def _init(options: _Init) -> int:
         options.file,
         options.data,
         key=options.key,
-        budget=options.budget,
+        budget=", ".join(options.budget),
         anchor=options.anchor,
         notion=options.notion,
         mode=options.mode,
@@ -118,7 +122,7 @@ def _init(options: _Init) -> int:
 
 def _raise(options: _Raise) -> int:
     with open_ledger(options) as ledger:
-        entry = ledger.raise_budget(options.budget, options.data, attributes=read_ranges(options.attribute))
+        entry = ledger.raise_budget(", ".join(options.budget), options.data, attributes=read_ranges(options.attribute))
         raised = ledger.is_raised
     what = (
         "from now on the ledger has no guarantee, because no cap was fixed at its opening: --guarantee, --composition and pdp compose "

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="the ledger: a file, or postgresql://HOST/DATABASE#SCHEMA")]
 NewArgument = Annotated[str, typer.Argument(metavar="NEW", help="the ledger to make")]
-BudgetOption = Annotated[str, typer.Option("--budget", metavar="EXPR", help="nats for each unit, a number or an expression in columns")]
+BudgetOption = Annotated[
+    list[str],
+    typer.Option(
+        "--budget", metavar="EXPR", help="nats for each unit, a number or an expression in columns; in mixed epsilon=E, mu2=M, delta=D"
+    ),
+]
 AttributeOption = Annotated[
     list[str] | None, typer.Option("--attribute", metavar="NAME=LO:HI", help="the public range of a column in --budget (repeatable)")
 ]
@@ -65,7 +70,7 @@ class DataOptions(OpenedOptions):
 
 
 PartialOption = Annotated[
-    bool, typer.Option("--partial", help="in individual mode: charge it also where units may have no room for it and be missing")
+    bool, typer.Option("--partial", help="in individual mode: charge even where some units lack the budget and are left out")
 ]
 
 
@@ -104,3 +109,8 @@ def read_ranges(items: list[str] | None) -> dict[str, list[str]]:
             )
         found[name] = [low.strip(), high.strip()]
     return found
+
+
+def split_unit(given: str, ledger: Ledger) -> str | tuple[str, ...]:
+    """Return the id of a unit as ``Ledger.account`` takes it: one text, or one for each key column."""
+    return tuple(given.split(",")) if len(ledger.settings.key) > 1 else given

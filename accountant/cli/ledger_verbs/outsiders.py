@@ -1,18 +1,19 @@
-"""``pdp ledger export``: what outsiders check without the secret."""
+"""``pdp ledger export``, ``root`` and ``statement``: what outsiders and persons check without the secret."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from accountant.cli.ledger_verbs.options import FileArgument, OpenedOptions, open_ledger
+from accountant.cli.ledger_verbs.options import FileArgument, OpenedOptions, open_ledger, split_unit
 from accountant.cli.options import Verb
 from accountant.cli.output import print_result
-from accountant.files import check_writable, write_whole
+from accountant.files import check_distinct, check_writable, replace_file, write_whole
 from profiles.errors import InvalidArgument
+from profiles.private import EYES_ONLY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,85 @@ def _export(options: _Export) -> int:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Root(OpenedOptions):
+    file: FileArgument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Statement(OpenedOptions):
+    file: FileArgument
+    unit: Annotated[str, typer.Option("--unit", metavar="U", help="whose statement: an id, or several with commas")]
+    out: Annotated[Path | None, typer.Option("--out", metavar="O", help="write it with its proof (JSON, mode 0600), for pdp check")] = None
+    html: Annotated[Path | None, typer.Option("--html", metavar="PAGE", help="write it as a page for the person (mode 0600)")] = None
+
+
+def _root(options: _Root) -> int:
+    from accountant.ledger.statements import append_root
+
+    with open_ledger(options) as ledger:
+        entry = append_root(ledger)
+    return print_result(
+        {"sequence": entry.sequence, "hash": entry.hash.hex(), "root": entry.body["root"]},
+        f"root of all accounts: entry {entry.sequence}, {entry.body['root']}; it may be published, and is in the log for everybody",
+        as_json=options.json,
+    )
+
+
+def _statement(options: _Statement) -> int:
+    from accountant.ledger.amounts import say_amounts
+    from accountant.ledger.pages import statement_page
+    from accountant.ledger.settings import tell_time
+    from accountant.ledger.statements import make_statement, write_statement
+    from accountant.ledger.writing import check_outputs
+
+    for path in (options.out, options.html):
+        if path is not None:
+            check_writable(path)
+    check_distinct(options.out, options.html)
+    with open_ledger(options) as ledger:
+        check_outputs(ledger, options.out, options.html)
+        told = make_statement(ledger, split_unit(options.unit, ledger))
+    if options.out is not None:
+        _write_private(options.out, write_statement(told))
+    if options.html is not None:
+        _write_private(options.html, statement_page(told, tell_time()[:10]))
+    written = [f"{EYES_ONLY}    written to {path} (mode 0600)" for path in (options.out, options.html) if path is not None]
+    proof = told["proof"]
+    proved = "none: no root has this account; make one with pdp ledger root" if proof is None else f"root of entry {proof['entry']}"
+    lines = [
+        f"{EYES_ONLY}    spent {say_amounts(told['spent'])} of {say_amounts(told['budget'])}, left {say_amounts(told['left'])}",
+        *(f"entry {item['sequence']:<8}{_describe(item)}" for item in told["entries"]),
+        f"proof         {proved}",
+    ]
+    return print_result({"private": told}, *lines, *written, as_json=options.json)
+
+
+def _describe(item: dict[str, Any]) -> str:
+    from accountant.ledger.amounts import say_amounts
+
+    purpose = f" ({item['purpose']})" if item.get("purpose") else ""
+    return f"{item['time'][:10]}  {item['name'] or item['kind']}{purpose}: {say_amounts(item['cost'])}, left {say_amounts(item['left'])}"
+
+
+def _write_private(path: Path, text: str) -> None:
+    with replace_file(path, private=True) as stream:
+        stream.write(text.encode())
+
+
 VERBS = {
+    "root": Verb(
+        "Append a Merkle root of all accounts to the log: public, and it tells nothing of them. Monthly, say: everybody else waits.",
+        _Root,
+        _root,
+        "pdp ledger root people.ledger",
+    ),
+    "statement": Verb(
+        "Tell a person what each release cost, what is left, and what proves it, for your eyes only.",
+        _Statement,
+        _statement,
+        "pdp ledger statement people.ledger --unit ada --out ada.json --html ada.html",
+    ),
     "export": Verb(
         "Write the log for everybody, signed: pdp check verifies it without the secret.",
         _Export,

@@ -13,6 +13,7 @@ from accountant.cli.ledger_verbs.options import (
     FileArgument,
     OpenedOptions,
     open_ledger,
+    split_unit,
 )
 from accountant.cli.options import (
     AllOption,
@@ -46,6 +47,7 @@ class _Report(OpenedOptions):
 def _report(options: _Report) -> int:
     from accountant.guarantees import render
     from accountant.interop.files import write_guarantee
+    from accountant.ledger.amounts import say_amounts
     from accountant.ledger.report import report_public
     from accountant.ledger.writing import check_outputs, write_composition
 
@@ -59,8 +61,9 @@ def _report(options: _Report) -> int:
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.guarantee, options.composition)
         if options.unit is not None:
-            account = ledger.account(tuple(options.unit.split(",")) if len(ledger.settings.key) > 1 else options.unit)
-            said = f"{EYES_ONLY}    spent {account['spent']} of {account['budget']} nats, {account['left']} left"
+            account = ledger.account(split_unit(options.unit, ledger))
+            spent, left = (say_amounts(account[name]).removesuffix(" nats") for name in ("spent", "left"))
+            said = f"{EYES_ONLY}    spent {spent} of {say_amounts(account['budget'])}, {left} left"
             return print_result({"private": account}, said, as_json=options.json)
         raised = ledger.is_raised
         if not raised and options.delta is not None:
@@ -98,18 +101,32 @@ def _clock(item: dict[str, Any]) -> str:
 
 def _print_report(told: dict[str, Any]) -> None:
     from accountant.cli.output import print_table
+    from accountant.ledger.amounts import say_amounts
     from profiles.protection import read_protection
 
     budget = told["budget"]
+    least = say_amounts(budget["least"]).removesuffix(" nats")
     print_line(f"ledger                {told['ledger']}, {told['notion']}, mode {told['mode']}, units by {', '.join(told['key'])}")
     print_line(f"protection            {read_protection(**told['protection']).describe()}")
-    print_line(f"budget                {budget['expression']}, from {budget['least']} to {budget['most']} nats")
-    left = f"; {told['left']} left" if "left" in told else " for each record" if told["records"] is None else ""
+    print_line(f"budget                {budget['expression']}, from {least} to {say_amounts(budget['most'])}")
+    left = (
+        f"; {say_amounts(told['left']).removesuffix(' nats')} left"
+        if "left" in told
+        else " for each record"
+        if told["records"] is None
+        else ""
+    )
     if told["cap"] is not None:
-        print_line(f"cap                   {told['cap']} nats: what is promised, whatever budgets are in force")
-    print_line(f"charged at worst      {told['at_worst']} nats{left}")
+        print_line(f"cap                   {say_amounts(told['cap'])}: what is promised, whatever budgets are in force")
+    print_line(f"charged at worst      {say_amounts(told['at_worst'])}{left}")
     rows = [
-        (str(item["sequence"]), item["kind"], _name(item), item.get("at_worst", ""), item["time"] + _clock(item))
+        (
+            str(item["sequence"]),
+            item["kind"],
+            _name(item),
+            say_amounts(item.get("at_worst", "")).removesuffix(" nats"),
+            item["time"] + _clock(item),
+        )
         for item in told["entries"]
     ]
     print_table("the log", ("entry", "kind", "name", "at worst", "time"), rows)

@@ -139,17 +139,47 @@ class TableBook:
             raise refuse_engine("other rows of the units that take part")
         return active
 
-    def look_up(self, text: str) -> tuple[int, int] | None:
+    def hash_text(self, text: str) -> bytes:
+        return self._hasher.hash_text(text)
+
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
         if self._last is None:
             return None
         with self._folder.locked():
             paths = self._folder.open_version(self._read(self._last))
-            high, low = (int(value[0]) for value in _split(self._hasher.hash_text(text)))
+            high, low = (int(value[0]) for value in _split(hashed))
             wanted = (pc.field("high") == high) & (pc.field("low") == low)
             found = pads.dataset([str(path) for path in paths], schema=SCHEMA).to_table(columns=["spent", "budget"], filter=wanted)
         if found.num_rows > 1:
             raise LedgerRejected("a unit of the ledger has several accounts; restore the table from a copy")
-        return (found["spent"][0].as_py(), found["budget"][0].as_py()) if found.num_rows else None
+        return ((found["spent"][0].as_py(), found["budget"][0].as_py()),) if found.num_rows else None
+
+    def list_state(self, entries: Sequence[Entry]) -> Iterator[tuple[bytes, Integers, Integers]]:
+        """Yield the accounts of the version that the last of ``entries`` wrote. Raises :class:`InvalidData` where it was removed."""
+        entry = next(item for item in reversed(entries) if item.kind in CHANGING)
+        with self._folder.locked():
+            for batch in read_files(self._open(entry)):
+                high, low, spent, budgets = (numbers(batch.column(name)) for name in ("high", "low", "spent", "budget"))
+                yield np.stack([high, low], axis=1).astype("<i8").tobytes(), spent[None], budgets[None]
+
+    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tuple[int, ...], tuple[int, ...]]]:
+        """Yield what each of ``entries`` did to one account, as versions say it. Raises :class:`InvalidData` where one was removed."""
+        high, low = (int(value[0]) for value in _split(hashed))
+        wanted = (pc.field("high") == high) & (pc.field("low") == low)
+        for entry in (item for item in entries if item.kind in CHANGING):
+            with self._folder.locked():
+                paths = [str(path) for path in self._open(entry)]
+                found = pads.dataset(paths, schema=SCHEMA).to_table(columns=["cost", "budget"], filter=wanted)
+            if found.num_rows:
+                yield entry, (int(found["cost"][0].as_py()),), (int(found["budget"][0].as_py()),)
+
+    def _open(self, entry: Entry) -> list[Path]:
+        version = self._read(entry)
+        if not self._folder.has(version):
+            raise InvalidData(
+                f"the version {version.name} of the table of the ledger was asked for, but it was removed; put it back from a copy"
+            )
+        return list(self._folder.open_version(version))
 
     def repair(self, entries: Sequence[Entry], *, write: bool) -> int:  # noqa: ARG002 - versions are never written anew
         """Check the versions that are there, each against the one before it, and the last one unit by unit. Nothing is ever repaired: a

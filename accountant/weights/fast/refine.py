@@ -148,7 +148,7 @@ class Refiner:
         raise Undecided("three neighboring weights of one record could not be decided at 4096 bits; use `pdp weight` for it")
 
     def require_feasible(self, record: Mapping[str, Fraction]) -> bool:
-        """Tell whether ε(1, x) ≤ ε*; where balls and exact fractions do not decide it, the premise (assumption-8, proved) does."""
+        """Tell whether ε(1, x) ≤ ε*; where balls and exact fractions do not decide it, assumption-8, which is proved, does."""
         return self.decide(1.0, record) is not False
 
 

@@ -1,4 +1,4 @@
-"""What goes in and what comes out: the premise that the fast path relies on, and the weights with counts."""
+"""What goes in and what comes out: what is proved before the fast path runs, and the weights with counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MODERATE = 2.0**450
 
 
 @dataclass(frozen=True, slots=True)
-class ConvexityPremise:
+class ProvedConvexity:
     """Claim: on the declared domain of ``profile``, for every record x, exp(ε(w, x)) is convex in w on [1, ∞) (implied by
     assumption-11), and ε(1, x) ≤ ``least_target`` (assumption-8 for the target ``least_target``, hence for every larger target).
 
@@ -30,17 +30,17 @@ class ConvexityPremise:
     evidence: str
 
     def require(self, profile: Profile, target: Fraction) -> None:
-        """Raise :class:`InvalidArgument` unless the premise is about this profile (ε, ranges and parameters) and covers ``target``."""
+        """Raise :class:`InvalidArgument` unless it was proved of this profile (ε, ranges and parameters) and covers ``target``."""
         mine, asked = self.profile, profile
         if (mine.epsilon, mine.record, mine.parameters) != (asked.epsilon, asked.record, asked.parameters):
             raise InvalidArgument(
-                f"the convexity premise is about the profile {mine.name!r} on its domain, but weights for {asked.name!r} were asked for; "
+                f"the convexity was proved of the profile {mine.name!r} on its domain, but weights for {asked.name!r} were asked for; "
                 "prove it for this one"
             )
         if target < self.least_target:
             raise InvalidArgument(
                 f"assumption-8 is proved for ε* ≥ {decimal_text(self.least_target, 17, round_up=True)}, but ε* = "
-                f"{decimal_text(target, 17, round_up=False)} was asked for; raise the target or prove the premise for it"
+                f"{decimal_text(target, 17, round_up=False)} was asked for; raise the target or call prove_convexity with it"
             )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from accountant.columns.values import Column
-from accountant.weights.fast.results import ConvexityPremise, probabilities
+from accountant.weights.fast.results import ProvedConvexity, probabilities
 from accountant.weights.fast.solver import prepare_solver
 from profiles import InvalidTarget, Profile, decimal_text, exact_text
 from profiles.numbers import to_number
@@ -35,9 +35,9 @@ class SizedTarget:
     rows: int = field(repr=False)
 
 
-def measure_size(profile: Profile, epsilon: Fraction, batches: Batches, premise: ConvexityPremise) -> tuple[float, int]:
+def measure_size(profile: Profile, epsilon: Fraction, batches: Batches, convexity: ProvedConvexity) -> tuple[float, int]:
     """Return an upper bound (within 2^-50 relatively) on Σ 1/w_i over the weights that :func:`optimal_weights` returns, and n."""
-    solver, sums, rows = prepare_solver(profile, epsilon, premise=premise), list[float](), 0
+    solver, sums, rows = prepare_solver(profile, epsilon, convexity=convexity), list[float](), 0
     for batch in batches():
         result = solver.solve(batch, first_row=rows)
         rows += result.weights.size
@@ -46,12 +46,12 @@ def measure_size(profile: Profile, epsilon: Fraction, batches: Batches, premise:
 
 
 def epsilon_for_size(
-    profile: Profile, size: object, batches: Batches, *, premise: ConvexityPremise, tolerance: float = 1e-9
+    profile: Profile, size: object, batches: Batches, *, convexity: ProvedConvexity, tolerance: float = 1e-9
 ) -> SizedTarget:
     """Claim: the returned ε* has expected size M(1 − tolerance) ≤ Σ 1/w_i ≤ M over the records of ``batches``, where M is ``size``.
 
     ``batches`` is called once per step (some 10 to 20 times) and yields the statistics of all records in batches. M must be positive and at
-    most the size at the least target of the premise: a smaller ε* than ``premise.least_target`` is not covered by assumption-8.
+    most the size at the least target of what is proved: a smaller ε* than ``convexity.least_target`` is not covered by assumption-8.
 
     The result is a function of the data set. It is no private number unless the records are public: publish ε* from public or
     representative data, or choose ε* directly.
@@ -59,10 +59,10 @@ def epsilon_for_size(
     Raises :class:`InvalidTarget` for M ≤ 0, M > n, and M that no target reaches.
     """
     goal = to_number(size, "the target size", "(0, inf)", "give a positive number", InvalidTarget)
-    low = premise.least_target if premise.least_target > 0 else Fraction(1, 10**12)
+    low = convexity.least_target if convexity.least_target > 0 else Fraction(1, 10**12)
 
     def measure(epsilon: Fraction) -> tuple[float, int]:
-        return measure_size(profile, epsilon, batches, premise)
+        return measure_size(profile, epsilon, batches, convexity)
 
     low_size, rows = measure(low)
     if goal > rows:

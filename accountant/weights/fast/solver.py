@@ -15,7 +15,7 @@ from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.general import solve_general
 from accountant.weights.fast.linear import Solution, solve_linear
 from accountant.weights.fast.refine import Refiner, refuse_records
-from accountant.weights.fast.results import ConvexityPremise, WeightsResult
+from accountant.weights.fast.results import ProvedConvexity, WeightsResult
 from accountant.weights.fast.rounding import TargetConstants, U, make_target
 from accountant.weights.fast.small import AffinePair, make_pair, solve_small
 from accountant.weights.fast.table import make_table
@@ -69,7 +69,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class WeightSolver:
-    """A profile, target and premise prepared for batches; build it with :func:`prepare_solver`."""
+    """A profile, target and proved convexity prepared for batches; build it with :func:`prepare_solver`."""
 
     profile: Profile
     target: TargetConstants
@@ -170,10 +170,10 @@ class WeightSolver:
             raise refuse_records(int(offenders.size), [first_row + row for row in first], shown)
 
 
-def prepare_solver(profile: Profile, target_epsilon: object, *, premise: ConvexityPremise) -> WeightSolver:
+def prepare_solver(profile: Profile, target_epsilon: object, *, convexity: ProvedConvexity) -> WeightSolver:
     """Return a solver for batches of records.
 
-    Raises :class:`InvalidTarget` (ε* ≤ 0), :class:`InvalidArgument` (a parameter without a number; a premise about something else).
+    Raises :class:`InvalidTarget` (ε* ≤ 0), :class:`InvalidArgument` (a parameter without a number; a proof about something else).
     """
     target = to_target(target_epsilon, "(0, 1e15]")
     free = [parameter.name for parameter in profile.free_parameters]
@@ -181,7 +181,7 @@ def prepare_solver(profile: Profile, target_epsilon: object, *, premise: Convexi
         raise InvalidArgument(f"weights need numbers for all parameters, but {', '.join(free)} is unspecified; give it a number")
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
-    premise.require(profile, target)
+    convexity.require(profile, target)
     epsilon = profile.numeric_epsilon()
     coefficient = split_weight(epsilon)
     return WeightSolver(
@@ -208,13 +208,13 @@ def make_coefficient(profile: Profile, term: Term) -> Coefficient:
 
 
 def optimal_weights(
-    profile: Profile, target_epsilon: object, statistics: Mapping[str, ArrayLike], *, premise: ConvexityPremise
+    profile: Profile, target_epsilon: object, statistics: Mapping[str, ArrayLike], *, convexity: ProvedConvexity
 ) -> WeightsResult:
     """Claim: every returned weight satisfies ψ(w) ≤ ε* in exact arithmetic on the binary64 values of w and the statistics, and is at least
     w*(1 − 1e-12), where w* is the largest feasible weight; inf where ε(w, x) is 0 for every w (such a record is never sampled).
 
     ``statistics`` maps each record statistic of the profile to an array of length n; ``target_epsilon`` is exact (a decimal string, an
-    integer, a fraction; a float stands for its binary value). ``premise`` says who proved what this relies on.
+    integer, a fraction; a float stands for its binary value). ``convexity`` says who proved what this relies on.
 
     Source: Fay et al. 2024, Problem 7 and Theorem 10; rounding: ``docs/rounding.md``. A weight above the largest binary64 number is
     returned as that number.
@@ -222,9 +222,9 @@ def optimal_weights(
     Raises :class:`Infeasible` naming the records with ε(1, x) > ε*; :class:`InvalidData` (NaN, a missing statistic, a value outside the
     declared range); :class:`InvalidTarget`, :class:`InvalidArgument`.
 
-    >>> from accountant import declare, prove_premise
+    >>> from accountant import declare, prove_convexity
     >>> profile = declare("sum", "w*z", record={"z": [0, 2]})
-    >>> optimal_weights(profile, 3, {"z": [0, 1, 2]}, premise=prove_premise(profile, 3)).weights.round(6)
+    >>> optimal_weights(profile, 3, {"z": [0, 1, 2]}, convexity=prove_convexity(profile, 3)).weights.round(6)
     array([     inf, 4.454551, 1.776254])
     """
-    return prepare_solver(profile, target_epsilon, premise=premise).solve(statistics)
+    return prepare_solver(profile, target_epsilon, convexity=convexity).solve(statistics)

@@ -89,7 +89,7 @@ class Cover:
         return WeightTable(self.epsilon, self.delta, self.steps, self.rows)
 
     def cells(self, box: Box) -> Iterator[tuple[Cell, Box]]:
-        """Yield the cells with their ranges."""
+        """Yield the cells of the cover with their ranges, which together are ``box``."""
         yield from _walk(self.tree, box)
 
 

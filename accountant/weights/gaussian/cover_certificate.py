@@ -10,7 +10,7 @@ from typing import Any
 from accountant.compositions.engine import make_certificate
 from accountant.weights.gaussian.branch_and_bound import Cell, Cover, LowerEnd, Split, pair_at
 from accountant.weights.gaussian.many_steps import compose_pair
-from accountant.weights.gaussian.premise import recheck_promise, zeta_term
+from accountant.weights.gaussian.proved import recheck_promise, zeta_term
 from accountant.weights.gaussian.table import MOST_ROWS
 from accountant.weights.gaussian.table_format import (
     declare_stated,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from accountant.compositions.events import Direction
 from accountant.weights.gaussian.many_steps import StepBound
-from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, recheck_premise, to_gaussian_target
+from accountant.weights.gaussian.proved import GaussianTarget, ProvedGaussian, recheck_proved, to_gaussian_target
 from accountant.weights.gaussian.table import MOST_ROWS, TableRow, WeightTable
 from profiles import PDPError, UnreadableFile, declare, exact_text, to_exact
 from profiles.profile import Profile
@@ -28,23 +28,23 @@ _KEYS = {"format", "version", "profile", "target", "reach", "promise", "ceiling"
 
 @dataclass(frozen=True, slots=True)
 class TabulatedWeights:
-    """A table of weights, with the premise of the profile that it was made for."""
+    """A table of weights, with what is proved of the profile that it was made for."""
 
-    premise: GaussianPremise
+    proved: ProvedGaussian
     table: WeightTable
 
     def to_object(self) -> dict[str, Any]:
         """Return the certificate: everything that is needed to check the table again, as JSON types."""
-        table, premise = self.table, self.premise
+        table, proved = self.table, self.proved
         target = {"epsilon": exact_text(table.epsilon), "delta": exact_text(table.delta), "steps": table.steps}
         return {
             "format": FORMAT,
             "version": VERSION,
-            "profile": profile_json(premise.profile),
+            "profile": profile_json(proved.profile),
             "target": target,
-            "reach": exact_text(premise.reach),
-            "promise": premise.promise,
-            "ceiling": premise.ceiling,
+            "reach": exact_text(proved.reach),
+            "promise": proved.promise,
+            "ceiling": proved.ceiling,
             "rows": [row_object(row) for row in table.rows],
         }
 
@@ -61,7 +61,7 @@ def write_table(whole: Mapping[str, Any]) -> str:
 
 
 def row_object(row: TableRow) -> dict[str, Any]:
-    """Return a row as JSON types."""
+    """Return a row as JSON types: μ and q as exact text, and the grid of the bound on δ in each direction."""
     return {"mu": exact_text(row.mu), "q": exact_text(row.q), **{bound.direction.value: bound.grid for bound in row.bounds}}
 
 
@@ -78,8 +78,8 @@ def read_table(value: object, profile: Profile) -> TabulatedWeights:
     falls = all(one.mu < other.mu and one.zeta > other.zeta for one, other in pairwise(rows))
     if not 0 < len(rows) <= MOST_ROWS or not falls or not 0 < reach <= rows[0].zeta:
         raise UnreadableFile(f"{where} needs rows with rising mu and falling zeta from {exact_text(reach)[:40]} on; correct the file")
-    premise = GaussianPremise(profile, reach, {}, read_certificate_object(found["promise"]), read_certificate_object(found["ceiling"]))
-    return TabulatedWeights(premise, WeightTable(target.epsilon, target.delta, target.steps, rows))
+    proved = ProvedGaussian(profile, reach, {}, read_certificate_object(found["promise"]), read_certificate_object(found["ceiling"]))
+    return TabulatedWeights(proved, WeightTable(target.epsilon, target.delta, target.steps, rows))
 
 
 def read_certificate_object(value: object) -> dict[str, Any]:
@@ -123,8 +123,8 @@ def _read_grid(value: object) -> Mapping[str, object] | None:
 
 def find_fault(found: TabulatedWeights) -> str | None:
     """Return the step at which the kernel rejects a table, None where it accepts all of it."""
-    premise, table = found.premise, found.table
-    if not recheck_premise(premise.profile, premise.reach, premise.promise, premise.ceiling):
+    proved, table = found.proved, found.table
+    if not recheck_proved(proved.profile, proved.reach, proved.promise, proved.ceiling):
         return "promise"
     bad = table.find_rejected()
     return None if bad is None else f"rows[{table.rows.index(bad)}]"
@@ -152,7 +152,7 @@ def check_table(value: Mapping[str, Any]) -> Report:
 
 
 def _claims(found: TabulatedWeights) -> Iterator[CheckedClaim]:
-    for certificate in (found.premise.promise, found.premise.ceiling):
+    for certificate in (found.proved.promise, found.proved.ceiling):
         yield from (claim for claim in check_text(json.dumps(certificate)).claims if claim.claim != "well-defined")
     yield CheckedClaim("weight-table", "proved", f"{len(found.table.rows)} rows", (), ())
 

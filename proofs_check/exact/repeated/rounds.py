@@ -75,5 +75,5 @@ def numbers_of(mechanism: RepeatedMechanism) -> tuple[str, str]:
 
 
 def sensitivity_of(mechanism: RepeatedMechanism) -> Fraction:
-    """Return Δ."""
+    """Return the sensitivity Δ of a mechanism as an exact number. Raises :class:`profiles.InvalidNumber`."""
     return to_exact(mechanism.sensitivity, "the sensitivity")

@@ -4,8 +4,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial, wraps
-from typing import Literal, NewType, ParamSpec, Protocol
+from functools import partial
+from typing import Literal, NewType
 
 from .terms import BRANCHING, Rejected, Term, conditions, differentiate, make, num, pay, postorder, require, smoothness, substitute
 from .theorems import Box, Choice, Goal, Identity, Premise, Premises, Proof, Range, T, rule
@@ -14,13 +14,7 @@ Name = NewType("Name", str)  # of a new variable
 Flag = NewType("Flag", bool)  # is there, or is not
 
 
-class Signs(Protocol):
-    """Whether a term is >= 0 (> 0 if strict), or else <= 0 (< 0 if otherwise)."""
-
-    def __call__(self, term: Term, /, *, strict: bool, otherwise: bool) -> Premises[bool]: ...
-
-
-P = ParamSpec("P")
+Signs = Callable[..., Premises[bool]]  # whether a term is >= 0 (> 0 if strict), or else <= 0 (< 0 if otherwise)
 ZERO = Proof({"rule": "zero"})
 SIDE_CONDITIONS = {  # what is relied on beside the rules, and why it is enough
     "definedness": "log, roots and negative powers are real where their arguments are > 0, >= 0, or of one sign without zero",
@@ -35,18 +29,10 @@ def side_condition(kind: str) -> None:
     require(kind in SIDE_CONDITIONS, kind)
 
 
-def at_step(step: str) -> Callable[[Callable[P, Premises[T]]], Callable[P, Premises[T]]]:
-    """Put premises of rules at a step of their own."""
-
-    def mark(function: Callable[P, Premises[T]]) -> Callable[P, Premises[T]]:
-        @wraps(function)
-        def premises(*given: P.args, **named: P.kwargs) -> Premises[T]:
-            _, value = yield Choice((partial(function, *given, **named),), step)
-            return value  # type: ignore[no-any-return]
-
-        return premises
-
-    return mark
+def at_step(step: str, premises: Callable[[], Premises[T]]) -> Premises[T]:
+    """Put premises at a step of their own."""
+    _, value = yield Choice((premises,), step)
+    return value  # type: ignore[no-any-return]
 
 
 def define(term: Term, box: Box) -> Premises[None]:
@@ -55,7 +41,7 @@ def define(term: Term, box: Box) -> Premises[None]:
     for kind, fact in conditions(term):
         yield Premise("definedness")
         if kind == "nonzero":
-            yield from is_first(box, fact, strict=True, otherwise=True)
+            yield from signs_on(box)(fact, strict=True, otherwise=True)
         else:
             yield Premise(Goal(fact, box, kind == "positive"))
 
@@ -65,15 +51,20 @@ def equal(one: Term, other: Term, box: Box, reason: str) -> Premises[None]:
     yield Premise(Identity(one - other, box), ZERO, reason=reason)
 
 
-def is_first(box: Box, term: Term, *, strict: bool, otherwise: bool) -> Premises[bool]:
-    """A term is >= 0 on the box (> 0 if strict), or else <= 0 (< 0 if otherwise). Whether the first was shown."""
-    place, _ = yield Choice((partial(need, Goal(term, box, strict)), partial(need, Goal(-term, box, otherwise))))
+def is_first(holds: Callable[..., Premises[None]], term: Term, *, strict: bool, otherwise: bool) -> Premises[bool]:
+    """A term is >= 0 (> 0 if strict), or else <= 0 (< 0 if otherwise), by what it needs for that. Whether the first was shown."""
+    place, _ = yield Choice((partial(holds, term, strict=strict), partial(holds, -term, strict=otherwise)))
     return bool(place == 0)
 
 
-def need(goal: Goal) -> Premises[None]:
-    """A side condition holds."""
-    yield Premise(goal)
+def holds_on(box: Box, term: Term, *, strict: bool = False) -> Premises[None]:
+    """A side condition: a term is >= 0 (> 0) on a box."""
+    yield Premise(Goal(term, box, strict))
+
+
+def signs_on(box: Box) -> Signs:
+    """Signs that a term has on all of a box."""
+    return partial(is_first, partial(holds_on, box))
 
 
 def resolve(term: Term, v: str, signs: Signs) -> Premises[Term]:
@@ -111,7 +102,7 @@ def smooth(term: Term, v: str, box: Box) -> Premises[None]:
 
 def make_smooth(term: Term, v: str, box: Box) -> Premises[Term]:
     """A term equals the one that is returned, which has no branches on v and is differentiable in v at every point of the box."""
-    resolved = yield from resolve(term, v, partial(is_first, box))
+    resolved = yield from resolve(term, v, signs_on(box))
     yield from smooth(resolved, v, box)
     return resolved
 
@@ -121,8 +112,8 @@ def split(goal: Goal, *, variable: str, at: Fraction, below: Proof, above: Proof
     """What holds on both parts of a range holds on the range."""
     old = _range(goal, variable)
     require(old.contains(at) and at not in (old.lo, old.hi), "the range must be split strictly inside")
-    yield Premise(replace(goal, box={**goal.box, variable: replace(old, hi=at)}), below, ".below")
-    yield Premise(replace(goal, box={**goal.box, variable: Range(at, old.hi)}), above, ".above")
+    yield Premise(replace(goal, box={**goal.box, variable: replace(old, hi=at)}), below)
+    yield Premise(replace(goal, box={**goal.box, variable: Range(at, old.hi)}), above)
 
 
 def _range(goal: Goal, v: str) -> Range:
@@ -141,17 +132,17 @@ def monotone(goal: Goal, *, variable: str, direction: Literal["increasing", "dec
     if is_open:  # defined, hence continuous at the end too: above its value there, strictly so if the slope is > 0
         yield from define(term, {**goal.box, variable: replace(old, open=False)})
     derivative = differentiate(term, variable)
-    yield Premise(Goal(derivative if rising else -derivative, goal.box, goal.strict and is_open), slope, ".slope")
+    yield Premise(Goal(derivative if rising else -derivative, goal.box, goal.strict and is_open), slope)
     left = {u: r for u, r in goal.box.items() if u != variable}
-    yield Premise(Goal(substitute(term, {variable: last}), left, goal.strict and not is_open), end, ".end")
+    yield Premise(Goal(substitute(term, {variable: last}), left, goal.strict and not is_open), end)
 
 
 @rule
 def scale(goal: Goal, *, factor: Term, positive: Proof, product: Proof) -> Premises[None]:
     """A term is >= 0 (> 0) if its product with a term > 0 is."""
     yield from define(factor, goal.box)
-    yield Premise(Goal(factor, goal.box, strict=True), positive, ".positive")
-    yield Premise(replace(goal, term=factor * goal.term), product, ".product")
+    yield Premise(Goal(factor, goal.box, strict=True), positive)
+    yield Premise(replace(goal, term=factor * goal.term), product)
 
 
 @rule
@@ -163,7 +154,7 @@ def sum_(goal: Goal, *, parts: list[Term], proofs: list[Proof], strict: int | No
         yield from define(part, goal.box)
     yield from equal(goal.term, sum(parts, num(0)), goal.box, "the parts do not add up to the goal")
     for i, (part, proof) in enumerate(zip(parts, proofs, strict=True)):
-        yield Premise(Goal(part, goal.box, i == strict), proof, f".proofs[{i}]")
+        yield Premise(Goal(part, goal.box, i == strict), proof)
 
 
 @rule
@@ -181,9 +172,9 @@ def lie_in(box: Box, term: Term, values: Range, lower: Proof, upper: Proof | Non
     """The values of a term lie in a range."""
     yield from define(term, box)
     require((values.hi is None) == (upper is None), "the fields high and upper belong together")
-    yield Premise(Goal(term - num(values.lo), box, values.open), lower, ".lower")
+    yield Premise(Goal(term - num(values.lo), box, values.open), lower)
     if values.hi is not None and upper is not None:
-        yield Premise(Goal(num(values.hi) - term, box), upper, ".upper")
+        yield Premise(Goal(num(values.hi) - term, box), upper)
 
 
 def _instance(goal: Goal, y: str, term: Term, values: Range, general: Term, proof: Proof) -> Premises[None]:
@@ -191,7 +182,7 @@ def _instance(goal: Goal, y: str, term: Term, values: Range, general: Term, proo
     box = {**goal.box, y: values}
     yield from define(general, box)
     yield from equal(substitute(general, {y: term}), goal.term, goal.box, "the goal is not an instance of the general one")
-    yield Premise(Goal(general, box, goal.strict), proof, ".proof")
+    yield Premise(Goal(general, box, goal.strict), proof)
 
 
 @rule
@@ -231,9 +222,9 @@ def branches(goal: Goal, *, cases: list[Case]) -> Premises[None]:
     for i, (choice, gap) in zip(found, _choices(nodes[place]), strict=True):
         chosen, share = substitute(goal.term, {nodes[place]: choice}), cases[i].share or num(0)
         yield from define(share, goal.box)
-        yield from need(Goal(share, goal.box))
+        yield from holds_on(goal.box, share)
         yield from define(chosen, goal.box)
-        yield Premise(replace(goal, term=chosen - share * gap), cases[i].proof, f".cases[{i}].proof")
+        yield Premise(replace(goal, term=chosen - share * gap), cases[i].proof)
 
 
 def _find_cases(goal: Goal, node: Term, cases: list[Case]) -> Premises[list[int]]:
@@ -261,8 +252,7 @@ def exp_tangent(goal: Goal, *, exponent: Term, coefficient: Term, nonnegative: P
     """exp(m) >= 1 + m: a term is >= 0 (> 0) if it is after subtraction of c (exp(m) - 1 - m) for some c >= 0."""
     yield from define(exponent, goal.box)
     yield from define(coefficient, goal.box)
-    yield Premise(Goal(coefficient, goal.box), nonnegative, ".nonnegative")
-    yield Premise(replace(goal, term=goal.term - coefficient * (make("exp", exponent) - num(1) - exponent)), rest, ".rest")
+    yield from _less(goal, coefficient, make("exp", exponent) - num(1) - exponent, nonnegative, rest)
 
 
 @rule
@@ -272,9 +262,14 @@ def log_tangent(
     """log(a) <= a - 1 for a > 0: a term is >= 0 (> 0) if it is after subtraction of c (a - 1 - log(a)) for some c >= 0."""
     yield from define(argument, goal.box)
     yield from define(coefficient, goal.box)
-    yield Premise(Goal(argument, goal.box, strict=True), argument_positive, ".argument-positive")
-    yield Premise(Goal(coefficient, goal.box), nonnegative, ".nonnegative")
-    yield Premise(replace(goal, term=goal.term - coefficient * (argument - num(1) - make("log", argument))), rest, ".rest")
+    yield Premise(Goal(argument, goal.box, strict=True), argument_positive)
+    yield from _less(goal, coefficient, argument - num(1) - make("log", argument), nonnegative, rest)
+
+
+def _less(goal: Goal, coefficient: Term, gap: Term, nonnegative: Proof, rest: Proof) -> Premises[None]:
+    # the goal holds without a multiple of what is >= 0
+    yield Premise(Goal(coefficient, goal.box), nonnegative)
+    yield Premise(replace(goal, term=goal.term - coefficient * gap), rest)
 
 
 CORE = (split, monotone, scale, sum_, generalise, turn, ceiling, branches, exp_tangent, log_tangent)

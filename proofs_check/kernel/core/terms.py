@@ -131,11 +131,12 @@ def make(op: str, *args: Term, value: Any = None) -> Term:
     if whole is not None:
         op, args, value = "num", (), Fraction(ceil(whole))
     room.spend(bits(value) // 50 if op == "num" else 0)
-    key = (op, args, value)
-    if key not in table:
+    key = (op, args, value.as_integer_ratio() if op == "num" else value)
+    term = table.get(key)
+    if term is None:
         table[key] = term = Term(op, args, value)
         room.spend(2 + (0 if any(a.free is term.free for a in args) else len(term.free) // 4))
-    return table[key]
+    return term
 
 
 def _fold(op: str, a: Fraction, b: Fraction) -> Fraction | None:
@@ -148,7 +149,7 @@ def _fold(op: str, a: Fraction, b: Fraction) -> Fraction | None:
 
 def num(q: Fraction | int) -> Term:
     """Return the number q."""
-    return make("num", value=Fraction(q))
+    return make("num", value=q if isinstance(q, Fraction) else Fraction(q))
 
 
 def var(name: str) -> Term:

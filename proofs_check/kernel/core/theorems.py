@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import InitVar, dataclass, is_dataclass
 from fractions import Fraction
 from functools import partial, wraps
-from typing import Any, Literal, NewType, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from . import intervals as iv
 from .terms import Meter, Term, bits, pay, require
@@ -64,20 +64,27 @@ class Identity:
 
 
 T = TypeVar("T")
-Proof = NewType("Proof", object)  # as it stands in a certificate, unread
-NONE = Proof(object())  # of a side condition, for which a certificate need not bring one
+
+
+class Proof(NamedTuple):
+    """What stands in a certificate, unread, and at which step; it belongs to a premise."""
+
+    source: object
+    step: str = ""
+
+
+NONE = Proof(None)  # of a side condition, for which a certificate need not bring one
 
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """What a rule needs a theorem of: a statement; and the proof that the certificate has for it, at a step, or none for a side condition.
+    """What a rule needs a theorem of: a statement; and the proof that the certificate has for it, or none for a side condition.
 
     ``reason``: what to say where it is not shown.
     """
 
     statement: object
     proof: Proof = NONE
-    step: str = ""
     reason: str = ""
 
 

@@ -23,6 +23,7 @@ FORMATS = {
     "pdp-ledger-anchor": "the anchor of a ledger",
     "pdp-ledger-log": "a backup of a ledger",
     "pdp-ledger-public": "the log of a ledger for everybody",
+    "pdp-ledger-statement": "the statement of one unit of a ledger",
     "pdp-ledger-table": "the mark of a ledger's table",
     "ledger secret": "the secret of a ledger",
     "pass state": "the state of a pass over a stream",

@@ -14,8 +14,9 @@ from ..core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof,
 from ..procedures.rules import RULES
 from ..reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
 from ..theories.compositions.bounds import Bound, computed, ended, joined, positive
-from ..theories.profiles.claims import CLAIMS, Claim, beside, by_statistic, in_cases, restated
-from ..theories.profiles.statements import OfCount, Point
+from ..theories.profiles.claims import CLAIMS, beside, by_statistic, in_cases, restated
+from ..theories.profiles.pieces import Proofs
+from ..theories.profiles.statements import Claim, OfCount, Point
 from .steering import find_cut
 
 _MOST_STEPS, _MOST_NESTED, _MOST = 60, 20, 10**6
@@ -44,9 +45,9 @@ def find_rule(claim: Claim | Bound, proof: Mapping[str, object]) -> tuple[str, C
         return "", positive if claim.name == "delta-positive" else joined if "parts" in proof else ended if past else computed, proof
     if "restated" in proof:
         rest = {key: field for key, field in proof.items() if key != "restated"}
-        return "", restated, {key: field for key, field in proof.items() if key in {"restated", "at"}} | {"proof": rest}
-    for step, function in (("", beside), (".cases", in_cases), (".statistic", by_statistic)):
-        field = step[1:] or "sides"
+        return "", restated, {key: field for key, field in proof.items() if key in {"restated", "at"}} | {"proof": Proof(rest)}
+    for step, function in ((".sides", beside), (".cases", in_cases), (".statistic", by_statistic)):
+        field = step[1:]
         if field in proof:
             return step, function, read_fields(read_fields(proof, {field})[field])
     ways = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [claim.name, claim.verdict]]
@@ -90,8 +91,8 @@ class Session:
         try:
             if premise.proof is NONE:
                 return self.discharge(premise.statement)
-            with self.at(premise.step):
-                return self.follow(premise.statement, premise.proof)
+            with self.at(premise.proof.step):
+                return self.follow(premise.statement, premise.proof.source)
         except Rejected as problem:
             if not premise.reason:
                 raise
@@ -111,11 +112,13 @@ class Session:
     def discharge(self, goal: Any, name: str | None = None) -> Theorem:
         """Return a theorem of a side condition, by the tree of this name, or the one that the certificate chooses."""
         name = next(self.choices, "") if name is None else name
-        require((tree := self.obligations.get(goal.term) if name == OWN else TREES.get(name)) is not None, UNSAID)
+        tree = self.obligations.get(goal.term) if name == OWN else TREES.get(name)
+        if tree is None:
+            raise Rejected(UNSAID)
         require(self.nested < _MOST_NESTED, "side conditions are nested too deeply")
         self.used |= {goal.term} if name == OWN else set()
         self.nested += 1
-        theorem = self.follow(goal, tree)
+        theorem = self.follow(goal, tree.source)
         self.nested -= 1
         return theorem
 
@@ -161,7 +164,9 @@ class Session:
         """Apply a rule to a statement with the parameters that stand in the fields of a proof."""
         return function(statement, self, **self._read_parameters(function, value, {**self.constants, **variables(statement.box)}))
 
-    def _read_parameters(self, function: Callable[..., object], value: object, names: Mapping[str, Term]) -> dict[str, object]:
+    def _read_parameters(
+        self, function: Callable[..., object], value: object, names: Mapping[str, Term], step: str = ""
+    ) -> dict[str, object]:
         parameters, required = fields_of(function)
         fields = read_fields(value, set(required), frozenset(parameters) - required)
         new = {read_name(fields[key]) for key, (_, hint) in parameters.items() if hint is Name}
@@ -171,12 +176,16 @@ class Session:
         for key, (parameter, hint) in parameters.items():
             if key in fields:
                 with self.at(f".{key}"):
-                    given[parameter] = self._read(hint, fields[key], names)
+                    if hint is Proofs and "cuts" not in fields:
+                        given[parameter] = [Proof(fields[key], f".{key}")]
+                    else:
+                        given[parameter] = self._read(hint, fields[key], names, f"{step}.{key}")
         return given
 
-    def _read(self, hint: Any, value: object, names: Mapping[str, Term]) -> object:
+    def _read(self, hint: Any, value: object, names: Mapping[str, Term], step: str) -> object:
+        hint = list[Proof] if hint is Proofs else hint
         if get_origin(hint) is list:
-            return [self._read(get_args(hint)[0], each, names) for each in read_list(value)]
+            return [self._read(get_args(hint)[0], each, names, f"{step}[{i}]") for i, each in enumerate(read_list(value))]
         if get_origin(hint) is Literal:
             require(value in get_args(hint), f"expected {' or '.join(get_args(hint))}")
             return value
@@ -184,9 +193,11 @@ class Session:
             return {v: read_term(each, self.constants) for v, each in read_fields(value).items()}
         if hint in (Term, OfCount):
             return read_term(value, names if hint is Term else {**self.constants, **variables({"n": 0})})
+        if hint is Proof:
+            return value if isinstance(value, Proof) else Proof(value, step)
         if hint in _READERS:
             return _READERS[hint](value)
-        return hint(**self._read_parameters(hint, value, names))
+        return hint(**self._read_parameters(hint, value, names, step))
 
 
 _READERS: dict[object, Callable[[object], object]] = {
@@ -196,5 +207,4 @@ _READERS: dict[object, Callable[[object], object]] = {
     int: partial(read_integer, low=0, high=_MOST),
     Flag: lambda _: True,
     Range: read_range,
-    Proof: lambda value: value,
 }

@@ -16,7 +16,7 @@ from ..core.terms import Rejected, require
 from ..core.theorems import Goal, Theorem
 from ..reading import read_fields, read_list
 from ..theories.compositions.bounds import Bound
-from ..theories.profiles.claims import Claim
+from ..theories.profiles.statements import Claim
 from .proofs import FIRST_WAY, OWN, TREES, Session
 from .showing import show
 

@@ -87,7 +87,7 @@ def test_what_is_returned_together_discharges_the_moment_by_name():
     ]
 
 
-def test_a_clock_discharges_the_moment_by_name_and_leaves_its_own_premises_open():
+def test_a_clock_discharges_the_moment_by_name_and_leaves_its_own_hypotheses_open():
     guarantee = MONITOR.start_clocked(bits=1).guarantee
     assert UNSEEN_MOMENT not in guarantee.hypotheses
     assert {ARRIVAL, IN_TIME} <= set(guarantee.hypotheses)

@@ -63,8 +63,8 @@ def test_expected_failures_are_listed():
     assert set(re.findall(r"^\| `(check_\w+)` \|", PAGE, re.MULTILINE)) == set(EXPECTED_FAILURES)
 
 
-def test_every_premise_of_the_caller_is_on_the_page():
+def test_every_hypothesis_of_the_caller_is_on_the_page():
     text = " ".join(PAGE.split())
-    for premise in (ONLY_RELEASE, GIVEN_ROW, FIXED_IN_ADVANCE, OWN_WEIGHTS):
-        assert f"*{premise.sentence}*" in text, premise.id
+    for hypothesis in (ONLY_RELEASE, GIVEN_ROW, FIXED_IN_ADVANCE, OWN_WEIGHTS):
+        assert f"*{hypothesis.sentence}*" in text, hypothesis.id
     assert "nor has seen other numbers" in SEEDED_BITS.sentence

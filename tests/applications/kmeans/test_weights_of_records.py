@@ -63,7 +63,7 @@ def test_weights_without_a_declared_bound_are_refused_before_the_data_are_seen()
 
 
 def test_self_normalised_weights_are_no_inverse_probabilities() -> None:
-    """Was: n/|S| for 1/q, claimed .0629 where the truth is at least 23. They are weights of records here; the broken premise is open."""
+    """Was: n/|S| for 1/q, claimed .0629 where the truth is at least 23. They are weights of records here; the broken hypothesis is open."""
     rng, rows = np.random.default_rng(2), make_rows(600)
     sample = rows[rng.random(600) < 0.06]
     model = make_model(largest_weight=100).fit(sample, sample_weight=np.full(len(sample), 600 / len(sample)))

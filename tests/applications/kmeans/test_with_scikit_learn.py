@@ -183,7 +183,7 @@ def test_what_is_not_offered_says_why_and_what_to_do(name: str) -> None:
         permutation_importance(model, make_rows(), None)
 
 
-def test_every_fit_names_the_premises_of_its_use() -> None:
+def test_every_fit_names_the_hypotheses_of_its_use() -> None:
     for model in (make_model().fit(make_rows()), make_model().fit_sampled(make_rows())):
         assert {FIXED_IN_ADVANCE, GIVEN_ROW, ONLY_RELEASE} <= set(model.guarantee_.hypotheses)
         printed = " ".join(render(model.guarantee_).split())

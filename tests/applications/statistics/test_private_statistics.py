@@ -146,7 +146,7 @@ def test_one_release_from_the_file_to_the_centres(data: Path) -> None:
     found = sample.release(LLOYD, np.random.default_rng(2), columns=["x", "y"])
     known = {item.id for item in found.guarantee.hypotheses}
     assert float(found.guarantee.bound.upper) == 3.0
-    # n, the mean squared norm and the range are no premises any more, nor is what the run discharges
+    # n, the mean squared norm and the range are no hypotheses any more, nor is what the run discharges
     assert not known & {"public-constants", "declared-range", "public-centre", "within-budget", "one-analysis", "declared-profile"}
     assert {"only-release", "only-output", "seeded-bits", "ieee-rounding", "record-statistics"} <= known
     assert "exact-reals" not in known

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import profiles
 from accountant.rules import make_rule, rule_from_expression
 from accountant.selection.select import prepare_selection
-from accountant.weights.fast import ConvexityPremise, prepare_solver
+from accountant.weights.fast import ProvedConvexity, prepare_solver
 
 CASES = [
     ("w*z", "1"),
@@ -33,7 +33,7 @@ CASES = [
 @pytest.mark.parametrize(("text", "target"), CASES)
 def test_weights_do_not_depend_on_the_other_records(text: str, target: str) -> None:
     profile = profiles.declare("p", text, record={"y": [0, 1], "z": [0, 1]})
-    solver = prepare_solver(profile, target, premise=ConvexityPremise(profile, Fraction(0), "by hand"))
+    solver = prepare_solver(profile, target, convexity=ProvedConvexity(profile, Fraction(0), "by hand"))
     rng = np.random.default_rng(1)
     z = np.concatenate([rng.uniform(1e-3, 1, 3000), 10.0 ** rng.uniform(-12, 0, 50), [0.0], rng.uniform(1e-3, 1, 30_000)])
     columns = {"y": rng.random(z.size), "z": z * min(1.0, float(target))}
@@ -57,7 +57,7 @@ PATHS = [
 def solved(text: str, target: str):
     """A solver, 700 records with every kind of magnitude, some twice, and their weights when solved together."""
     profile = profiles.declare("p", text, record={"y": [0, 1], "z": [0, 1]})
-    solver = prepare_solver(profile, target, premise=ConvexityPremise(profile, Fraction(0), "by hand"))
+    solver = prepare_solver(profile, target, convexity=ProvedConvexity(profile, Fraction(0), "by hand"))
     rng = np.random.default_rng(2)
     z = np.concatenate([rng.uniform(1e-3, 1, 660), 10.0 ** rng.uniform(-320, 0, 30), [0.0, -0.0, 0.0, 1, 1, 0.5, 0.5, 2.0**-1074, 0, 1]])
     columns = {"y": np.round(rng.random(z.size), 2), "z": z * min(1.0, float(target))}
@@ -79,8 +79,8 @@ def numbers_of_the_selector() -> bytes:
     z, found = np.random.default_rng(1).random(4_000), []
     for text, target in [("w*z", "1"), ("w*(z + exp(z)/10)", "2"), ("exp(w*z/4) - 1", "1")]:
         profile = profiles.declare("p", text, record={"z": [0, 1]})
-        premise = ConvexityPremise(profile, Fraction(0), "by hand")
-        found.append(prepare_selection(profile, make_rule("privacy-constrained", profile, target_epsilon=target), premise=premise))
+        convexity = ProvedConvexity(profile, Fraction(0), "by hand")
+        found.append(prepare_selection(profile, make_rule("privacy-constrained", profile, target_epsilon=target), convexity=convexity))
     falling = profiles.declare("p", "log(1 + w*z) + z/w", record={"z": [0, 1]})
     rules = [rule_from_expression(q, falling) for q in ("exp(-z)/3 + log(1 + z)/10", "1/30 + z**(4/3)/9")]
     found += [prepare_selection(falling, rule, bound="0.65") for rule in rules]

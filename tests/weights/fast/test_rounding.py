@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import profiles
-from accountant.weights.fast import ConvexityPremise, epsilon_for_size, optimal_weights, probabilities
+from accountant.weights.fast import ProvedConvexity, epsilon_for_size, optimal_weights, probabilities
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.rounding import LIBRARY, TINY, U, make_target, split
 from accountant.weights.fast.small import make_pair
@@ -130,14 +130,14 @@ def test_affine_forms_and_exact_values() -> None:
 
 
 LINEAR = profiles.declare("sum", "w*z", record={"z": [0, 1]})
-PREMISE = ConvexityPremise(LINEAR, Fraction(1), "by hand")
+CONVEXITY = ProvedConvexity(LINEAR, Fraction(1), "by hand")
 
 
 @pytest.mark.parametrize("target", ["1e-12", "1e-6", "0.001", "0.02", "0.3", "1", "39.9", "40", "700", "5000"])
 def test_whole_columns_stay_on_the_fast_path(target: str) -> None:
     z = np.random.default_rng(3).uniform(1e-3, 1, 20_000) * min(1.0, float(target))
-    premise = ConvexityPremise(LINEAR, Fraction(target) if Fraction(target) < 1 else Fraction(1), "by hand")
-    result = optimal_weights(LINEAR, target, {"z": z}, premise=premise)
+    convexity = ProvedConvexity(LINEAR, Fraction(target) if Fraction(target) < 1 else Fraction(1), "by hand")
+    result = optimal_weights(LINEAR, target, {"z": z}, convexity=convexity)
     assert result.refined_rows <= 2
     with working_precision(300):
         goal = ball(Fraction(target))
@@ -150,7 +150,7 @@ def test_whole_columns_stay_on_the_fast_path(target: str) -> None:
 def test_a_clipped_column_is_refined_once() -> None:
     z = np.full(100_000, 0.7)
     z[::2] = 1.0
-    result = optimal_weights(LINEAR, 1, {"z": z}, premise=PREMISE)
+    result = optimal_weights(LINEAR, 1, {"z": z}, convexity=CONVEXITY)
     assert set(result.weights[::2].tolist()) == {1.0}
     assert len(set(result.weights.tolist())) == 2
 
@@ -163,19 +163,19 @@ def batches(z: np.ndarray) -> Iterator[Mapping[str, np.ndarray]]:
 @pytest.mark.parametrize("size", ["0.5", 10, "333.25", 600])
 def test_a_size_is_met_within_the_tolerance(size: object) -> None:
     z = np.random.default_rng(4).uniform(0, 1, 2000)
-    found = epsilon_for_size(LINEAR, size, lambda: batches(z), premise=PREMISE)
-    weights = optimal_weights(LINEAR, found.epsilon, {"z": z}, premise=PREMISE).weights
+    found = epsilon_for_size(LINEAR, size, lambda: batches(z), convexity=CONVEXITY)
+    weights = optimal_weights(LINEAR, found.epsilon, {"z": z}, convexity=CONVEXITY).weights
     total = sum((Fraction(q) for q in probabilities(weights).tolist()), Fraction(0))
     goal = Fraction(str(size))
     assert goal * (1 - Fraction(2, 10**9)) <= total <= goal
     assert found.rows == 2000
-    smaller = optimal_weights(LINEAR, found.epsilon * (1 + Fraction(1, 10**6)), {"z": z}, premise=PREMISE).weights
+    smaller = optimal_weights(LINEAR, found.epsilon * (1 + Fraction(1, 10**6)), {"z": z}, convexity=CONVEXITY).weights
     assert probabilities(smaller).sum() < total
 
 
 def test_a_size_without_private_records_is_not_reachable() -> None:
     with pytest.raises(profiles.InvalidTarget, match="not reachable"):
-        epsilon_for_size(LINEAR, 1, lambda: batches(np.zeros(5)), premise=PREMISE)
+        epsilon_for_size(LINEAR, 1, lambda: batches(np.zeros(5)), convexity=CONVEXITY)
 
 
 @pytest.mark.parametrize("text", ["w*(x + 2*y)", "w**2*x/4 + w*y", "w*sqrt(x**2 + y**2)"])
@@ -185,7 +185,7 @@ def test_several_statistics(text: str, target: str) -> None:
     rng = np.random.default_rng(6)
     x, y = rng.uniform(0, min(1, float(target) / 4), (2, 400))
     x[:3] = y[:3] = 0
-    result = optimal_weights(profile, target, {"x": x, "y": y}, premise=ConvexityPremise(profile, Fraction(0), "by hand"))
+    result = optimal_weights(profile, target, {"x": x, "y": y}, convexity=ProvedConvexity(profile, Fraction(0), "by hand"))
     assert result.infinite_rows == 3
     with working_precision(300):
         goal, compiled = ball(Fraction(target)).expm1(), Enclosure(profile.epsilon)

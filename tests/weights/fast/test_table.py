@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import profiles
-from accountant.weights.fast import ConvexityPremise, prepare_solver, probabilities
+from accountant.weights.fast import ProvedConvexity, prepare_solver, probabilities
 from accountant.weights.fast.refine import Refiner
 from accountant.weights.fast.rounding import make_target
 from accountant.weights.fast.table import FOURTH, LEAST_Y, MOST_Y, make_table
@@ -110,7 +110,7 @@ def test_weights_of_the_table_are_feasible_and_within_the_tolerance(data: st.Dat
     if d == 0:
         return
     profile = profiles.declare("p", "w*(c + d*z)", record={"z": [0, 4]}, parameters={"c": c, "d": d})
-    solver = prepare_solver(profile, target, premise=ConvexityPremise(profile, Fraction(0), "by hand: for tests"))
+    solver = prepare_solver(profile, target, convexity=ProvedConvexity(profile, Fraction(0), "by hand: for tests"))
     drawn = np.array(data.draw(st.lists(st.one_of(st.just(0.0), st.floats(1e-9, 4)), min_size=1, max_size=6)))
     bounds = (np.float64(2.0) ** np.arange(-3, 3) * data.draw(st.integers(1024, 2047)) / 1024 - float(c)) / float(d)
     near = np.concatenate([drawn, bounds, np.nextafter(bounds, 0), np.nextafter(bounds, 9)])

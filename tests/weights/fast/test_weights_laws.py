@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import profiles
-from accountant.weights.fast import ConvexityPremise, WeightsResult, optimal_weights, probabilities
+from accountant.weights.fast import ProvedConvexity, WeightsResult, optimal_weights, probabilities
 from profiles.balls import ball, working_precision
 from proofs_check.enclosures import Enclosure
 
@@ -36,8 +36,8 @@ def make(text: str, high: object) -> profiles.Profile:
 
 
 def weigh(profile: profiles.Profile, target: object, z: list[float]) -> WeightsResult:
-    premise = ConvexityPremise(profile, Fraction(0), "by hand")
-    return optimal_weights(profile, target, {"z": np.array(z)}, premise=premise)
+    convexity = ProvedConvexity(profile, Fraction(0), "by hand")
+    return optimal_weights(profile, target, {"z": np.array(z)}, convexity=convexity)
 
 
 def sampled_excess(profile: profiles.Profile, target: Fraction, w: Fraction, z: float) -> arb:
@@ -113,8 +113,8 @@ def test_border_where_the_target_is_the_cost_of_weight_one(target: str) -> None:
 def test_border_with_a_small_slope_has_a_weight_above_one() -> None:
     # ε = z (w/2 + 1/(2w)) has ε'(1) = 0 < 1 − exp(−ε(1)): the published if-condition (ε'(1) < 0) would return w = 1
     profile = profiles.declare("slow", "z*(w**2/2 - w + 1)", record={"z": [0, 1]})
-    premise = ConvexityPremise(profile, Fraction(1), "by hand")
-    weight = optimal_weights(profile, 1, {"z": np.array([1.0])}, premise=premise).weights[0]
+    convexity = ProvedConvexity(profile, Fraction(1), "by hand")
+    weight = optimal_weights(profile, 1, {"z": np.array([1.0])}, convexity=convexity).weights[0]
     assert weight > 1.5
     check(profile, Fraction(1), 1.0, weight)
 
@@ -147,20 +147,20 @@ def test_data_outside_the_declared_range_is_refused(z: list[float], error: str) 
 
 def test_wrong_inputs_are_refused() -> None:
     profile = make("w*z", 4)
-    premise = ConvexityPremise(profile, Fraction(4), "by hand")
+    convexity = ProvedConvexity(profile, Fraction(4), "by hand")
     with pytest.raises(profiles.InvalidData, match=r"did you mean 'zz'"):
-        optimal_weights(profile, 4, {"zz": np.ones(2)}, premise=premise)
+        optimal_weights(profile, 4, {"zz": np.ones(2)}, convexity=convexity)
     with pytest.raises(profiles.InvalidData, match="one-dimensional array of real numbers"):
-        optimal_weights(profile, 4, {"z": np.array(["a"])}, premise=premise)
+        optimal_weights(profile, 4, {"z": np.array(["a"])}, convexity=convexity)
     with pytest.raises(profiles.InvalidTarget, match="positive"):
-        optimal_weights(profile, 0, {"z": np.ones(2)}, premise=premise)
+        optimal_weights(profile, 0, {"z": np.ones(2)}, convexity=convexity)
     with pytest.raises(profiles.InvalidArgument, match="assumption-8 is proved"):
-        optimal_weights(profile, 3, {"z": np.ones(2)}, premise=premise)
-    with pytest.raises(profiles.InvalidArgument, match="premise is about"):
-        optimal_weights(make("w*z", 5), 4, {"z": np.ones(2)}, premise=premise)
+        optimal_weights(profile, 3, {"z": np.ones(2)}, convexity=convexity)
+    with pytest.raises(profiles.InvalidArgument, match="convexity was proved of"):
+        optimal_weights(make("w*z", 5), 4, {"z": np.ones(2)}, convexity=convexity)
     free = profiles.declare("free", "w*z/b", record={"z": [0, 1]}, parameters={"b": "positive"})
     with pytest.raises(profiles.InvalidArgument, match="b is unspecified"):
-        optimal_weights(free, 3, {"z": np.ones(2)}, premise=ConvexityPremise(free, Fraction(1), "by hand"))
+        optimal_weights(free, 3, {"z": np.ones(2)}, convexity=ProvedConvexity(free, Fraction(1), "by hand"))
 
 
 @settings(max_examples=200, deadline=None)

@@ -21,7 +21,7 @@ from accountant.columns.domain import as_columns
 from accountant.selection.mu_lookup import prepare_shifts
 from accountant.weights.gaussian.many_steps import find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
-from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
+from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
 from profiles import Infeasible, declare
 
 BITS = 200
@@ -83,9 +83,9 @@ def tabulated(rng, count):
     reach = Fraction(float(reach) * (1 - 1e-12))
     profile = declare("noisy sum", notion="gaussian", mu="w*z", record={"z": [0, reach]})
     scaled = rng.random() < 0.25
-    table = tabulate_weights(premise := prove_gaussian(profile), GaussianTarget(epsilon, delta, 1), whole=scaled)
+    table = tabulate_weights(proved := prove_gaussian(profile), GaussianTarget(epsilon, delta, 1), whole=scaled)
     scale = Fraction(float(table.rows[-1].mu) * math.exp(-rng.uniform(-1, 8))) if scaled else None
-    reader = prepare_shifts(premise, table, scale)
+    reader = prepare_shifts(proved, table, scale)
     highest = float(reach)
     zetas = highest * np.exp(-np.array([rng.uniform(0, 12) for _ in range(count)]))
     zetas[: min(count, 4)] = (highest, np.nextafter(highest, 0.0), highest * 1e-300, 0.0)[:count]
@@ -189,10 +189,10 @@ def several(rng, count):
     found = find_weight(OneStep(epsilon, delta), (reach, reach), steps, 6, "one record")
     faults = is_above(1 / found.weight, found.weight, reach, steps, epsilon, delta)
     profile = declare("noisy sum", notion="gaussian", mu="w*z", record={"z": [reach / 2, reach]})
-    table = tabulate_weights(premise := prove_gaussian(profile), GaussianTarget(epsilon, delta, steps))
+    table = tabulate_weights(proved := prove_gaussian(profile), GaussianTarget(epsilon, delta, steps))
     zetas = np.array([float(reach) * (1 - rng.random() / 2) for _ in range(count - 1)])
     zetas = np.clip(zetas, np.nextafter(float(reach) / 2, 1.0), np.nextafter(float(reach), 0.0))
-    q, w, _ = prepare_shifts(premise, table).read(as_columns({"z": zetas}, ("z",)))
+    q, w, _ = prepare_shifts(proved, table).read(as_columns({"z": zetas}, ("z",)))
     given = zip(q, w, zetas, strict=True)
     return count, faults + sum(is_above(a, float(b), Fraction(float(z)), steps, epsilon, delta) for a, b, z in given)
 

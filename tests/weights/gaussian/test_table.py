@@ -20,7 +20,7 @@ from accountant.selection.scales import find_scale
 from accountant.weights.gaussian import gaussian_weight
 from accountant.weights.gaussian.many_steps import bound_steps
 from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
+from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
 from accountant.weights.gaussian.table import TableRow, WeightTable
 from accountant.weights.gaussian.table_format import TabulatedWeights, check_table
 from profiles import Infeasible, InvalidProfile, InvalidTarget, OtherNotion, Undecided, declare
@@ -34,18 +34,18 @@ TARGET = GaussianTarget(Fraction(1), Fraction(1, 10**5), 1)
 
 @pytest.fixture(scope="module")
 def made():
-    premise = prove_gaussian(SUM)
-    return TabulatedWeights(premise, tabulate_weights(premise, TARGET))
+    proved = prove_gaussian(SUM)
+    return TabulatedWeights(proved, tabulate_weights(proved, TARGET))
 
 
 @pytest.fixture(scope="module")
 def narrow():
-    premise = prove_gaussian(NARROW)
-    return TabulatedWeights(premise, tabulate_weights(premise, TARGET))
+    proved = prove_gaussian(NARROW)
+    return TabulatedWeights(proved, tabulate_weights(proved, TARGET))
 
 
 def read(found, zs, scale=None):
-    reader = prepare_shifts(found.premise, found.table, scale)
+    reader = prepare_shifts(found.proved, found.table, scale)
     return reader.read(as_columns({"z": np.asarray(zs, dtype=np.float64)}, ("z",)))
 
 
@@ -79,13 +79,13 @@ def test_a_record_has_the_same_numbers_in_every_batch_and_as_a_decimal(made):
         again = read(made, zs[part])
         assert (again[0] == q[part]).all()
         assert (again[1] == w[part]).all()
-    reader = pickle.loads(pickle.dumps(prepare_shifts(made.premise, made.table)))
+    reader = pickle.loads(pickle.dumps(prepare_shifts(made.proved, made.table)))
     assert (reader.read(as_columns({"z": zs}, ("z",)))[1] == w).all()
 
 
 @pytest.mark.thorough
 def test_the_fast_path_and_exact_arithmetic_agree_also_at_the_edges_of_pieces(made):
-    reader = prepare_shifts(made.premise, made.table)
+    reader = prepare_shifts(made.proved, made.table)
     edges = [float(np.int64(pattern << 44).view(np.float64)) * 30 for pattern in range(reader.first, reader.first + len(reader.exact), 7)]
     zs = np.array([z for edge in edges for z in (edge, np.nextafter(edge, 0), np.nextafter(edge, 9)) if 0 < z <= 4])
     q, w, _ = reader.read(as_columns({"z": zs}, ("z",)))
@@ -96,8 +96,8 @@ def test_the_fast_path_and_exact_arithmetic_agree_also_at_the_edges_of_pieces(ma
 @pytest.mark.thorough
 def test_a_profile_that_is_not_affine_and_records_that_lose_nothing(made):
     root = declare("two parts", notion="gaussian", mu="w*sqrt(y**2+z**2)/30", record={"y": [0, 1], "z": [0, 2]})
-    premise = prove_gaussian(root)
-    reader = prepare_shifts(premise, tabulate_weights(premise, TARGET))
+    proved = prove_gaussian(root)
+    reader = prepare_shifts(proved, tabulate_weights(proved, TARGET))
     q, w, _ = reader.read(as_columns({"y": np.array([0.0, 0.6, 0.0]), "z": np.array([0.0, 0.8, 1.0])}, ("y", "z")))
     assert (q[0], w[0]) == (0.0, math.inf)
     assert w[2] == pytest.approx(w[1])
@@ -110,7 +110,7 @@ def test_decimals_count_as_they_are_written(made):
 
     texts = pa.array(["0.1", "0.3", "4"])
     column = Decimals(np.array([0.1, 0.3, 4.0]), texts)
-    reader = prepare_shifts(made.premise, made.table)
+    reader = prepare_shifts(made.proved, made.table)
     q, w, _ = reader.read(as_columns({"z": column}, ("z",)))
     for text, chance, weight in zip(["0.1", "0.3", "4"], q, w, strict=True):
         assert reader._pair(Fraction(text) / 30) == (chance, weight)
@@ -118,9 +118,9 @@ def test_decimals_count_as_they_are_written(made):
 
 @pytest.mark.parametrize("steps", [pytest.param(3, marks=pytest.mark.thorough)])
 def test_several_steps_are_certified_in_both_directions_on_a_finer_grid(steps):
-    premise = prove_gaussian(NARROW)
+    proved = prove_gaussian(NARROW)
     target = GaussianTarget(Fraction(1), Fraction(1, 10**5), steps)
-    table = tabulate_weights(premise, target)
+    table = tabulate_weights(proved, target)
     for row in table.rows:
         for direction in Direction:
             bound = bound_steps(table.compose_row(row), OneStep(target.epsilon, target.delta), direction, Fraction(1, 500))
@@ -165,8 +165,8 @@ def test_a_row_above_its_target_is_found(narrow):
 
 @pytest.mark.thorough
 def test_a_scale_gives_the_size_that_was_asked_for_and_weights_that_a_row_dominates():
-    premise = prove_gaussian(SUM)
-    found = TabulatedWeights(premise, tabulate_weights(premise, TARGET, whole=True))
+    proved = prove_gaussian(SUM)
+    found = TabulatedWeights(proved, tabulate_weights(proved, TARGET, whole=True))
     zs = np.minimum(np.random.default_rng(5).lognormal(-1, 1, 2_000), 4.0)
     largest, _, _ = read(found, zs)
     for size in (1.5 * largest.sum(), 400, 1_900):
@@ -208,7 +208,7 @@ def test_a_scale_below_the_first_row_needs_a_whole_table(made):
         (declare("p", notion="gaussian", mu="w*z/s", record={"z": [0, 1]}, parameters={"s": "positive"}), InvalidProfile, "s has none"),
     ],
 )
-def test_profiles_without_a_premise_are_refused_in_one_sentence(profile, error, words):
+def test_profiles_without_a_hypothesis_are_refused_in_one_sentence(profile, error, words):
     with pytest.raises(error, match=words) as caught:
         prove_gaussian(profile)
     assert "\n" not in str(caught.value)

@@ -57,7 +57,7 @@ class CellTotals:
         return found
 
     def pick(self, which: Booleans) -> CellTotals:
-        """Return the totals of some groups."""
+        """Return the noisy totals of the groups at which ``which`` is true."""
         return CellTotals(self.counts[which], self.sums[which], self.cells[which], self.count_variance, self.sum_energy)
 
     def merge(self, labels: NDArray[np.intp]) -> CellTotals:

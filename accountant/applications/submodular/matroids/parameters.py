@@ -118,7 +118,7 @@ def enclose_spread(draws: int, size: int, rounds: int, steps: int, log: arb) -> 
 
 
 def enclose_log(value: int | Fraction) -> arb:
-    """Return a logarithm."""
+    """Return a ball that contains log(value), of an integer or a fraction above 0."""
     return arb(fmpz(value)).log() if isinstance(value, int) else ball(value).log()
 
 

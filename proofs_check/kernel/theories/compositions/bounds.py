@@ -18,6 +18,7 @@ _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
 _MOST_PLACES = 320  # of a number that stands for a mass
 _MOST_LOSS = 8 * 10**8  # whose exponential is a number (section 11)
+_LOGARITHM = 110_000  # nanoseconds that a largest loss on a sample takes
 Made = Callable[[Meter], curves.Base]  # the meter pays for tables
 End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if there is such a number; the mass at infinity
 
@@ -230,6 +231,7 @@ class Bound:
 
     def end(self) -> End:
         """Return the largest loss, and what is lost wholly."""
+        meter().work(_LOGARITHM * len(self.events))
         return find_end(self.events, remove=self.remove, up=self.up)
 
     def ends(self) -> bool:
@@ -275,9 +277,9 @@ def joined(bound: Bound, *, parts: list[Group]) -> Premises[None]:
     else:
         require(bound.name == "delta-lower", "this rule is about bounds")
         require(len(parts) == 1 and epsilon >= bound.epsilon and delta >= bound.delta, "one group alone does not lose so much")
-    for k, part in enumerate(parts):
+    for part in parts:
         events = tuple(bound.events[place] for place in part.events)
-        yield Premise(Bound(events, bound.remove, bound.name, part.epsilon, part.bound), part.proof, f".parts[{k}]")
+        yield Premise(Bound(events, bound.remove, bound.name, part.epsilon, part.bound), part.proof)
 
 
 @rule
@@ -287,7 +289,7 @@ def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None 
     if grid is not None:
         require(order is None, "the order of an event belongs to its grid")
         require(bound.epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
-        lattice, laws = compose(bound.events, grid, remove=bound.remove, up=bound.up, meter=meter())
+        lattice, laws = compose(bound.events, grid.source, remove=bound.remove, up=bound.up, meter=meter())
         found = lattice.delta(laws, bound.epsilon)
     else:
         require(len(bound.events) == 1, "more than one event needs a grid")

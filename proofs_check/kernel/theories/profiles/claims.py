@@ -4,26 +4,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import wraps
+from functools import partial, wraps
 
 from ...core.rules import Flag, Name, at_step, define, equal, lie_in, make_smooth
 from ...core.terms import Term, differentiate, exp, log, num, power, require, substitute, var
 from ...core.theorems import NONE, Goal, Premise, Premises, Proof, Prover, Range, Theorem, rule, within
 from ...reading import read_fields, read_number, read_term, variables
-from .pieces import kink_at, on_pieces
-from .statements import Form, OfCount, Point, Statement, at_record, branch_free, given, restate, slope_of
+from .pieces import Proofs, differ_beside, on_pieces
+from .statements import Claim, Form, OfCount, Point, at_record, branch_free, given, restate, slope_of
 
 _INDIVISIBLE = {"strong-convexity", "epsilon-upper", "epsilon-lower"}
 CLAIMS = dict[str, Callable[..., Theorem]]()  # by claim and verdict; the words after that tell several ways apart
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim(Statement):
-    """What a theorem about a profile states: that the claim of this name, with this verdict and bound, holds of it."""
-
-    name: str
-    verdict: str
-    bound: Term | None = None
 
 
 def way(*keys: str) -> Callable[[Callable[..., Premises[None]]], Callable[..., Theorem]]:
@@ -45,26 +36,26 @@ def way(*keys: str) -> Callable[[Callable[..., Premises[None]]], Callable[..., T
 def well_defined(s: Claim, *, nonnegative: Proof) -> Premises[None]:
     """Epsilon is defined and >= 0 for all records and weights."""
     yield from define(s.epsilon, s.box)
-    yield Premise(Goal(s.epsilon, s.box), nonnegative, ".nonnegative")
+    yield Premise(Goal(s.epsilon, s.box), nonnegative)
 
 
 @way("assumption-8 proved")
 def assumption_8(s: Claim, *, bound: Proof) -> Premises[None]:
     """Target - epsilon(1) >= 0 for all records."""
-    yield Premise(Goal(s.spare(), s.records), bound, ".bound")
+    yield Premise(Goal(s.spare(), s.records), bound)
 
 
 @way("assumption-8 refuted")
 def not_assumption_8(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """epsilon(1) - target > 0 at a record."""
     s, _ = yield from at_record(s, at, s.records)
-    yield Premise(Goal(-s.spare(), {}, strict=True), bound, ".bound")
+    yield Premise(Goal(-s.spare(), {}, strict=True), bound)
 
 
 def _from(s: Claim, v: Term, proof: Proof) -> Premises[tuple[str, Term]]:
     # the threshold is at least 1; a new variable for the weight's excess over it, and the weight
-    yield from at_step(".threshold")(define)(v, s.records)
-    yield Premise(Goal(v - num(1), s.records), proof, ".threshold-proof")
+    yield from at_step(".threshold", partial(define, v, s.records))
+    yield Premise(Goal(v - num(1), s.records), proof)
     excess = "s"
     while excess in s.records or excess in s.constants:
         excess += "_"
@@ -76,9 +67,9 @@ def assumption_9(s: Claim, *, threshold: Term, threshold_proof: Proof, start: Pr
     """Epsilon > log(1 + E w) at a threshold v >= 1, and w epsilon' >= 1 from there on, where (log(1 + E w))' < 1/w."""
     excess, w = yield from _from(s, threshold, threshold_proof)
     above, box = s.above(substitute(s.epsilon, {"w": threshold}), threshold, "log"), {**s.records, excess: Range(Fraction(0))}
-    yield Premise(Goal(above, s.records, strict=True), start, ".start")
+    yield Premise(Goal(above, s.records, strict=True), start)
     derivative = differentiate((yield from make_smooth(substitute(s.epsilon, {"w": w}), excess, box)), excess)
-    yield Premise(Goal(w * derivative - num(1), box), slope, ".slope")
+    yield Premise(Goal(w * derivative - num(1), box), slope)
 
 
 @way("assumption-9 proved directly", "assumption-9-nonzero proved directly")
@@ -86,7 +77,7 @@ def assumption_9_directly(s: Claim, *, threshold: Term, threshold_proof: Proof, 
     """Epsilon > log(1 + E w), or exp(epsilon) > 1 + E w, for all w from a threshold v >= 1 on."""
     excess, w = yield from _from(s, threshold, threshold_proof)
     above, box = s.above(substitute(s.epsilon, {"w": w}), w, form), {**s.records, excess: Range(Fraction(0))}
-    yield Premise(Goal(above, box, strict=True), direct, ".direct")
+    yield Premise(Goal(above, box, strict=True), direct)
 
 
 @way("assumption-9 refuted")
@@ -94,13 +85,13 @@ def not_assumption_9(s: Claim, *, at: Point, threshold: Fraction, form: Form, ta
     """Epsilon <= log(1 + E w), or exp(epsilon) <= 1 + E w, at a record for all w from a threshold >= 1 on."""
     s, _ = yield from at_record(s, at, s.records)
     require(threshold >= 1, "the threshold must be at least 1")
-    yield Premise(Goal(-s.above(s.epsilon, var("w"), form), {"w": Range(threshold)}), tail, ".tail")
+    yield Premise(Goal(-s.above(s.epsilon, var("w"), form), {"w": Range(threshold)}), tail)
 
 
 @way("assumption-9-nonzero proved where epsilon is zero")
 def vanishing(s: Claim, *, vanishing: Proof) -> Premises[None]:
     """Epsilon <= 0, hence epsilon = 0, for all records and weights."""
-    yield Premise(Goal(-s.epsilon, s.box), vanishing, ".vanishing")
+    yield Premise(Goal(-s.epsilon, s.box), vanishing)
 
 
 @way("assumption-9-nonzero refuted")
@@ -111,8 +102,8 @@ def not_assumption_9_nonzero(
     s, _ = yield from at_record(s, at, s.records)
     require(weight >= 1, "the weight must be at least 1")
     require(threshold >= 1, "the threshold must be at least 1")
-    yield Premise(Goal(substitute(s.epsilon, {"w": weight}), {}, strict=True), positive, ".positive")
-    yield Premise(Goal(-s.above(s.epsilon, var("w"), form), {"w": Range(threshold)}), tail, ".tail")
+    yield Premise(Goal(substitute(s.epsilon, {"w": weight}), {}, strict=True), positive)
+    yield Premise(Goal(-s.above(s.epsilon, var("w"), form), {"w": Range(threshold)}), tail)
 
 
 def _curvature(slope: Term) -> Term:
@@ -122,24 +113,24 @@ def _curvature(slope: Term) -> Term:
 
 @way("assumption-11 proved", "strong-convexity proved")
 def strong_convexity(
-    s: Claim, *, floor: Term, positive: Proof, form: Form, curvature: Proof, cuts: list[Term] | None = None
+    s: Claim, *, floor: Term, positive: Proof, form: Form, curvature: Proofs, cuts: list[Term] | None = None
 ) -> Premises[None]:
     """K >= floor, or K exp(epsilon) >= floor, for a floor > 0 without w and all w, where (exp epsilon)'' = K exp(epsilon); epsilon >= 0."""
     require(s.bound in (None, floor), "the floor is not the one of the claim")
-    yield from at_step(".floor")(define)(floor, s.records)
-    yield Premise(Goal(floor, s.records, strict=True), positive, ".positive")
+    yield from at_step(".floor", partial(define, floor, s.records))
+    yield Premise(Goal(floor, s.records, strict=True), positive)
 
     def spare(epsilon: Term, slope: Term) -> Term:
         return (_curvature(slope) if form == "log" else _curvature(slope) * exp(epsilon)) - floor
 
-    yield from on_pieces(s, ".curvature", curvature, cuts, spare)
+    yield from on_pieces(s, curvature, cuts, spare)
 
 
 @way("assumption-11 refuted at a point")
 def not_assumption_11(s: Claim, *, at: Point, curvature: Proof) -> Premises[None]:
     """-K >= 0 at a record and weight around which epsilon is twice differentiable."""
     s, w = yield from at_record(s, at, s.box)
-    yield Premise(Goal(-(yield from _at_weight(s, w, lambda _, slope: _curvature(slope))), {}), curvature, ".curvature")
+    yield Premise(Goal(-(yield from _at_weight(s, w, lambda _, slope: _curvature(slope))), {}), curvature)
 
 
 def _at_weight(s: Claim, w: Fraction, t: Callable[[Term, Term], Term]) -> Premises[Term]:
@@ -151,7 +142,7 @@ def _at_weight(s: Claim, w: Fraction, t: Callable[[Term, Term], Term]) -> Premis
 def kink(s: Claim, *, at: Point, kink: Range) -> Premises[None]:
     """Epsilon is not differentiable at a record and some w > 1: beside it epsilon is two smooth terms with other values or slopes."""
     s, _ = yield from at_record(s, at, s.records)
-    yield from kink_at(s.epsilon, kink)
+    yield from at_step(".kink", partial(differ_beside, s.epsilon, kink))
 
 
 @way("assumption-11 refuted in the limit")
@@ -160,9 +151,9 @@ def flattening(s: Claim, *, at: Point, weight: OfCount, weight_proof: Proof, fla
     s, _ = yield from at_record(s, at, s.records)
     counts = {"n": Range(Fraction(1))}
     epsilon, slope = yield from slope_of(s, s.box)
-    yield from at_step(".weight")(define)(weight, counts)
-    yield Premise(Goal(weight - num(1), counts), weight_proof, ".weight-proof")
-    yield Premise(Goal(num(1) - var("n") * substitute(_curvature(slope) * exp(epsilon), {"w": weight}), counts), flat, ".flat")
+    yield from at_step(".weight", partial(define, weight, counts))
+    yield Premise(Goal(weight - num(1), counts), weight_proof)
+    yield Premise(Goal(num(1) - var("n") * substitute(_curvature(slope) * exp(epsilon), {"w": weight}), counts), flat)
 
 
 def _gap_16(epsilon: Term, slope: Term) -> Term:
@@ -172,14 +163,14 @@ def _gap_16(epsilon: Term, slope: Term) -> Term:
 @way("proposition-16 proved")
 def proposition_16(s: Claim, *, bound: Proof) -> Premises[None]:
     """1 - exp(-epsilon(1)) - epsilon'(1) > 0 for all records."""
-    yield Premise(Goal((yield from _at_weight(s, Fraction(1), _gap_16)), s.records, strict=True), bound, ".bound")
+    yield Premise(Goal((yield from _at_weight(s, Fraction(1), _gap_16)), s.records, strict=True), bound)
 
 
 @way("proposition-16 refuted")
 def not_proposition_16(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """1 - exp(-epsilon(1)) - epsilon'(1) <= 0 at a record."""
     s, w = yield from at_record(s, at, s.records)
-    yield Premise(Goal(-(yield from _at_weight(s, w, _gap_16)), {}), bound, ".bound")
+    yield Premise(Goal(-(yield from _at_weight(s, w, _gap_16)), {}), bound)
 
 
 def _gap_17(epsilon: Term, slope: Term) -> Term:
@@ -187,16 +178,16 @@ def _gap_17(epsilon: Term, slope: Term) -> Term:
 
 
 @way("proposition-17 proved")
-def proposition_17(s: Claim, *, bound: Proof, cuts: list[Term] | None = None) -> Premises[None]:
+def proposition_17(s: Claim, *, bound: Proofs, cuts: list[Term] | None = None) -> Premises[None]:
     """For all records and weights, w epsilon' - epsilon >= 0."""
-    yield from on_pieces(s, ".bound", bound, cuts, _gap_17)
+    yield from on_pieces(s, bound, cuts, _gap_17)
 
 
 @way("proposition-17 refuted at a point")
 def not_proposition_17(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """At a record and weight, epsilon - w epsilon' > 0."""
     s, w = yield from at_record(s, at, s.box)
-    yield Premise(Goal(-(yield from _at_weight(s, w, _gap_17)), {}, strict=True), bound, ".bound")
+    yield Premise(Goal(-(yield from _at_weight(s, w, _gap_17)), {}, strict=True), bound)
 
 
 @way("homogeneous proved")
@@ -209,15 +200,15 @@ def homogeneous(s: Claim) -> Premises[None]:
 def not_homogeneous(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """At a record and weight, (epsilon - w^d epsilon(1))^2 > 0."""
     s, w = yield from at_record(s, at, s.box)
-    yield Premise(Goal(power(substitute(s.epsilon - s.scaled(), {"w": w}), 2), {}, strict=True), bound, ".bound")
+    yield Premise(Goal(power(substitute(s.epsilon - s.scaled(), {"w": w}), 2), {}, strict=True), bound)
 
 
 def _sampled(s: Claim, form: Form, positive: Proof, at_most_one: Proof) -> Premises[Term]:
     # 0 < q <= 1; a term that is >= 0 if and only if psi <= bound
     q, bound = given(s.q), given(s.bound)
     yield from define(q, s.records)
-    yield Premise(Goal(q, s.records, strict=True), positive, ".q-positive")
-    yield Premise(Goal(num(1) - q, s.records), at_most_one, ".q-at-most-one")
+    yield Premise(Goal(q, s.records, strict=True), positive)
+    yield Premise(Goal(num(1) - q, s.records), at_most_one)
     e = substitute(s.epsilon, {"w": power(q, -1)})
     if form == "log":
         return bound - (e + log(q + (num(1) - q) * exp(-e)))  # = log(1 + q (exp(e) - 1))
@@ -227,14 +218,14 @@ def _sampled(s: Claim, form: Form, positive: Proof, at_most_one: Proof) -> Premi
 @way("epsilon-upper proved")
 def epsilon_upper(s: Claim, *, q_positive: Proof, q_at_most_one: Proof, form: Form, bound: Proof) -> Premises[None]:
     """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) <= the claimed number, for all records."""
-    yield Premise(Goal((yield from _sampled(s, form, q_positive, q_at_most_one)), s.records), bound, ".bound")
+    yield Premise(Goal((yield from _sampled(s, form, q_positive, q_at_most_one)), s.records), bound)
 
 
 @way("epsilon-lower proved")
 def epsilon_lower(s: Claim, *, at: Point, bound: Proof) -> Premises[None]:
     """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) >= the claimed number, at a record."""
     s, _ = yield from at_record(s, at, s.records)
-    yield Premise(Goal(-(yield from _sampled(s, "log", NONE, NONE)), {}), bound, ".bound")
+    yield Premise(Goal(-(yield from _sampled(s, "log", NONE, NONE)), {}), bound)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +240,7 @@ class Restated:
 def restated(s: Claim, *, restated: Restated, proof: Proof, at: Point | None = None) -> Premises[None]:
     """What holds of a term that equals epsilon holds of epsilon."""
     require(s.name != "well-defined", "epsilon has to be defined as it is written")
-    yield Premise((yield from restate(s, restated.term, restated.roots or [], at)), proof)
+    yield Premise((yield from at_step(".restated", partial(restate, s, restated.term, restated.roots or [], at))), proof)
 
 
 @rule
@@ -259,8 +250,8 @@ def in_cases(s: Claim, *, variable: str, at: Fraction, below: Proof, above: Proo
     old = _cut(s, variable, at)
     require(at not in (old.lo, old.hi), "the range must be split strictly inside")
     upper = Range(at, old.hi, open=closed is None)
-    yield Premise(replace(s, records={**s.records, variable: replace(old, hi=at)}), below, ".below")
-    yield Premise(replace(s, records={**s.records, variable: upper}), above, ".above")
+    yield Premise(replace(s, records={**s.records, variable: replace(old, hi=at)}), below)
+    yield Premise(replace(s, records={**s.records, variable: upper}), above)
 
 
 def _cut(s: Claim, v: str, c: Fraction) -> Range:
@@ -284,7 +275,7 @@ def by_statistic(
     yield from define(epsilon, {**s.box, name: values})
     yield from equal(substitute(epsilon, {name: term}), s.epsilon, s.box, "epsilon is not this function of the term")
     records = {v: r for v, r in {**s.records, name: values}.items() if v in epsilon.free}
-    yield Premise(replace(s, epsilon=epsilon, records=records), proof, ".proof")
+    yield Premise(replace(s, epsilon=epsilon, records=records), proof)
 
 
 @rule
@@ -295,20 +286,20 @@ def beside(s: Claim, *, variable: str, at: Fraction, on: Proof, above: Proof | N
     require(not old.open, "a range that is open already has no sides")
     others = {u: r for u, r in s.records.items() if u != variable}
     require((old.hi != at) is (above is not None) and (old.lo != at) is (below is not None), "the sides are not those of the range")
-    yield Premise(replace(s, epsilon=substitute(s.epsilon, {variable: at}), records=others), on, ".sides.on")
-    for step, sign, end, proof in ((".sides.above", 1, old.hi, above), (".sides.below", -1, old.lo, below)):
+    yield Premise(replace(s, epsilon=substitute(s.epsilon, {variable: at}), records=others), on)
+    for sign, end, proof in ((1, old.hi, above), (-1, old.lo, below)):
         if proof is not None:
             distance = Range(Fraction(0), None if end is None else abs(end - at), open=True)
             moved = substitute(s.epsilon, {variable: num(at) + num(sign) * var(variable)})
             part = replace(s, epsilon=moved, records={**others, variable: distance})
-            yield Premise(replace(part, epsilon=(yield from branch_free(part, variable))), proof, step)
+            yield Premise(replace(part, epsilon=(yield from branch_free(part, variable))), proof)
 
 
 _OF_ALL_NOTIONS = {"well-defined", "homogeneous"}  # all others are about an epsilon
 _OWN_FIELDS = {"epsilon-upper": {"bound"}, "epsilon-lower": {"bound", "at"}}
 
 
-def check_claim(prover: Prover, s: Statement, value: object) -> tuple[Theorem, str | None, None]:
+def check_claim(prover: Prover, s: Claim, value: object) -> tuple[Theorem, str | None, None]:
     """Check one claim; return the theorem that it is, and the bound that it states, as text, if it states one; the name says the rest."""
     claim = read_fields(value)
     name, verdict = str(claim.get("claim")), str(claim.get("verdict"))
@@ -316,14 +307,14 @@ def check_claim(prover: Prover, s: Statement, value: object) -> tuple[Theorem, s
     require(s.notion == "pure" or name in _OF_ALL_NOTIONS, "this claim is about a pure epsilon, which is not what the profile declares")
     fields = read_fields(claim, {"claim", "verdict", "proof"} | _OWN_FIELDS.get(name, set()), frozenset({"choices"}))
     said, bound = _read_bound(prover.path, s, fields)
-    about = Claim(s.epsilon, s.records, s.target, s.q, s.notion, s.constants, name=name, verdict=verdict, bound=bound)
+    about = replace(s, name=name, verdict=verdict, bound=bound)
     with within(prover.path, ".proof"):
         theorem = prover.begin(about, fields)
         require(theorem.statement == about, "the theorem is another claim")
     return theorem, said, None
 
 
-def _read_bound(path: list[str], s: Statement, fields: Mapping[str, object]) -> tuple[str | None, Term | None]:
+def _read_bound(path: list[str], s: Claim, fields: Mapping[str, object]) -> tuple[str | None, Term | None]:
     # the number that a claim states, or the floor that its proof is about
     if "bound" in fields:
         with within(path, ".bound"):

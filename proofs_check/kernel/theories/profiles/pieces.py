@@ -5,32 +5,34 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from math import ceil
+from typing import NewType
 
-from ...core.rules import at_step, define, equal, is_first, need, resolve, smooth
+from ...core.rules import at_step, define, equal, holds_on, is_first, resolve, signs_on, smooth
 from ...core.terms import Rejected, Term, differentiate, make, meter, num, postorder, require, smoothness, substitute, var
 from ...core.theorems import Box, Choice, Goal, Premise, Premises, Proof, Range
 from ...procedures.boxes import enclose
-from ...reading import read_list
-from .statements import Statement, slope_of
+from .statements import Claim, slope_of
 
+Proofs = NewType("Proofs", list[Proof])  # one, or one for each piece
 Pieces = list[tuple[Term, Term, Term, Box]]  # a term, its derivative, a weight, and the box of that
 _CROSSING = "an argument changes its sign, and not just once, or more than one does"
-_ONCE = Proof({"rule": "boxes", "budget": 1, "precision": 256})
+_ONCE = Proof({"rule": "boxes", "budget": 1, "precision": 256}, ".sign")
 
 
-def on_pieces(s: Statement, step: str, proof: Proof, cuts: list[Term] | None, t: Callable[[Term, Term], Term]) -> Premises[None]:
+def on_pieces(s: Claim, proofs: Proofs, cuts: list[Term] | None, t: Callable[[Term, Term], Term]) -> Premises[None]:
     """t(epsilon, epsilon') >= 0 for all records and weights: at once, or on every piece of the weights between cuts."""
     if cuts is None:
         term = t(*(yield from slope_of(s, s.box)))
-        yield Premise(Goal(term, s.box), proof, step)
+        require(len(proofs) == 1, "without cuts there is one proof")
+        yield Premise(Goal(term, s.box), proofs[0])
         return
-    pieces = yield from _smooth_pieces(s, cuts)
-    for i, (each, (epsilon, slope, weight, box)) in enumerate(zip(read_list(proof, len(pieces)), pieces, strict=True)):
-        yield Premise(Goal(substitute(t(epsilon, slope), {"w": weight}), box), Proof(each), f"{step}[{i}]")
+    pieces = yield from at_step(".cuts", partial(_smooth_pieces, s, cuts))
+    require(len(proofs) == len(pieces), "each piece needs a proof")
+    for proof, (epsilon, slope, weight, box) in zip(proofs, pieces, strict=True):
+        yield Premise(Goal(substitute(t(epsilon, slope), {"w": weight}), box), proof)
 
 
-@at_step(".cuts")
-def _smooth_pieces(s: Statement, cuts: list[Term]) -> Premises[Pieces]:
+def _smooth_pieces(s: Claim, cuts: list[Term]) -> Premises[Pieces]:
     # values and derivatives of pieces of [1, oo) that meet agree at the cut between them, so epsilon is continuously differentiable
     pieces, ends = Pieces(), [num(1), *cuts]
     for cut in cuts:
@@ -43,20 +45,20 @@ def _smooth_pieces(s: Statement, cuts: list[Term]) -> Premises[Pieces]:
     return pieces
 
 
-def _piece(s: Statement, lo: Term, hi: Term | None) -> Premises[tuple[Term, Term, Term, Box]]:
+def _piece(s: Claim, lo: Term, hi: Term | None) -> Premises[tuple[Term, Term, Term, Box]]:
     # the weights from lo to hi are lo + (hi - lo) w, or hi - (hi - lo) w, for w in [0, 1]; without hi they are lo + w for w >= 0. Inside,
     # epsilon is one term that is smooth for w > 0. The term and its derivative are defined, hence continuous, at the ends too, where
     # epsilon has the term's value: so the derivative there, from this side, is the one of the term, which is its limit
     at, box = var("w"), {**s.records, "w": Range(Fraction(0), None if hi is None else Fraction(1))}
     weights = [lo + at] if hi is None else [lo + (hi - lo) * at, hi - (hi - lo) * at]
     if hi is not None:
-        yield from need(Goal(hi - lo, s.records))
-    term = yield from resolve(s.epsilon, "w", partial(_is_first_inside, weights, box))
+        yield from holds_on(s.records, hi - lo)
+    term = yield from resolve(s.epsilon, "w", partial(is_first, partial(_holds_inside, weights, box)))
     slope = differentiate(term, "w")
     for part in (term, slope):
         yield Choice(tuple(partial(define, substitute(part, {"w": weight}), box) for weight in weights))
     for end in (lo,) if hi is None else (lo, hi):
-        there = yield from resolve(s.epsilon, "w", partial(_is_first_at, s, end))
+        there = yield from resolve(s.epsilon, "w", partial(is_first, partial(_holds_at, s.records, end)))
         one, other = (substitute(each, {"w": end}) for each in (term, there))
         yield from equal(one, other, s.records, "epsilon jumps at the end of a piece")
     yield Premise("differentiability")
@@ -67,30 +69,23 @@ def _piece(s: Statement, lo: Term, hi: Term | None) -> Premises[tuple[Term, Term
 
 def _smooth_at(term: Term, weight: Term, box: Box) -> Premises[None]:
     for base in smoothness(term, "w"):
-        yield from need(Goal(substitute(base, {"w": weight}), box, strict=True))
+        yield from holds_on(box, substitute(base, {"w": weight}), strict=True)
 
 
-def _is_first_at(s: Statement, w: Term, gap: Term, *, strict: bool, otherwise: bool) -> Premises[bool]:
-    return is_first(s.records, substitute(gap, {"w": w}), strict=strict, otherwise=otherwise)
+def _holds_at(records: Box, w: Term, gap: Term, *, strict: bool) -> Premises[None]:
+    return holds_on(records, substitute(gap, {"w": w}), strict=strict)
 
 
-def _is_first_inside(weights: list[Term], box: Box, gap: Term, *, strict: bool, otherwise: bool) -> Premises[bool]:
-    inside = partial(_signed_inside, weights, box)
-    place, _ = yield Choice((partial(inside, gap, strict=strict), partial(inside, -gap, strict=otherwise)))
-    return bool(place == 0)
-
-
-def _signed_inside(weights: list[Term], box: Box, gap: Term, *, strict: bool) -> Premises[None]:
+def _holds_inside(weights: list[Term], box: Box, gap: Term, *, strict: bool) -> Premises[None]:
     # gap >= 0 on the piece; > 0 but for the ends of the range of w if strict, because it is strictly monotone too
     gaps = [substitute(gap, {"w": weight}) for weight in weights]
-    yield Choice(tuple(partial(need, Goal(each, box)) for each in gaps))
+    yield Choice(tuple(partial(holds_on, box, each) for each in gaps))
     if strict:
         yield from smooth(gaps[0], "w", box)
-        yield from is_first(box, substitute(differentiate(gap, "w"), {"w": weights[0]}), strict=True, otherwise=True)
+        yield from signs_on(box)(substitute(differentiate(gap, "w"), {"w": weights[0]}), strict=True, otherwise=True)
 
 
-@at_step(".kink")
-def kink_at(epsilon: Term, between: Range) -> Premises[None]:
+def differ_beside(epsilon: Term, between: Range) -> Premises[None]:
     """Epsilon, a term in w alone, is not differentiable at some w strictly inside a range."""
     # The one argument whose sign changes on the range has a single zero there. On either side of it the term equals a smooth term. Were it
     # differentiable at the zero, it would be continuous there, so both terms would take its value and its derivative at the zero. Both are
@@ -125,7 +120,7 @@ def _sign_on(term: Term, box: Box) -> Premises[int]:
     low, high = enclose(term, box, meter(), 256)
     sign = int(low > 0) - int(high < 0)
     if sign:
-        yield Premise(Goal(term if sign > 0 else -term, box, strict=True), _ONCE, ".sign")
+        yield Premise(Goal(term if sign > 0 else -term, box, strict=True), _ONCE)
     return sign
 
 

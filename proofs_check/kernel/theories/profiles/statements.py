@@ -6,9 +6,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Literal, NewType, TypeVar
 
-from ...core.rules import at_step, define, equal, is_first, need, resolve, smooth
+from ...core.rules import at_step, define, equal, holds_on, resolve, signs_on, smooth
 from ...core.terms import Rejected, Term, differentiate, exp, log, make, num, number, postorder, power, require, smoothness, substitute, var
-from ...core.theorems import Box, Choice, Goal, Premises, Range, within
+from ...core.theorems import Box, Choice, Premises, Range, within
 from ...reading import read_fields, read_name, read_number, read_range, read_term, variables
 
 T = TypeVar("T")
@@ -20,8 +20,8 @@ _NUMBERS = {"pure": "epsilon", "gaussian": "mu", "renyi": "rdp", "zcdp": "rho"}
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """What the claims are about: the profile, its records, and the target and sampling rule if there are any."""
+class Claim:
+    """What a theorem states: of a profile with these records, target and sampling rule, if any, the claim of this name holds."""
 
     epsilon: Term  # what is promised: in another notion than the pure one it is no epsilon, and few claims may be made of it
     records: Box
@@ -29,6 +29,9 @@ class Statement:
     q: Term | None
     notion: str
     constants: Mapping[str, Term]  # parameters that are numbers, which stand in place of their names everywhere
+    name: str = "well-defined"
+    verdict: str = "proved"
+    bound: Term | None = None  # that the claim states
 
     @property
     def box(self) -> Box:
@@ -49,9 +52,6 @@ class Statement:
         return given(self.target) - substitute(self.epsilon, {"w": num(1)})
 
 
-S = TypeVar("S", bound=Statement)
-
-
 def given(term: Term | None) -> Term:
     """Return a term that a claim needs. Raises where the certificate has none."""
     if term is None:
@@ -59,8 +59,8 @@ def given(term: Term | None) -> Term:
     return term
 
 
-def read_statement(path: list[str], whole: Mapping[str, object]) -> Statement:
-    """Read the statement of a certificate."""
+def read_claim(path: list[str], whole: Mapping[str, object]) -> Claim:
+    """Read what the claims of a certificate are about; the first of them."""
     constants = dict[str, Term]()
     with within(path, "profile"):
         notion = str(read_fields(whole["profile"]).get("notion", "pure"))
@@ -87,12 +87,15 @@ def read_statement(path: list[str], whole: Mapping[str, object]) -> Statement:
         require(target is None or target > 0, "the target epsilon must be positive")
     with within(path, "sampling"):
         q = read_term(read_fields(whole["sampling"], {"q"})["q"], names) if "sampling" in whole else None
-    return Statement(epsilon, records, None if target is None else num(target), q, notion, constants)
+    return Claim(epsilon, records, None if target is None else num(target), q, notion, constants)
 
 
-@at_step(".at")
-def at_record(s: S, at: Point, box: Box) -> Premises[tuple[S, Fraction]]:
+def at_record(s: Claim, at: Point, box: Box) -> Premises[tuple[Claim, Fraction]]:
     """The record is a point of the box, and its weight a number. The statement about it, and the weight, which is 1 where there is none."""
+    return at_step(".at", partial(_at_record, s, at, box))
+
+
+def _at_record(s: Claim, at: Point, box: Box) -> Premises[tuple[Claim, Fraction]]:
     # the record is a term without variables for every variable of the box, inside its range
     require(at.keys() == box.keys(), "a point has a number for each of its variables, and nothing else")
     w = number(at.get("w", num(1)))
@@ -103,30 +106,29 @@ def at_record(s: S, at: Point, box: Box) -> Premises[tuple[S, Fraction]]:
             require(box[v].contains(q.value), "the point is outside the declared ranges")
             continue
         yield from define(q, {})
-        yield from need(Goal(q - num(box[v].lo), {}, box[v].open))
+        yield from holds_on({}, q - num(box[v].lo), strict=box[v].open)
         if (hi := box[v].hi) is not None:
-            yield from need(Goal(num(hi) - q, {}))
+            yield from holds_on({}, num(hi) - q)
     point = {v: q for v, q in at.items() if v != "w"}
     rule = None if s.q is None else substitute(s.q, point)
     return replace(s, epsilon=substitute(s.epsilon, point), q=rule, records={}), w
 
 
-def slope_of(s: Statement, box: Box) -> Premises[tuple[Term, Term]]:
+def slope_of(s: Claim, box: Box) -> Premises[tuple[Term, Term]]:
     """Epsilon is one term without branches near the points of a box; that term, and its derivative in w (one-sided at w = 1)."""
 
     # branches are resolved on the whole domain, or by strict signs of what is continuous (smoothness rejects a ceiling), which persist in a
     # neighborhood of each point; so do the signs that differentiability needs
     def persists(gap: Term, *, strict: bool, otherwise: bool) -> Premises[bool]:  # noqa: ARG001
         smoothness(gap, "w")
-        return is_first(box, gap, strict=True, otherwise=True)
+        return signs_on(box)(gap, strict=True, otherwise=True)
 
     resolved = yield from resolve((yield from branch_free(s, "w")), "w", persists)
     yield from smooth(resolved, "w", box)
     return resolved, differentiate(resolved, "w")
 
 
-@at_step(".restated")
-def restate(s: S, term: Term, roots: list[Term], at: Point | None) -> Premises[S]:
+def restate(s: Claim, term: Term, roots: list[Term], at: Point | None) -> Premises[Claim]:
     """Epsilon equals another term; the statement with that in its place."""
     # the difference of the two has the normal form 0, once (r**2)**c is written as |r|**(2 c) for each
     # root r that is given; at a record this is shown for that record only
@@ -149,9 +151,9 @@ def restate(s: S, term: Term, roots: list[Term], at: Point | None) -> Premises[S
     return replace(s, epsilon=term)
 
 
-def branch_free(s: Statement, v: str) -> Premises[Term]:
+def branch_free(s: Claim, v: str) -> Premises[Term]:
     """Epsilon equals a term for all records and weights, without the branches on v if all of them can be resolved."""
-    _, term = yield Choice((partial(resolve, s.epsilon, v, partial(is_first, s.box)), partial(leave, s.epsilon)))
+    _, term = yield Choice((partial(resolve, s.epsilon, v, signs_on(s.box)), partial(leave, s.epsilon)))
     return term  # type: ignore[no-any-return]
 
 

@@ -128,7 +128,7 @@ def test_every_call_has_one_user():
         assert seen == [1] * len(data)
 
 
-def test_together_is_asked_for_by_name_and_leaves_its_premise_open():
+def test_together_is_asked_for_by_name_and_leaves_its_hypothesis_open():
     mechanism = {"matroid": UniformMatroid(3, 1), "epsilon": 1, "draws": 2}
     alone = PrivateMatroidGreedy(objective=PerUser(3, lambda data, sets: data @ sets.T), **mechanism)
     faster = PrivateMatroidGreedy(objective=PerUser(3, lambda data, sets: data @ sets.T, together=True), **mechanism)

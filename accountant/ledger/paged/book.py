@@ -10,19 +10,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.ledger.accounts import Asked, Cost, Spent
-from accountant.ledger.log import Change, Digest, Entry, Segment
-from accountant.ledger.pages.changes import BUDGET, COST, DENSE, FLAT, HASHING, PIECE, SPARSE, Folded, fold, pack_dense, pack_sparse, room_for
-from accountant.ledger.pages.codes import LEFT_OUT, decode_all, encode_all, take_part
-from accountant.ledger.pages.cutting import cut
-from accountant.ledger.pages.finding import Finder, bucket_of, join_bucket, split_bucket
-from accountant.ledger.pages.hashing import Hashing, PageHasher, Pairs
-from accountant.ledger.pages.maps import SMALLEST, Maps, Slots, is_kept
-from accountant.ledger.pages.store import (
+from accountant.ledger.accounts import Accounts, Asked, Cost, Spent
+from accountant.ledger.log import CHANGING, Change, Digest, Entry, Segment
+from accountant.ledger.paged.changes import (
+    BUDGET,
+    COST,
+    DENSE,
+    FLAT,
+    HASHING,
+    PIECE,
+    SPARSE,
+    Folded,
+    fold,
+    pack_dense,
+    pack_sparse,
+    read_amounts_of,
+    room_for,
+)
+from accountant.ledger.paged.codes import LEFT_OUT, decode_all, encode_all, take_part
+from accountant.ledger.paged.cutting import cut
+from accountant.ledger.paged.finding import Finder, bucket_of, join_bucket, split_bucket
+from accountant.ledger.paged.hashing import Hashing, PageHasher, Pairs
+from accountant.ledger.paged.maps import SMALLEST, Maps, Slots, is_kept
+from accountant.ledger.paged.store import (
     ACCOUNTS,
     BUCKETS,
     BUDGETS,
-    IDS,
     LATE,
     LATER,
     NEW,
@@ -43,7 +56,8 @@ from profiles import InvalidData
 from profiles.arrays import Booleans, Integers
 from profiles.errors import LedgerRejected
 
-#: So many units or more that come at once are a run of their own; fewer are late. Slots of a run are a multiple of the second, or of the third.
+#: So many units or more that come at once are a run of their own; fewer are late. The slots of a run are a multiple of the second, or of
+#: the third where they are fewer.
 _RUN, _PAD, _SMALL_PAD = 50_000, 50_000, 1_000
 #: So many units that come late take this many slots at least, and else a power of two.
 _LEAST_LATE = 16
@@ -163,8 +177,8 @@ class PageBook:
             asked.require_records(int(np.bincount(rows.slots).max(initial=0)) if rows.slots.size else 0)
         self._store.write_state(replace(state, sequence=entry), self._hasher)
 
-    def _open(self, entry: int, state: State, rows: _Rows, asked: Asked, digest: Digest) -> State:
-        """Open accounts for the units of rows without one."""
+    def _open(self, entry: int, state: State, rows: _Rows, asked: Asked, digest: Digest, *, lifts: bool = False) -> State:
+        """Open accounts for the units of rows without one; where all budgets are raised after it, theirs are 0 until then."""
         begins = not state.totals[LATE]
         if begins:
             state = self._begin(entry, replace(state, flat=asked.flat), digest)
@@ -174,7 +188,7 @@ class PageBook:
             places = _places_of(rows, fresh)
             state, slots = self._add(entry, state, rows.hashes if places is None else rows.hashes[places], digest)
             rows.slots[fresh] = slots
-            if state.flat is None:
+            if state.flat is None and not lifts:
                 state = self._open_budgets(entry, state, first, rows, asked, digest)
         rows.hashes, rows.hashed = rows.hashes[:0], []
         return state
@@ -195,7 +209,7 @@ class PageBook:
         self._store.write_change(entry, change)
         digest.add_change(change)
 
-    def _add(self, entry: int, state: State, hashes: Pairs, digest: Digest) -> tuple[State, Integers]:
+    def _add(self, entry: int, state: State, hashes: Pairs, digest: Digest) -> tuple[State, Slots]:
         """Give each distinct hash a slot, and return those of all."""
         order = np.argsort(hashes[:, 0])
         ordered = hashes[order]
@@ -209,7 +223,7 @@ class PageBook:
         if not distinct.all():
             ordered = ordered[distinct]
         count = len(ordered)
-        late = 0 < state.slots and count < _RUN
+        late = state.slots > 0 and count < _RUN
         if late:
             first, padded = state.slots, max(_LEAST_LATE, 1 << (count - 1).bit_length())
         else:
@@ -242,7 +256,7 @@ class PageBook:
         """Write the pages of accounts that new slots need."""
         for table in (ACCOUNTS, BUDGETS) if state.flat is None else (ACCOUNTS,):
             per = per_page(self._width)
-            first, last = self._store.count_pages(table), -(-state.slots // per)
+            first, last = self._store.next_page(table), -(-state.slots // per)
             for start in range(first, last, _PART // per):
                 size = min(_PART // per, last - start)
                 pages = make_pages(start, entry, table, np.zeros((self._width, size * per), np.int64), self._hasher)
@@ -389,7 +403,7 @@ class PageBook:
             self._store.write_pages(ACCOUNTS, new)
             state = state.move(ACCOUNTS, sum_seals(new) - sum_seals(old))
         codes = np.where(took, made, np.uint16(LEFT_OUT)).astype("<u2")
-        self._change(entry, Change(SPARSE, 0, pack_sparse(units, codes, worst, room_for(rows.slots.size))), digest)
+        self._change(entry, Change(SPARSE, 0, pack_sparse(units.astype(np.int64), codes, worst, room_for(rows.slots.size))), digest)
         return state, took[places.reshape(-1)], bool(took.all())
 
     # budgets
@@ -399,7 +413,7 @@ class PageBook:
         state = self._read_state()
         rows = self._read(asked, state)
         asked_before = asked if state.flat is None or asked.flat is None else replace(asked, flat=state.flat)
-        state = self._open(entry, state, rows, asked_before, digest)
+        state = self._open(entry, state, rows, asked_before, digest, lifts=True)
         if state.flat is not None and asked.flat is not None:
             state = replace(state, flat=tuple(map(max, state.flat, asked.flat)))
             self._change(entry, Change(FLAT, 0, np.array(state.flat, "<i8").tobytes()), digest)
@@ -417,16 +431,52 @@ class PageBook:
 
     # looking up, checking
 
-    def look_up(self, text: str) -> tuple[int, int] | None:
-        """Return what the unit with this id spent, and its budget. Raises :class:`LedgerRejected`."""
+    def hash_text(self, text: str) -> bytes:
+        return self._hasher.hash_text(text, self._read_state().hashing).tobytes()
+
+    def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
+        """Return what the unit with this hash of its id spent, and its budget. Raises :class:`LedgerRejected`."""
         state = self._read_state()
-        (slot,) = Finder(self._store, self._hasher, state).find(self._hasher.hash_text(text, state.hashing)).tolist()
+        slot = self._find(hashed, state)
         if slot < 0:
             return None
         page, at = divmod(slot, per_page(self._width))
         spent = read_amounts(self._store.read_pages(ACCOUNTS, page, page + 1, self._hasher), self._width)
         budgets = self._budgets(state, page, page + 1)
-        return int(spent[0, at]), int(budgets[0, 0 if state.flat is not None else at])
+        return tuple(zip(spent[:, at].tolist(), budgets[:, 0 if state.flat is not None else at].tolist(), strict=True))
+
+    def _find(self, hashed: bytes, state: State) -> int:
+        """Return the slot of a hash, −1 for none."""
+        return int(Finder(self._store, self._hasher, state).find(np.frombuffer(hashed, "<u8").reshape(1, 2))[0])
+
+    def list_state(self, entries: Sequence[Entry]) -> Iterator[tuple[bytes, Integers, Integers]]:
+        """Yield the accounts as they follow from the first ``entries`` of the log; none of nobody."""
+        folded = self.fold(entries)
+        budgets = folded.budgets
+        if budgets is None:
+            budgets = np.broadcast_to(np.array(folded.state.flat or (0,), np.int64)[:, None], folded.spent.shape)
+        for entry in entries:
+            for segment in self._store.iter_segments(self._hasher.hasher, entry.sequence):
+                pairs = np.frombuffer(segment.hashes, "<u8").reshape(-1, 2)
+                real, part = self._hasher.is_somebody(pairs), slice(segment.first, segment.first + len(pairs))
+                yield np.ascontiguousarray(pairs[real]).tobytes(), folded.spent[:, part][:, real], budgets[:, part][:, real]
+
+    def trace(self, hashed: bytes, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tuple[int, ...], tuple[int, ...]]]:
+        """Yield what each of ``entries`` did to one account; nothing of those that came before it."""
+        slot = self._find(hashed, self._read_state())
+        if slot < 0:
+            return
+        opened, budget = self._store.find_opening(slot), (0,) * self._width
+        for entry in entries:
+            cost = (0,) * self._width
+            for change in self._store.iter_changes_of(entry.sequence, slot) if entry.kind in CHANGING else ():
+                amounts = read_amounts_of(change, slot, self._width)
+                if amounts is not None and change.kind in (FLAT, BUDGET):
+                    budget = amounts
+                elif amounts is not None:
+                    cost = tuple(one + more for one, more in zip(cost, amounts, strict=True))
+            if entry.kind in CHANGING and entry.sequence >= opened:
+                yield entry, cost, budget
 
     def fold(self, entries: Sequence[Entry]) -> Folded:
         """Return the accounts as they follow from the log alone. Raises :class:`LedgerRejected`."""
@@ -488,22 +538,31 @@ class PageBook:
 
     # going on from another ledger
 
-    def adopt(self, entry: int, other: Folded, hashes: Pairs, flat: tuple[int, ...] | None, digest: Digest) -> None:
-        """Open accounts with the hashes, spending and budgets of another ledger's, in the order of its accounts."""
-        state = self._begin(entry, replace(NEW, hashing=other.state.hashing, flat=flat), digest)
-        state, slots = self._add(entry, state, hashes, digest)
-        for table, amounts in ((BUDGETS, other.budgets), (ACCOUNTS, other.spent)):
-            if amounts is None or (table == BUDGETS and flat is not None):
-                continue
+    def adopt(self, entry: int, before: Accounts, entries: Sequence[Entry], flat: tuple[int, ...] | None, digest: Digest) -> None:
+        """Open accounts with the hashes, spending and budgets of another ledger's. ``flat``: the budget in force, where it is one."""
+        hashing = before.read_hashing() if isinstance(before, PageBook) else Hashing.BLAKE2B
+        pieces = list(before.list_state(entries))
+        none = np.zeros((self._width, 0), np.int64)
+        hashes, spent, budgets = zip((b"", none, none), *pieces, strict=True)
+        limits = np.concatenate(budgets, axis=1)
+        same = flat is not None and bool((limits == np.array(flat)[:, None]).all())
+        state = self._begin(entry, replace(NEW, hashing=hashing, flat=flat if same else None), digest)
+        pairs = np.frombuffer(b"".join(hashes), "<u8").reshape(-1, 2)
+        if len(pairs):
+            state, slots = self._add(entry, state, pairs, digest)
             placed = np.zeros((self._width, state.slots), np.int64)
-            placed[:, slots] = amounts[:, : len(hashes)]
-            if table == BUDGETS:
+            if state.flat is None:
+                placed[:, slots] = limits
                 state = self._write_budgets(entry, state, 0, placed, digest)
-                continue
+            placed[:, slots] = np.concatenate(spent, axis=1)
             for start in range(0, state.slots, PIECE):
                 self._change(entry, Change(COST, start, placed[:, start : start + PIECE].astype("<i8").tobytes()), digest)
             state = self._overwrite(ACCOUNTS, entry, state, 0, placed)
         self._store.write_state(replace(state, sequence=entry), self._hasher)
+
+    def read_hashing(self) -> Hashing:
+        """Return how ids are hashed."""
+        return self._read_state().hashing
 
 
 def _places_of(rows: _Rows, fresh: Integers) -> Integers | None:

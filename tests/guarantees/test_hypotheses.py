@@ -1,4 +1,4 @@
-"""On every way to a printed guarantee, each premise of each rule is open or was discharged, and every print and file says so."""
+"""On every way to a printed guarantee, each hypothesis of each rule is open or was discharged, and every print and file says so."""
 
 from __future__ import annotations
 
@@ -302,8 +302,8 @@ def nodes(derivation: Derivation) -> Iterator[Derivation]:
 
 
 def needed(guarantee: Guarantee) -> set[Hypothesis]:
-    """The premises of all rules behind a guarantee; families stand for all their members."""
-    return {item for node in nodes(guarantee.derivation) for item in RULES[node.rule].premises} | set(guarantee.unit.hypotheses)
+    """The hypotheses of all rules behind a guarantee; families stand for all their members."""
+    return {item for node in nodes(guarantee.derivation) for item in RULES[node.rule].hypotheses} | set(guarantee.unit.hypotheses)
 
 
 def told(guarantee: Guarantee) -> set[Hypothesis]:
@@ -317,13 +317,13 @@ def line(text: str) -> str:
 
 @pytest.mark.thorough(quick=12)
 @pytest.mark.parametrize("name", PATHS)
-def test_each_premise_of_each_rule_is_open_or_discharged(name: str) -> None:
+def test_each_hypothesis_of_each_rule_is_open_or_discharged(name: str) -> None:
     guarantee = made(name)
     everything = told(guarantee)
     ids = {item.id for item in everything}
-    for premise in needed(guarantee):
-        assert premise.id in ids, premise
-        assert premise.is_family or guarantee.protection.state(premise) in everything, premise
+    for hypothesis in needed(guarantee):
+        assert hypothesis.id in ids, hypothesis
+        assert hypothesis.is_family or guarantee.protection.state(hypothesis) in everything, hypothesis
     assert not any(item.is_family for item in everything), "a gap was not filled in"
     assert {item.id for item in everything} <= set(REGISTRY)
     for closed in guarantee.discharged:
@@ -360,7 +360,7 @@ def test_the_json_says_each(name: str) -> None:
     ]
     assert found["hypotheses"] == [item["sentence"] for item in found["premises"]]
     ids = {item["id"] for item in (*found["premises"], *found["discharged"])}
-    assert {premise.id for premise in needed(guarantee)} <= ids
+    assert {hypothesis.id for hypothesis in needed(guarantee)} <= ids
     assert found["conditional"] == bool(guarantee.hypotheses)
     assert found["unit"] == guarantee.unit.name.lower()
 
@@ -401,8 +401,8 @@ def test_the_certificate_of_a_sample_says_each(mechanisms: Any, options: dict[st
         [item["sentence"] for item in found["premises"]] == found["hypotheses"] == [item.sentence for item in summary.guarantee.hypotheses]
     )
     ids = {item["id"] for item in (*found["premises"], *found["discharged"])}
-    assert {premise.id for premise in needed(summary.guarantee)} <= ids
-    assert {premise.id for premise in needed(read_release(summary.certificate.read_text()))} <= {
+    assert {hypothesis.id for hypothesis in needed(summary.guarantee)} <= ids
+    assert {hypothesis.id for hypothesis in needed(read_release(summary.certificate.read_text()))} <= {
         item.id for item in told(read_release(summary.certificate.read_text()))
     }
     leaves = [
@@ -411,37 +411,37 @@ def test_the_certificate_of_a_sample_says_each(mechanisms: Any, options: dict[st
     assert {name_declaration(profile).sentence for profile in leaves} <= set(found["hypotheses"])
 
 
-# --- a rule cannot be called without its premises ------------------------------------------------------------------------------------
+# --- a rule cannot be called without its hypotheses ------------------------------------------------------------------------------------
 
 
 BOUND = Losses(Fraction(1), Fraction(1))
-FAMILIES = [(rule, premise) for rule, basis in RULES.items() for premise in basis.premises if premise.is_family]
+FAMILIES = [(rule, hypothesis) for rule, basis in RULES.items() for hypothesis in basis.hypotheses if hypothesis.is_family]
 
 
 def members(rule: str) -> list[Hypothesis]:
-    """A member of each family among the premises of a rule."""
+    """A member of each family among the hypotheses of a rule."""
     gaps = dict.fromkeys(("name", "names", "ranges", "source", "what", "digest", "most", "unit"), "it")
-    return [item.about(**gaps) for item in RULES[rule].premises if item.is_family]
+    return [item.about(**gaps) for item in RULES[rule].hypotheses if item.is_family]
 
 
 def infer(rule: str, supposes: list[Hypothesis], **options: Any) -> Guarantee:
     return conclude(rule, "it", BOUND, source="nowhere", conclusion="it holds", supposes=supposes, **({"protection": RECORDS} | options))
 
 
-@pytest.mark.parametrize(("rule", "premise"), FAMILIES, ids=lambda item: getattr(item, "id", item))
-def test_a_rule_without_a_member_of_a_family_is_refused(rule: str, premise: Hypothesis) -> None:
-    rest = [item for item in members(rule) if item.id != premise.id]
-    with pytest.raises(InvalidArgument, match=f"needs its premise '{premise.id}'"):
+@pytest.mark.parametrize(("rule", "hypothesis"), FAMILIES, ids=lambda item: getattr(item, "id", item))
+def test_a_rule_without_a_member_of_a_family_is_refused(rule: str, hypothesis: Hypothesis) -> None:
+    rest = [item for item in members(rule) if item.id != hypothesis.id]
+    with pytest.raises(InvalidArgument, match=f"needs the hypothesis '{hypothesis.id}'"):
         infer(rule, rest)
-    parent = assume(base_profile(SUM), [item for item in members(rule) if item.id == premise.id])
-    with pytest.raises(InvalidArgument, match="needs its premise"):  # that a parent has one says nothing of this step
+    parent = assume(base_profile(SUM), [item for item in members(rule) if item.id == hypothesis.id])
+    with pytest.raises(InvalidArgument, match="needs the hypothesis"):  # that a parent has one says nothing of this step
         infer(rule, rest, parents=(parent,))
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_no_call_of_a_rule_can_leave_out_its_premises(rule: str) -> None:
+def test_no_call_of_a_rule_can_leave_out_its_hypotheses(rule: str) -> None:
     found = infer(rule, members(rule))
-    fixed = {item for item in RULES[rule].premises if not item.is_family}
+    fixed = {item for item in RULES[rule].hypotheses if not item.is_family}
     assert fixed | set(members(rule)) | set(Unit.RECORD.hypotheses) == set(found.hypotheses)
     closable = {item: "it is so" for item in found.hypotheses if may_close(item, "it is so")}
     closed = infer(rule, members(rule), discharges=closable)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from accountant.ledger.log import Digest, Entry
-from accountant.ledger.pages.codes import Codes, decode_all
-from accountant.ledger.pages.finding import bucket_of, join_bucket
-from accountant.ledger.pages.hashing import Hashing, PageHasher, Pairs
-from accountant.ledger.pages.store import BUCKETS, LATER, NEW, PageStore, State, per_page
+from accountant.ledger.log import Change, Digest, Entry
+from accountant.ledger.paged.codes import Codes, decode_all
+from accountant.ledger.paged.finding import bucket_of, join_bucket
+from accountant.ledger.paged.hashing import Hashing, PageHasher, Pairs
+from accountant.ledger.paged.store import BUCKETS, LATER, NEW, PageStore, State, per_page
 from profiles import UnreadableFile
 from profiles.arrays import Integers
 from profiles.errors import LedgerRejected
@@ -44,37 +44,48 @@ def pack_sparse(slots: Integers, codes: Codes, worst: Integers, room: int) -> by
 
 def unpack_dense(packed: bytes, width: int) -> tuple[Codes, list[int]]:
     """Return codes of consecutive slots, shape (k, n), and the worst cost. Raises :class:`UnreadableFile`."""
-    with _readable(packed, 8 * width, 2 * width):
-        worst = np.frombuffer(packed, "<i8", width).tolist()
-        return np.frombuffer(packed, "<u2", offset=8 * width).reshape(width, -1), worst
+    _require_length(packed, 8 * width, 2 * width)
+    return np.frombuffer(packed, "<u2", offset=8 * width).reshape(width, -1), np.frombuffer(packed, "<i8", width).tolist()
 
 
 def unpack_sparse(packed: bytes, width: int) -> tuple[Integers, Codes, list[int]]:
     """Return some slots, their codes, and the worst cost. Raises :class:`UnreadableFile`."""
-    with _readable(packed, 8 * width, 4 + 2 * width):
-        room = (len(packed) - 8 * width) // (4 + 2 * width)
-        slots = np.frombuffer(packed, "<u4", room, 8 * width).astype(np.int64)
-        codes = np.frombuffer(packed, "<u2", offset=8 * width + 4 * room).reshape(width, room)
-        real = slots != _NOWHERE
-        return slots[real], codes[:, real], np.frombuffer(packed, "<i8", width).tolist()
+    _require_length(packed, 8 * width, 4 + 2 * width)
+    room = (len(packed) - 8 * width) // (4 + 2 * width)
+    slots = np.frombuffer(packed, "<u4", room, 8 * width).astype(np.int64)
+    codes = np.frombuffer(packed, "<u2", offset=8 * width + 4 * room).reshape(width, room)
+    real = slots != _NOWHERE
+    return slots[real], codes[:, real], np.frombuffer(packed, "<i8", width).tolist()
 
 
-class _readable:
-    def __init__(self, packed: bytes, head: int, each: int) -> None:
-        if len(packed) < head or (len(packed) - head) % each:
-            raise UnreadableFile("what an entry of the ledger did has another length than was written; restore it from a backup")
+def _require_length(packed: bytes, head: int, each: int) -> None:
+    if len(packed) < head or (len(packed) - head) % each:
+        raise UnreadableFile("what an entry of the ledger did has another length than was written; restore it from a backup")
 
-    def __enter__(self) -> None:
-        return None
 
-    def __exit__(self, *_: object) -> None:
-        return None
+def read_amounts_of(change: Change, slot: int, width: int) -> tuple[int, ...] | None:
+    """Return the amounts of a change for one slot, by component; None where it says nothing of it. Raises :class:`UnreadableFile`."""
+    at = slot - change.chunk
+    match change.kind:
+        case "flat":
+            return tuple(np.frombuffer(change.packed, "<i8", width).tolist())
+        case "budget" | "cost":
+            amounts = np.frombuffer(change.packed, "<i8").reshape(width, -1)
+            return tuple(amounts[:, at].tolist()) if at < amounts.shape[1] else None
+        case "dense":
+            codes, worst = unpack_dense(change.packed, width)
+        case "sparse":
+            slots, codes, worst = unpack_sparse(change.packed, width)
+            at = int(np.flatnonzero(slots == slot)[0]) if slot in slots else codes.shape[1]
+        case _:
+            return None
+    return tuple(decode_all(codes[:, at : at + 1], worst)[:, 0].tolist()) if at < codes.shape[1] else None
 
 
 @dataclass(slots=True)
 class Folded:
-    """The accounts as they follow from a log: their state, spending and budgets of shape (k, n), n slots of whole pages, the last entry that
-    wrote each page, and the buckets of units that came late, each with its last entry.
+    """The accounts as they follow from a log: their state, spending and budgets of shape (k, n), n slots of whole pages, the last entry
+    that wrote each page, and the buckets of units that came late, each with its last entry.
     """
 
     state: State
@@ -86,7 +97,7 @@ class Folded:
 
 
 def fold(store: PageStore, hasher: PageHasher, entries: Sequence[Entry], width: int) -> Folded:
-    """Return the accounts that follow from ``entries``. Raises :class:`LedgerRejected` where what one did is not what it was sealed with."""
+    """Return the accounts that follow from ``entries``. Raises :class:`LedgerRejected` where what one did is not what was sealed."""
     per = per_page(width)
     empty = np.zeros(0, np.int64)
     made = Folded(NEW, np.zeros((width, 0), np.int64), empty, None, empty, [])

@@ -1,4 +1,4 @@
-"""The premise of the weights: the short proof for ε = w·(c + d·z) and the prover decide alike."""
+"""What the weights rest on: the short proof for ε = w·(c + d·z) and the prover decide alike."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import profiles
-from accountant.weights import premise as module
-from accountant.weights.premise import prove_premise
+from accountant.weights import convexity as module
+from accountant.weights.convexity import prove_convexity
 
 NUMBERS = st.fractions(0, 3, max_denominator=12)
 
 
 def decide(profile: profiles.Profile, target: Fraction) -> bool:
     try:
-        return prove_premise(profile, target).least_target == target
+        return prove_convexity(profile, target).least_target == target
     except profiles.Infeasible:
         return False
 
@@ -39,11 +39,11 @@ def test_the_short_proof_and_the_prover_decide_alike(c: Fraction, d: Fraction, f
 @pytest.mark.parametrize(("text", "short"), [("w*z", True), ("T*w*(1/3 + z/7)", True), ("w/2", True), ("w*z*y", False), ("w*z**2", False)])
 def test_which_profiles_have_the_short_proof(text: str, short: bool) -> None:
     profile = profiles.declare("p", text, record={"z": [0, 1], "y": [0, 1]}, parameters={"T": 2})
-    evidence = prove_premise(profile, 2).evidence
+    evidence = prove_convexity(profile, 2).evidence
     assert ("epsilon = a(x)*w" in evidence) == short
     assert "assumption-8" in evidence
 
 
-def test_profiles_that_are_not_admitted_have_no_premise() -> None:
+def test_profiles_that_are_not_admitted_have_no_hypothesis() -> None:
     with pytest.raises(profiles.InvalidProfile):
-        prove_premise(profiles.declare("negative", "w*(z - 1)", record={"z": [0, 3]}), 2)
+        prove_convexity(profiles.declare("negative", "w*(z - 1)", record={"z": [0, 3]}), 2)

@@ -38,7 +38,8 @@ def encode(amounts: Integers, worst: int) -> Codes:
     codes[above & (amounts <= worst)] = WORST
     codes[amounts == worst] = WORST
     codes[amounts == 0] = FREE
-    return codes.astype(_TYPE)
+    found: Codes = codes.astype(_TYPE)
+    return found
 
 
 def decode(codes: Codes, worst: int) -> Integers:
@@ -46,9 +47,9 @@ def decode(codes: Codes, worst: int) -> Integers:
     numbers = codes.astype(np.int64) - WORST
     exponents = np.maximum((numbers >> 10) - 1, 0)
     digits = numbers - _STEP * exponents
-    if exponents.size and int(exponents.max()) > 62 - _DIGITS:
+    if exponents.size and int(exponents.max()) > 63 - _DIGITS:
         raise UnreadableFile("a cost of a unit was expected in the ledger, but another number was found; restore it from a backup")
-    amounts = np.left_shift(np.maximum(digits, 0), exponents)
+    amounts: Integers = np.left_shift(np.maximum(digits, 0), exponents)
     amounts[numbers == 0] = worst
     return amounts
 

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from accountant.ledger.units import Hasher, Ids, spell_text
+from profiles.arrays import Booleans
 
 #: Hashes of shape (n, 2): their first and last 64 bits.
 Pairs = NDArray[np.uint64]
@@ -56,7 +57,7 @@ class PageHasher:
             return np.frombuffer(self.hasher.hashes(ids), "<u8").reshape(-1, 2)
         if pa.types.is_int64(ids.values.type):
             values = np.ascontiguousarray(ids.values.to_numpy(zero_copy_only=False))
-            if not values.size or (-_MOST < int(values.min()) and int(values.max()) < _MOST):
+            if not values.size or (int(values.min()) > -_MOST and int(values.max()) < _MOST):
                 return self._integers(values)
         return self._texts(pc.cast(ids.values, pa.string()))
 
@@ -75,6 +76,11 @@ class PageHasher:
         raw[:, 0] = np.arange(first, first + size)
         raw[:, 1] = _NOBODY << 56
         return self._encrypt(raw)
+
+    def is_somebody(self, hashes: Pairs) -> Booleans:
+        """Tell which hashes are of ids: all but those of :meth:`hash_nobody`."""
+        found: Booleans = self._decrypt(hashes)[:, 1] != np.uint64(_NOBODY << 56)
+        return found
 
     def _integers(self, values: NDArray[np.int64]) -> Pairs:
         raw = np.empty((values.size, 2), "<u8")
@@ -104,6 +110,11 @@ class PageHasher:
 
     def _long(self, text: bytes) -> bytes:
         return hashlib.blake2b(text, key=self.key, digest_size=16).digest()
+
+    def _decrypt(self, hashes: Pairs) -> Pairs:
+        made = np.empty(hashes.nbytes + 15, np.uint8)
+        self.blocks.decryptor().update_into(np.ascontiguousarray(hashes).tobytes(), made)
+        return made[: hashes.nbytes].view("<u8").reshape(-1, 2)
 
     def _encrypt(self, raw: Any) -> Pairs:
         made = np.empty(raw.nbytes + 15, np.uint8)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.ledger.pages.hashing import Pairs, PageHasher
-from accountant.ledger.pages.store import BUCKETS, IDS, LATE, PageStore, Run, State
+from accountant.ledger.paged.hashing import PageHasher, Pairs
+from accountant.ledger.paged.store import BUCKETS, IDS, LATE, PageStore, Run, State
 from accountant.ledger.units import WIDTH
 from profiles.arrays import Integers
 from profiles.errors import LedgerRejected

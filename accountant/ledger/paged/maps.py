@@ -1,7 +1,7 @@
 """Where the rows of pieces that were seen before belong: a file of one size beside the ledger, which may be removed at any time.
 
-A piece is known by a keyed hash of its ids. What is kept of it are slots, which never change: also the entry up to which they were known and its
-hash, so that nothing is believed that was kept beside another history.
+A piece is known by a keyed hash of its ids. What is kept of it are slots, which never change; and the entry up to which they were known,
+with its hash, so that nothing is believed that was kept beside another history.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from accountant.ledger.log import Entry
-from accountant.ledger.pages.cutting import LEAST, MOST
-from accountant.ledger.pages.hashing import PageHasher
+from accountant.ledger.paged.cutting import LEAST, MOST
+from accountant.ledger.paged.hashing import PageHasher
 from accountant.ledger.units import Ids
 
 Slots = NDArray[np.int32]

@@ -30,7 +30,7 @@ _BOXES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianPremise:
+class ProvedGaussian:
     """Claim: μ(w, x) = w ζ(x) on the declared domain of ``profile``, with 0 ≤ ζ(x) = μ(1, x) ≤ ``reach`` for every record.
 
     ``promise`` and ``ceiling`` are the certificates of the two. ``worst``: a record whose ζ is at, or just below, ``reach``; ``least``:
@@ -55,8 +55,8 @@ def zeta_term(profile: Profile) -> Term:
     return substitute(profile.stand_in().numeric_epsilon(), {WEIGHT: number(1)})
 
 
-def prove_gaussian(profile: Profile) -> GaussianPremise:
-    """Return the premise of a profile in the notion ``gaussian``.
+def prove_gaussian(profile: Profile) -> ProvedGaussian:
+    """Return what is proved of a profile in the notion ``gaussian``.
 
     Raises :class:`profiles.OtherNotion`, :class:`InvalidProfile` (a parameter without a number, no statistic, a μ that is no multiple of w,
     or 0 everywhere), :class:`Undecided`.
@@ -82,7 +82,7 @@ def prove_gaussian(profile: Profile) -> GaussianPremise:
         raise Undecided(f"mu(1, x) <= {decimal_text(reach, 9, round_up=True)} could not be proved for every record; write mu more simply")
     ends = minimum_enclosure(term, profile.record_variables(), _BOXES)
     least = Fraction(0) if ends is None else max(Fraction(decimal_text(max(ends[0], Fraction(0)), 9, round_up=False)), Fraction(0))
-    return GaussianPremise(profile, reach, worst, promise, ceiling, least)
+    return ProvedGaussian(profile, reach, worst, promise, ceiling, least)
 
 
 def recheck_promise(profile: Profile, promise: object) -> bool:
@@ -93,8 +93,8 @@ def recheck_promise(profile: Profile, promise: object) -> bool:
     return report.accepted and any((claim.claim, claim.verdict) == (homogeneous.ID, "proved") for claim in report.claims)
 
 
-def recheck_premise(profile: Profile, reach: Fraction, promise: object, ceiling: object) -> bool:
-    """Tell whether the kernel accepts now what a file gives as the certificates of a premise for ``profile`` and ``reach``."""
+def recheck_proved(profile: Profile, reach: Fraction, promise: object, ceiling: object) -> bool:
+    """Tell whether the kernel accepts now what a file gives as its certificates of ``profile`` and ``reach``."""
     return recheck_promise(profile, promise) and proves_at_most(ceiling, zeta_term(profile), profile.record, reach)
 
 
@@ -107,7 +107,7 @@ class GaussianTarget:
     steps: int
 
     def describe(self) -> str:
-        """Return the target in words."""
+        """Return "epsilon = ... and delta = ..." with exact numbers, and the steps where there are several."""
         after = "" if self.steps == 1 else f" after {self.steps} steps"
         return f"epsilon = {exact_text(self.epsilon)} and delta = {exact_text(self.delta)}{after}"
 
@@ -126,7 +126,7 @@ def to_steps(value: object) -> int:
 
 
 def tabulate_weights(
-    premise: GaussianPremise, target: GaussianTarget, *, whole: bool = False, progress: Callable[[int], None] | None = None
+    proved: ProvedGaussian, target: GaussianTarget, *, whole: bool = False, progress: Callable[[int], None] | None = None
 ) -> WeightTable:
     """Return the table of weights for every record of the declared domain (:func:`make_table`).
 
@@ -134,9 +134,9 @@ def tabulate_weights(
     """
     step = OneStep(target.epsilon, target.delta)
     try:
-        return make_table(step, premise.reach, target.steps, least=premise.least, whole=whole, progress=progress)
+        return make_table(step, proved.reach, target.steps, least=proved.least, whole=whole, progress=progress)
     except Infeasible as error:
-        where = ", ".join(f"{name} = {_short(value)}" for name, value in premise.worst.items())
+        where = ", ".join(f"{name} = {_short(value)}" for name, value in proved.worst.items())
         raise Infeasible(
             f"weights for {target.describe()} were asked for, but w = 1 already exceeds them at the record {where} of the declared domain; "
             "raise the target or the noise, or narrow the range and clip each record to it"

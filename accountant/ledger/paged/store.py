@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.ledger.log import Segment
-from accountant.ledger.pages.hashing import Hashing, PageHasher
+from accountant.ledger.log import Change, Segment
+from accountant.ledger.paged.hashing import Hashing, PageHasher
 from accountant.ledger.store import Store, seal_segment
 from accountant.ledger.units import WIDTH, Hasher
 from profiles.arrays import Integers
@@ -125,6 +125,10 @@ class PageStore(Store):
         """Return how many pages a table has."""
         return self._row(f"SELECT count(*) FROM {table}", (), (int,), int) or 0  # noqa: S608 - words of ours
 
+    def next_page(self, table: str) -> int:
+        """Return the number after that of the last page of a table."""
+        return self._row(f"SELECT coalesce(max(page), -1) + 1 FROM {table}", (), (int,), int) or 0  # noqa: S608 - words of ours
+
     def list_runs(self, hasher: PageHasher) -> list[Run]:
         """Return what was enrolled together, checked; in pieces of a segment each. Raises :class:`LedgerRejected`."""
 
@@ -184,6 +188,24 @@ class PageStore(Store):
         statement = f"SELECT seq, first, hashes, fingerprint, seal FROM segments {where}ORDER BY first"  # noqa: S608 - words of ours
         return list(self._rows(statement, values, (int, int, bytes, bytes, bytes), make))
 
+    def find_opening(self, slot: int) -> int:
+        """Return the entry that opened the account of a slot."""
+        found = [
+            self.database.find_row(f"SELECT first, seq FROM {table} WHERE first <= ? ORDER BY first DESC LIMIT 1", (slot,))  # noqa: S608
+            for table in ("runs", "segments")
+        ]
+        _first, sequence = max(row for row in found if row is not None)
+        return int(sequence)
+
+    def iter_changes_of(self, sequence: int, slot: int) -> Iterator[Change]:
+        """Yield what an entry does to the account of a slot, and perhaps to others."""
+        told = self.database.read_rows("SELECT kind, max(chunk) FROM changes WHERE seq = ? AND chunk <= ? GROUP BY kind", (sequence, slot))
+        for kind, chunk in told:
+            found = self.database.find_row(
+                "SELECT kind, chunk, packed FROM changes WHERE seq = ? AND kind = ? AND chunk = ?", (sequence, kind, chunk)
+            )
+            yield Change(*self._require_types(found or (), (str, int, bytes)))  # type: ignore[arg-type]
+
     def count_strays(self) -> int:
         told = "seq NOT IN (SELECT seq FROM log)"
         wrong = {
@@ -195,8 +217,9 @@ class PageStore(Store):
             "state": "one <> 1",
         }
         counts = (f"SELECT count(*) FROM {table} WHERE {where}" for table, where in wrong.items())  # noqa: S608 - words of ours
-        pages = sum(size // 8 for (size,) in self.database.read_rows("SELECT length(fences) FROM runs", ()))
-        return sum(self._row(statement, (), (int,), int) or 0 for statement in counts) + abs(self.count_pages("ids") - pages)
+        strays = sum(self._row(statement, (), (int,), int) or 0 for statement in counts)
+        pages: int = sum(size // 8 for (size,) in self.database.read_rows("SELECT length(fences) FROM runs", ()))
+        return strays + abs(self.count_pages("ids") - pages)
 
     def find_hash(self, sequence: int) -> bytes | None:
         """Return the hash of an entry."""

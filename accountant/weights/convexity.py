@@ -1,4 +1,4 @@
-"""The premise of the fast weights: exp∘ε convex in w and ε(1, x) ≤ ε* on the whole declared domain, proved before any record is read.
+"""What the fast weights rest on: exp∘ε convex in w and ε(1, x) ≤ ε* on the whole declared domain, proved before any record is read.
 
 Convexity is the goal K = ε″ + ε′² ≥ 0 on records × [1, ∞) (Assumption 11 asks for more: a positive floor). With ε(1, x) ≤ ε* it
 makes the feasible weights of every record an interval [1, w*]. Both are about the domain, not the data: the weight map must be
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from accountant.weights.fast import ConvexityPremise
+from accountant.weights.fast import ProvedConvexity
 from profiles.errors import Infeasible, InvalidProfile, Undecided
 from profiles.numbers import decimal_text, exact_text, to_target
 from profiles.profile import Profile
@@ -28,8 +28,8 @@ from proofs_check.results import Verdict
 SECONDS = 8.0
 
 
-def prove_premise(profile: Profile, target_epsilon: object | None = None) -> ConvexityPremise:
-    """Return the premise for a target ε*, or (None) for every target from the certified worst ε(1, x) on.
+def prove_convexity(profile: Profile, target_epsilon: object | None = None) -> ProvedConvexity:
+    """Return what is proved for a target ε*, or (None) for every target from the certified worst ε(1, x) on.
 
     Raises :class:`profiles.Infeasible` (assumption-8 is refuted, with the record), :class:`profiles.Undecided` (convexity or
     assumption-8 not proved), :class:`profiles.InvalidProfile` (a parameter without a number).
@@ -51,7 +51,7 @@ def prove_premise(profile: Profile, target_epsilon: object | None = None) -> Con
         )
     evidence = f"exp(epsilon) convex in w: {describe(tree)}"
     if target is None:
-        return ConvexityPremise(profile, _worst_at_one(context), evidence + "; worst epsilon(1, x) bounded by branch and bound")
+        return ProvedConvexity(profile, _worst_at_one(context), evidence + "; worst epsilon(1, x) bounded by branch and bound")
     decision = assumption_8.decide(context)
     if decision.verdict is Verdict.REFUTED and decision.witness is not None:
         where = ", ".join(f"{name} = {exact_text(value)}" for name, value in decision.witness.items())
@@ -61,11 +61,11 @@ def prove_premise(profile: Profile, target_epsilon: object | None = None) -> Con
         )
     if decision.verdict is not Verdict.PROVED:
         raise Undecided(f"assumption-8 could not be decided for the target {exact_text(target)} ({decision.reason}); change it slightly")
-    return ConvexityPremise(profile, target, f"{evidence}; assumption-8: {decision.method}")
+    return ProvedConvexity(profile, target, f"{evidence}; assumption-8: {decision.method}")
 
 
-def _prove_affine(profile: Profile, target: Fraction) -> ConvexityPremise | None:
-    """Return the premise where ε is visibly w·(c + d·z) and small enough at both ends of z, in exact arithmetic; None otherwise.
+def _prove_affine(profile: Profile, target: Fraction) -> ProvedConvexity | None:
+    """Return the convexity where ε is visibly w·(c + d·z) and small enough at both ends of z, in exact arithmetic; None otherwise.
 
     exp(a w) is convex in w for every real a, since its second derivative is a² exp(a w) ≥ 0. An affine function of z is largest at an end.
     """
@@ -78,7 +78,7 @@ def _prove_affine(profile: Profile, target: Fraction) -> ConvexityPremise | None
     if len(ends) != 1 or any(constant + slope * end > target for end in ends[0]):
         return None
     evidence = "exp(epsilon) convex in w: epsilon = a(x)*w; assumption-8: a(x) is affine and at most the target at both ends, exactly"
-    return ConvexityPremise(profile, target, evidence)
+    return ProvedConvexity(profile, target, evidence)
 
 
 def _worst_at_one(context: Context) -> Fraction:

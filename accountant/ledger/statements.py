@@ -1,0 +1,261 @@
+"""The statement of one unit: each release with its date, purpose and cost, what is left, and a proof that it is under a root of the log.
+
+Statements are private: they tell what a person's own record cost and whether it took part. The root is public, and tells nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from accountant.ledger.amounts import Amounts, say_amounts
+from accountant.ledger.ledger import Ledger
+from accountant.ledger.log import CHARGE, ROOT, Digest, Entry
+from accountant.ledger.merkle import DEPTH, Fill, build, climb, hash_leaf
+from accountant.ledger.public import PublicLog
+from accountant.ledger.units import WIDTH, Hasher
+from profiles import InvalidArgument
+from profiles.errors import LedgerRejected
+from profiles.strict_json import read_count, read_fields, read_list, read_string, write_document
+from proofs_check.documents.entries import Document, Outcome
+from proofs_check.documents.entries import read_object as read_document
+from proofs_check.kernel import Report
+
+FORMAT, VERSION = "pdp-ledger-statement", 1
+_PRIVATE = "for the eyes of the person it is about, and of whoever may see the data; it must not be published"
+
+
+def append_root(ledger: Ledger) -> Entry:
+    """Append the root of a Merkle tree over all accounts as they stand, and return its entry: public, and it tells nothing of them.
+
+    Everybody else waits meanwhile: some 20 µs a unit.
+    """
+
+    def work(entry: int, _: Digest) -> Mapping[str, Any]:
+        root, _paths = _Seeded(ledger.journal.hasher, entry).build(ledger, ledger.journal.entries)
+        return {"root": root.hex(), "depth": DEPTH, "time": ledger.tell_time()}
+
+    return ledger.journal.append(ROOT, "", work)
+
+
+class _Seeded:
+    """What the tree of one root is made with: all of it follows from the secret and the number of its entry."""
+
+    def __init__(self, hasher: Hasher, entry: int) -> None:
+        self._seed = hasher.seal(b"root", entry.to_bytes(8, "little"))
+
+    def fill(self, height: int, place: int) -> bytes:
+        return self._hash(b"fill", height.to_bytes(1, "little") + place.to_bytes(8, "little"))
+
+    def salt(self, hashed: bytes) -> bytes:
+        return self._hash(b"salt", hashed)
+
+    def _hash(self, what: bytes, value: bytes) -> bytes:
+        return hashlib.blake2b(value, key=self._seed, digest_size=32, person=what).digest()
+
+    def build(self, ledger: Ledger, entries: Sequence[Entry], wanted: bytes | None = None) -> tuple[bytes, _Found | None]:
+        """Return the root over the accounts as they follow from ``entries``, and what it has of the unit with the hash ``wanted``."""
+        leaves: dict[int, bytes] = {}
+        found: tuple[int, Amounts, Amounts] | None = None
+        for hashes, spent, budgets in ledger.journal.accounts.list_state(entries):
+            for number, (amounts, limits) in enumerate(zip(spent.T.tolist(), budgets.T.tolist(), strict=True)):
+                hashed = hashes[WIDTH * number : WIDTH * (number + 1)]
+                place = int.from_bytes(self._hash(b"place", hashed)[: DEPTH // 8], "little")
+                while place in leaves:
+                    place = (place + 1) % (1 << DEPTH)
+                leaves[place] = make_leaf(self.salt(hashed), hashed, amounts, limits)
+                if hashed == wanted:
+                    found = place, Amounts(tuple(amounts)), Amounts(tuple(limits))
+        fill: Fill = self.fill
+        root, paths = build(leaves, fill, () if found is None else (found[0],))
+        return root, None if found is None else _Found(*found, paths[found[0]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a tree has of one unit."""
+
+    place: int
+    spent: Amounts
+    budget: Amounts
+    path: tuple[bytes, ...]
+
+
+def make_leaf(salt: bytes, hashed: bytes, spent: Sequence[int], budget: Sequence[int]) -> bytes:
+    """Return the leaf of an account: nobody finds out what is in it without its salt."""
+    return hash_leaf(salt, hashed, *(value.to_bytes(8, "little") for value in (*spent, *budget)))
+
+
+def make_statement(ledger: Ledger, key: object) -> dict[str, Any]:
+    """Return the statement of a unit, private: see :data:`STATEMENT` for its fields.
+
+    ``key``: as ``Ledger.account`` takes it. The proof is that of the last root, None where there is none that has the unit.
+    Raises :class:`InvalidData` for an unknown unit, :class:`LedgerRejected` where the accounts do not have that root.
+    """
+    account = ledger.account(key)
+    with ledger.journal.reading():
+        journal, hashed = ledger.journal, ledger.hash_unit(key)
+        lines, spent = list[dict[str, Any]](), Amounts((0,) * len(ledger.settings.notion.components))
+        for entry, cost, budget in journal.accounts.trace(hashed, journal.entries):
+            spent += Amounts(cost)
+            lines.append(_tell(entry, Amounts(cost), spent, Amounts(budget)))
+        proof = _prove(ledger, hashed)
+    return {
+        "private": _PRIVATE,
+        "ledger": ledger.settings.ledger,
+        "notion": ledger.settings.notion.value,
+        "unit": [str(part) for part in (key if isinstance(key, (tuple, list)) else (key,))],
+        "protection": ledger.settings.protection.to_object(),
+        **account,
+        "entries": lines,
+        "proof": proof,
+    }
+
+
+def _tell(entry: Entry, cost: Amounts, spent: Amounts, budget: Amounts) -> dict[str, Any]:
+    told = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "name": entry.name, "steps": cost.to_body()}
+    told |= {"cost": cost.tell(up=True), "budget": budget.tell(up=False), "budget_steps": budget.to_body()}
+    told |= {"left": budget.less(spent).tell(up=False)}
+    return told | ({"purpose": str(entry.body.get("purpose", ""))} if entry.kind == CHARGE else {})
+
+
+def _prove(ledger: Ledger, hashed: bytes) -> dict[str, Any] | None:
+    entries = ledger.journal.entries
+    last = next((entry for entry in reversed(entries) if entry.kind == ROOT), None)
+    if last is None:
+        return None
+    seeded = _Seeded(ledger.journal.hasher, last.sequence)
+    root, found = seeded.build(ledger, entries[: last.sequence], hashed)
+    if root.hex() != last.body["root"]:
+        raise LedgerRejected("the accounts do not have the root that the log says; run pdp ledger verify")
+    if found is None:
+        return None
+    return {
+        "entry": last.sequence,
+        "root": root.hex(),
+        "place": found.place,
+        "salt": seeded.salt(hashed).hex(),
+        "account": hashed.hex(),
+        "spent": found.spent.to_body(),
+        "budget": found.budget.to_body(),
+        "path": [item.hex() for item in found.path],
+    }
+
+
+def write_statement(told: Mapping[str, Any]) -> str:
+    """Return a statement as the text of a file."""
+    return write_document(FORMAT, VERSION, told)
+
+
+def read_statement(text: str) -> dict[str, Any]:
+    """Return the fields of a statement. Raises :class:`UnreadableFile`, :class:`LedgerRejected` where its proof does not fit it."""
+    found = read_document(text, FORMAT)
+    keys = {"format", "version", "private", "ledger", "notion", "unit", "protection", "spent", "budget", "left", "entries", "proof"}
+    read_fields(found, "a statement", keys)
+    entries = [
+        read_fields(
+            item,
+            "an entry of a statement",
+            {"sequence", "kind", "time", "name", "steps", "cost", "budget", "budget_steps", "left"},
+            frozenset({"purpose"}),
+        )
+        for item in read_list(found["entries"], "the entries of a statement")
+    ]
+    _check_sums(found, entries)
+    if found["proof"] is not None:
+        _check_proof(found["proof"], entries)
+    return found
+
+
+def _check_proof(value: object, entries: Sequence[Mapping[str, Any]]) -> None:
+    keys = {"entry", "root", "place", "salt", "account", "spent", "budget", "path"}
+    proof = read_fields(value, "the proof of a statement", keys)
+    root, salt, account = (_to_bytes(proof[key]) for key in ("root", "salt", "account"))
+    path = [_to_bytes(item) for item in read_list(proof["path"], "the path of a proof")]
+    number, place = (read_count(proof[key], f"the {key} of a proof") for key in ("entry", "place"))
+    spent, budget = (Amounts.read(proof[key], f"the {key} of a proof") for key in ("spent", "budget"))
+    leaf = make_leaf(salt, account, spent.values, budget.values)
+    if len(path) != DEPTH or place >> DEPTH or climb(leaf, place, path) != root:
+        raise LedgerRejected("the amounts of the statement are not under the root that it names: one of them was changed")
+    before = [item for item in entries if read_count(item["sequence"], "an entry") < number]
+    if not before or _add(before) != spent or Amounts.read(before[-1]["budget_steps"], "a budget") != budget:
+        raise LedgerRejected("the releases of the statement do not add up to the amounts under its root: one was changed or left out")
+
+
+def _add(entries: Sequence[Mapping[str, Any]]) -> Amounts:
+    """Return the sum of the costs of entries, at least one. Raises :class:`LedgerRejected` for costs of several kinds."""
+    costs = [Amounts.read(item["steps"], "a cost") for item in entries]
+    if len({len(cost.values) for cost in costs}) > 1:
+        raise _refuse_sum()
+    return sum(costs[1:], costs[0])
+
+
+def _check_sums(told: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse amounts in words that are not those of the steps. Raises :class:`LedgerRejected`."""
+    if not entries:
+        raise LedgerRejected("a statement has at least the entry that opened the account, but none was found; it was cut off")
+    for place, item in enumerate(entries):
+        cost, budget = Amounts.read(item["steps"], "a cost"), Amounts.read(item["budget_steps"], "a budget")
+        spent = _add(entries[: place + 1])
+        if len(budget.values) != len(cost.values):
+            raise _refuse_sum()
+        made = cost.tell(up=True), budget.less(spent).tell(up=False), budget.tell(up=False)
+        if (item["cost"], item["left"], item["budget"]) != made:
+            raise _refuse_sum()
+    if (told["spent"], told["left"], told["budget"]) != (_add(entries).tell(up=True), entries[-1]["left"], entries[-1]["budget"]):
+        raise _refuse_sum()
+
+
+def _refuse_sum() -> LedgerRejected:
+    return LedgerRejected("an amount of the statement is not the one that its releases add up to: it was changed")
+
+
+def _to_bytes(value: object) -> bytes:
+    try:
+        return bytes.fromhex(read_string(value, "a hash"))
+    except ValueError:
+        raise LedgerRejected("a hash was expected in the proof of a statement, but something else was found") from None
+
+
+def require_root(told: Mapping[str, Any], log: PublicLog) -> None:
+    """Refuse a statement whose root the log for everybody does not have. Raises :class:`LedgerRejected`, :class:`InvalidArgument`."""
+    proof = told["proof"]
+    if proof is None:
+        raise InvalidArgument("the statement has no proof that could be looked up; ask for one after the next root")
+    found = next((entry for entry in log.entries if entry.sequence == proof["entry"] and entry.kind == ROOT), None)
+    if log.ledger != told["ledger"] or found is None or found.body.get("root") != proof["root"]:
+        raise LedgerRejected("the root of the statement is not in the log: it is of another ledger, or another history was told")
+    public = {entry.sequence: entry for entry in log.entries}
+    for item in told["entries"]:
+        entry = public.get(item["sequence"])
+        if entry is None:
+            raise InvalidArgument("the log is older than the statement; get one that has all of its entries")
+        if (entry.kind, entry.name, entry.body.get("time")) != (item["kind"], item["name"], item["time"]):
+            raise LedgerRejected(f"entry {item['sequence']} of the statement is another one in the log")
+
+
+def _judge(found: Mapping[str, Any]) -> Outcome:
+    proof = found["proof"]
+    spent, budget, left = (say_amounts(found[key]) for key in ("spent", "budget", "left"))
+    said = [f"ledger {found['ledger']}: spent {spent} of {budget}, left {left}"]
+    if proof is None:
+        said.append("nothing proves it: no root was made since the unit has an account")
+    else:
+        said.append(f"up to entry {proof['entry']} it is under the root {proof['root']}; look that up with --log")
+    about = {"ledger": found["ledger"], "proof": None if proof is None else {"entry": proof["entry"], "root": proof["root"]}}
+    return Outcome(Report(accepted=True), about, tuple(said))
+
+
+#: Fields: those of ``Ledger.account``, and of each entry that changed the account its cost and the budget (also in steps of 2^-40 nat).
+STATEMENT = Document(
+    FORMAT,
+    "that the amounts add up and are under the root that the statement names; with --log, that the log for everybody has that root",
+    (VERSION,),
+    protection="protection",
+    read=read_statement,
+    write=lambda found: write_statement({key: value for key, value in found.items() if key not in ("format", "version")}),
+    check=_judge,
+    largest=4_000_000,
+)

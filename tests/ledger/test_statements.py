@@ -1,0 +1,175 @@
+"""Statements: what a person spent on what, proved under a public root that tells nothing of anybody."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from accountant.ledger.merkle import DEPTH, build, climb, hash_leaf
+from accountant.ledger.public import read_public, write_public
+from accountant.ledger.statements import append_root, make_statement, read_statement, require_root, write_statement
+from profiles import InvalidArgument, InvalidData
+from profiles.errors import LedgerRejected
+from tests.ledger.conftest import PEOPLE, SUM, table
+
+
+@pytest.fixture
+def ledger(make):
+    made = make(budget="2")
+    made.charge("one", SUM, PEOPLE)
+    append_root(made)
+    made.charge("two", SUM, table(ben=1.0))
+    return made
+
+
+def test_a_statement_says_what_was_spent_on_what(ledger):
+    told = make_statement(ledger, "ben")
+    assert [(item["name"], item["cost"], item["left"]) for item in told["entries"]] == [
+        ("", "0", "2"),
+        ("one", "0.25", "1.75"),
+        ("two", "1", "0.75"),
+    ]
+    assert {key: told[key] for key in ("spent", "budget", "left")} == ledger.account("ben")
+    assert told["proof"]["spent"] == 1 << 38
+    assert read_statement(write_statement(told))["proof"] == told["proof"]
+    with pytest.raises(InvalidData, match="check the id"):
+        make_statement(ledger, "nobody")
+
+
+def test_every_account_is_under_the_root(ledger):
+    pytest.importorskip("cryptography")
+    log = read_public(write_public(ledger))
+    for name in PEOPLE["id"].to_pylist():
+        require_root(read_statement(write_statement(make_statement(ledger, name))), log)
+    ledger.charge("three", SUM, PEOPLE)
+    with pytest.raises(InvalidArgument, match="older than the statement"):
+        require_root(make_statement(ledger, "ben"), log)
+
+
+def test_who_came_after_the_root_has_no_proof_before_the_next_one(ledger):
+    ledger.charge("three", SUM, table(xenia=0.5))
+    told = make_statement(ledger, "xenia")
+    assert told["proof"] is None
+    assert [item["name"] for item in told["entries"]] == ["three"]
+    read_statement(write_statement(told))
+    append_root(ledger)
+    assert make_statement(ledger, "xenia")["proof"]["entry"] == ledger.journal.entries[-1].sequence
+    assert ledger.verify() == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda told: told["entries"][1] | {"steps": 1},
+        lambda told: told["entries"][1] | {"cost": "0.1"},
+        lambda told: told["entries"][1] | {"left": "2"},
+        lambda told: told["entries"][1] | {"budget_steps": 1 << 50},
+    ],
+)
+def test_a_changed_release_is_refused(ledger, change):
+    told = make_statement(ledger, "ben")
+    told["entries"][1] = change(told)
+    with pytest.raises(LedgerRejected):
+        read_statement(write_statement(told))
+
+
+@pytest.mark.parametrize("key", ["spent", "budget", "place", "salt", "account", "root", "path"])
+def test_a_changed_proof_is_refused(ledger, key):
+    told = make_statement(ledger, "ben")
+    old = told["proof"][key]
+    told["proof"][key] = old ^ 1 if isinstance(old, int) else [*old[1:], old[0]] if isinstance(old, list) else old[::-1]
+    with pytest.raises(LedgerRejected):
+        read_statement(write_statement(told))
+
+
+def test_another_history_has_another_root(make, ledger):
+    pytest.importorskip("cryptography")
+    other = make(budget="2", name="other")
+    other.charge("one", SUM, PEOPLE)
+    append_root(other)
+    with pytest.raises(LedgerRejected, match="another history"):
+        require_root(make_statement(ledger, "ben"), read_public(write_public(other)))
+
+
+def test_paths_have_one_length_and_show_no_empty_place(make):
+    """Whoever has a statement sees 32 hashes, however many accounts there are; those of empty subtrees are no known ones."""
+    seen = set()
+    for name, people in (("few", table(ada=0.5)), ("many", table(**{f"p{number}": 0.5 for number in range(300)}, ada=0.5))):
+        made = make(people, name=name)
+        append_root(made)
+        path = make_statement(made, "ada")["proof"]["path"]
+        assert len(path) == DEPTH
+        assert not seen & set(path)
+        seen |= set(path)
+    assert len(seen) == 2 * DEPTH
+
+
+def test_a_tree_of_any_leaves_is_climbed():
+    leaves = {place: hash_leaf(bytes([place % 256])) for place in (0, 1, 7, 8, 2**32 - 1, 2**31)}
+    root, paths = build(leaves, lambda height, place: hash_leaf(b"empty", bytes([height]), place.to_bytes(8, "little")), leaves)
+    assert all(climb(leaf, place, paths[place]) == root for place, leaf in leaves.items())
+
+
+def test_a_damaged_history_is_not_stated(ledger, monkeypatch):
+    true = ledger.journal.accounts.list_state
+    monkeypatch.setattr(
+        type(ledger.journal.accounts),
+        "list_state",
+        lambda _, entries: ((hashes, spent + 1, budgets) for hashes, spent, budgets in true(entries)),
+    )
+    with pytest.raises(LedgerRejected, match="do not have the root"):
+        make_statement(ledger, "ben")
+
+
+def test_accounts_in_a_table_are_stated_as_well(make, tmp_path):
+    pytest.importorskip("duckdb")
+    ledger = make(budget="2", table=tmp_path / "t", engine="duckdb")
+    ledger.charge("one", SUM, PEOPLE)
+    append_root(ledger)
+    told = make_statement(ledger, "ben")
+    assert [(item["name"], item["cost"], item["left"]) for item in told["entries"]] == [("", "0", "2"), ("one", "0.25", "1.75")]
+    assert read_statement(write_statement(told))["proof"]["spent"] == 1 << 38
+
+
+def test_accounts_with_components_are_stated_as_well(make):
+    ledger = make(budget="epsilon=4, mu2=4, delta=1e-3", notion="mixed")
+    ledger.charge("one", SUM, PEOPLE)
+    append_root(ledger)
+    told = make_statement(ledger, "ben")
+    assert told["entries"][1]["cost"]["epsilon"] == told["spent"]["epsilon"] != "0"
+    assert len(read_statement(write_statement(told))["proof"]["spent"]) == 3
+    told["entries"][1]["cost"]["delta"] = "0.1"
+    with pytest.raises(LedgerRejected):
+        read_statement(write_statement(told))
+
+
+def test_the_command_line(pdp, tmp_path, monkeypatch):
+    pytest.importorskip("cryptography")
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("id,income\nada,1.25\nben,0.5\n")
+    Path("sum.toml").write_text('name = "sum of incomes"\nepsilon = "w*z/8"\n[record]\nz = [0, 4]\n')
+    pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "2", "--anchor", "a")
+    pdp("ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--name", "<one>")
+    assert "make one with pdp ledger root" in " ".join(pdp("ledger", "statement", "l", "--unit", "ada").out.split())
+    root = pdp("ledger", "root", "l", "--json").json()["root"]
+    said = " ".join(pdp("ledger", "statement", "l", "--unit", "ada", "--out", "s.json", "--html", "s.html").out.split())
+    assert "for your eyes only spent 0.15625 nats of 2 nats, left 1.84375 nats" in said
+    for name in ("s.json", "s.html"):
+        assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
+    page = Path("s.html").read_text()
+    assert "&lt;one&gt;" in page
+    assert root in page
+    pdp("ledger", "export", "l", "--public", "--out", "p")
+    for name in ("l", "l.key", "a"):
+        Path(name).unlink()
+    assert "p has this root" in " ".join(pdp("check", "s.json", "--log", "p").out.split())
+    assert '"ada"' not in Path("p").read_text()
+    other = json.loads(Path("s.json").read_text())
+    other["entries"][1]["name"] = "another"
+    Path("s.json").write_text(json.dumps(other))
+    assert pdp("check", "s.json").code == 0
+    assert pdp("check", "s.json", "--log", "p").code == 1
+    assert pdp("check", "p", "--log", "p").refused()
