@@ -29,7 +29,7 @@ from accountant.ledger.paged.changes import (
 )
 from accountant.ledger.paged.codes import LEFT_OUT, decode_all, encode_all, take_part
 from accountant.ledger.paged.cutting import cut
-from accountant.ledger.paged.finding import Finder, bucket_of, join_bucket, split_bucket
+from accountant.ledger.paged.finding import Finder, bucket_of, iter_groups, join_bucket, split_bucket
 from accountant.ledger.paged.hashing import Hashing, PageHasher, Pairs
 from accountant.ledger.paged.maps import SMALLEST, Maps, Slots, is_kept
 from accountant.ledger.paged.store import (
@@ -47,7 +47,6 @@ from accountant.ledger.paged.store import (
     make_pages,
     per_page,
     read_amounts,
-    sum_seals,
 )
 from accountant.ledger.prefetch import compute_ahead, keep_memory
 from accountant.ledger.rows import RowBatch
@@ -179,7 +178,7 @@ class PageBook:
 
     def _open(self, entry: int, state: State, rows: _Rows, asked: Asked, digest: Digest, *, lifts: bool = False) -> State:
         """Open accounts for the units of rows without one; where all budgets are raised after it, theirs are 0 until then."""
-        begins = not state.totals[LATE]
+        begins = not state.lasts[LATE]
         if begins:
             state = self._begin(entry, replace(state, flat=asked.flat), digest)
         fresh = np.flatnonzero(rows.slots < 0)
@@ -200,7 +199,7 @@ class PageBook:
             self._change(entry, Change(FLAT, 0, np.array(state.flat, "<i8").tobytes()), digest)
         pages = [self._bucket(number, entry, b"") for number in range(BUCKETS)]
         self._store.write_pages(LATE, pages)
-        return state.move(LATE, sum_seals(pages))
+        return state.put(LATE, slice(0, BUCKETS), entry)
 
     def _bucket(self, number: int, entry: int, data: bytes) -> Page:
         return Page(number, entry, data, self._hasher.seal(LATE.encode(), number, entry.to_bytes(8, "little"), data))
@@ -261,18 +260,18 @@ class PageBook:
                 size = min(_PART // per, last - start)
                 pages = make_pages(start, entry, table, np.zeros((self._width, size * per), np.int64), self._hasher)
                 self._store.write_pages(table, pages)
-                state = state.move(table, sum_seals(pages))
+                state = state.put(table, slice(start, start + size), entry)
         return state
 
     def _add_late(self, entry: int, state: State, hashes: Pairs, first: int) -> State:
         buckets = bucket_of(hashes)
         for number in np.unique(buckets).tolist():
-            (page,) = self._store.read_pages(LATE, number, number + 1, self._hasher)
+            (page,) = self._store.read_last(state, LATE, number, number + 1, self._hasher)
             held, slots = split_bucket(page.data)
             rows = np.flatnonzero(buckets == number)
             made = self._bucket(number, entry, join_bucket(np.concatenate([held, hashes[rows]]), np.concatenate([slots, first + rows])))
             self._store.write_pages(LATE, [made])
-            state = state.move(LATE, sum_seals([made]) - sum_seals([page]))
+            state = state.put(LATE, slice(number, number + 1), entry)
         return state
 
     def _open_budgets(self, entry: int, state: State, first: int, rows: _Rows, asked: Asked, digest: Digest) -> State:
@@ -304,13 +303,13 @@ class PageBook:
         per, stop = per_page(self._width), first + amounts.shape[1]
         for page in range(first // per, -(-stop // per), _PART // per):
             last = min(page + _PART // per, -(-stop // per))
-            old = self._store.read_pages(table, page, last, self._hasher)
-            values = read_amounts(old, self._width)
+            old = self._store.read_last(state, table, page, last, self._hasher)
+            values = read_amounts(old, self._width).copy()
             low, high = max(first, page * per), min(stop, last * per)
             values[:, low - page * per : high - page * per] = amounts[:, low - first : high - first]
             made = make_pages(page, entry, table, values, self._hasher)
             self._store.write_pages(table, made)
-            state = state.move(table, sum_seals(made) - sum_seals(old))
+            state = state.put(table, slice(page, last), entry)
         return state
 
     # charges
@@ -334,12 +333,11 @@ class PageBook:
         totals, present = self._add_up(rows, pages * per, asked)
         codes = np.empty((self._width, pages * per), "<u2")
         took = np.zeros(pages * per, np.bool_)
-        before = after = 0
         step = max(_PART // per, 1)
         for first in range(0, pages, step):
             last = min(first + step, pages)
             part = slice(first * per, last * per)
-            old = self._store.read_pages(ACCOUNTS, first, last, self._hasher)
+            old = self._store.read_last(state, ACCOUNTS, first, last, self._hasher)
             spent = read_amounts(old, self._width)
             made = encode_all(np.atleast_2d(cost(totals[part].astype(np.int64))), worst.tolist())
             amounts = decode_all(made, worst.tolist())
@@ -348,17 +346,14 @@ class PageBook:
             codes[:, part], took[part] = take_part(made, present[part], active), active
             new = make_pages(first, entry, ACCOUNTS, spent + np.where(active, amounts, 0), self._hasher)
             self._store.write_pages(ACCOUNTS, new)
-            before, after = before + sum_seals(old), after + sum_seals(new)
-        if before % (1 << 128) != state.totals[ACCOUNTS]:
-            raise LedgerRejected("a page of accounts is that of an earlier entry: run pdp ledger verify --repair")
         for piece, packed in pack_dense(codes, worst):
             self._change(entry, Change(DENSE, piece, packed), digest)
-        return state.move(ACCOUNTS, after - before), took[rows.slots], bool((took == present).all())
+        return state.put(ACCOUNTS, slice(0, pages), entry), took[rows.slots], bool((took == present).all())
 
     def _budgets(self, state: State, first: int, last: int) -> Integers:
         if state.flat is not None:
             return np.array(state.flat, np.int64)[:, None]
-        return read_amounts(self._store.read_pages(BUDGETS, first, last, self._hasher), self._width)
+        return read_amounts(self._store.read_last(state, BUDGETS, first, last, self._hasher), self._width)
 
     @staticmethod
     def _add_up(rows: _Rows, size: int, asked: Asked) -> tuple[NDArray[np.integer[Any]], Booleans]:
@@ -389,19 +384,17 @@ class PageBook:
         amounts = decode_all(made, worst.tolist())
         took = np.zeros(units.size, np.bool_)
         per = per_page(self._width)
-        numbers = units // per
-        starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), units.size], strict=True):
-            page, part = int(numbers[start]), slice(start, end)
-            old = self._store.read_pages(ACCOUNTS, page, page + 1, self._hasher)
-            spent, at = read_amounts(old, self._width), units[part] - page * per
+        for page, start, end in iter_groups(units // per):
+            part = slice(start, end)
+            old = self._store.read_last(state, ACCOUNTS, page, page + 1, self._hasher)
+            spent, at = read_amounts(old, self._width).copy(), units[part] - page * per
             budgets = self._budgets(state, page, page + 1)
             after = spent[:, at] + amounts[:, part]
             took[part] = (after <= (budgets if state.flat is not None else budgets[:, at])).all(axis=0)
             spent[:, at] = np.where(took[part], after, spent[:, at])
             new = make_pages(page, entry, ACCOUNTS, spent, self._hasher)
             self._store.write_pages(ACCOUNTS, new)
-            state = state.move(ACCOUNTS, sum_seals(new) - sum_seals(old))
+        state = state.put(ACCOUNTS, np.unique(units // per), entry)
         codes = np.where(took, made, np.uint16(LEFT_OUT)).astype("<u2")
         self._change(entry, Change(SPARSE, 0, pack_sparse(units.astype(np.int64), codes, worst, room_for(rows.slots.size))), digest)
         return state, took[places.reshape(-1)], bool(took.all())
@@ -441,7 +434,7 @@ class PageBook:
         if slot < 0:
             return None
         page, at = divmod(slot, per_page(self._width))
-        spent = read_amounts(self._store.read_pages(ACCOUNTS, page, page + 1, self._hasher), self._width)
+        spent = read_amounts(self._store.read_last(state, ACCOUNTS, page, page + 1, self._hasher), self._width)
         budgets = self._budgets(state, page, page + 1)
         return tuple(zip(spent[:, at].tolist(), budgets[:, 0 if state.flat is not None else at].tolist(), strict=True))
 
@@ -486,7 +479,7 @@ class PageBook:
         """Return how many pages are not what follows from the log, and ``write`` them anew."""
         folded = self.fold(entries)
         repaired = 0
-        state = replace(folded.state, totals=NEW.totals)
+        state = folded.state
         tables = {ACCOUNTS: (folded.spent, folded.spent_last)}
         if folded.budgets is not None:
             tables[BUDGETS] = (folded.budgets, folded.budgets_last)
@@ -499,10 +492,8 @@ class PageBook:
                     for number in range(first, stop)
                     for page in make_pages(number, int(last[number]), table, amounts[:, number * per : (number + 1) * per], self._hasher)
                 ]
-                state = state.move(table, sum_seals(made))
                 repaired += self._compare(table, first, made, write=write)
         buckets = [self._bucket(number, sequence, data) for number, (sequence, data) in enumerate(folded.late)]
-        state = state.move(LATE, sum_seals(buckets))
         repaired += self._compare(LATE, 0, buckets, write=write)
         for table, count in ((ACCOUNTS, folded.spent_last.size), (BUDGETS, folded.budgets_last.size), (LATE, len(buckets))):
             if self._store.count_pages(table) > count:

@@ -11,7 +11,7 @@ from accountant.ledger.log import Change, Digest, Entry
 from accountant.ledger.paged.codes import Codes, decode_all
 from accountant.ledger.paged.finding import bucket_of, join_bucket
 from accountant.ledger.paged.hashing import Hashing, PageHasher, Pairs
-from accountant.ledger.paged.store import BUCKETS, LATER, NEW, PageStore, State, per_page
+from accountant.ledger.paged.store import ACCOUNTS, BUCKETS, BUDGETS, LATE, LATER, NEW, PageStore, State, per_page
 from profiles import UnreadableFile
 from profiles.arrays import Integers
 from profiles.errors import LedgerRejected
@@ -143,6 +143,14 @@ def fold(store: PageStore, hasher: PageHasher, entries: Sequence[Entry], width: 
     for number in range(BUCKETS if begun else 0):
         rows = order[bounds[number] : bounds[number + 1]]
         made.late.append((int(last_of_bucket[number]), join_bucket(hashes[rows], places[rows])))
+    made.state = replace(
+        made.state,
+        lasts={
+            ACCOUNTS: made.spent_last.astype("<u4").tobytes(),
+            BUDGETS: made.budgets_last.astype("<u4").tobytes(),
+            LATE: np.array([sequence for sequence, _ in made.late], "<u4").tobytes(),
+        },
+    )
     return made
 
 

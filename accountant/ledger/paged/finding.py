@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +57,8 @@ class Finder:
             rows = np.flatnonzero((found < 0) & (pages >= 0))
             rows = rows if pages is last else rows[last[rows] != first[rows]]
             rows = rows[np.argsort(pages[rows], kind="stable")]
-            numbers = pages[rows]
-            starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-            for start, end in zip(starts.tolist(), [*starts[1:].tolist(), rows.size], strict=True):
-                page = int(numbers[start]) + run.first // IDS
+            for number, start, end in iter_groups(pages[rows]):
+                page = number + run.first // IDS
                 held = np.frombuffer(self.store.read_hashes(page, page + 1, self.hasher), "<u8").reshape(-1, 2)
                 here = _match(held[:, 0], held[:, 1], hashes[rows[start:end]])
                 found[rows[start:end]] = np.where(here < 0, -1, here + page * IDS)
@@ -85,15 +85,23 @@ class Finder:
         found = np.full(len(hashes), -1, np.int64)
         buckets = bucket_of(hashes)
         order = np.argsort(buckets, kind="stable")
-        starts = np.flatnonzero(np.diff(buckets[order], prepend=-1))
-        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), order.size], strict=True):
+        for bucket, start, end in iter_groups(buckets[order]):
             rows = order[start:end]
-            bucket = int(buckets[rows[0]])
-            (page,) = self.store.read_pages(LATE, bucket, bucket + 1, self.hasher)
+            (page,) = self.store.read_last(self.state, LATE, bucket, bucket + 1, self.hasher)
             held, slots = split_bucket(page.data)
             here = _match(held[:, 0], held[:, 1], hashes[rows])
-            found[rows] = np.where(here < 0, -1, slots[here])
+            found[rows[here >= 0]] = slots[here[here >= 0]]
         return found
+
+
+def iter_groups(numbers: NDArray[np.integer[Any]]) -> Iterator[tuple[int, int, int]]:
+    """Yield each of some numbers ≥ 0 in order, with where it begins and ends.
+
+    >>> list(iter_groups(np.array([2, 2, 5])))
+    [(2, 0, 2), (5, 2, 3)]
+    """
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
+    yield from zip(numbers[starts].tolist(), starts, [*starts[1:], numbers.size][: len(starts)], strict=True)
 
 
 def bucket_of(hashes: Pairs) -> Integers:

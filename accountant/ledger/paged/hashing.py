@@ -118,5 +118,5 @@ class PageHasher:
 
     def _encrypt(self, raw: Any) -> Pairs:
         made = np.empty(raw.nbytes + 15, np.uint8)
-        self.blocks.encryptor().update_into(memoryview(raw).cast("B"), made)
+        self.blocks.encryptor().update_into(memoryview(raw).cast("B") if raw.size else b"", made)
         return made[: raw.nbytes].view("<u8").reshape(-1, 2)

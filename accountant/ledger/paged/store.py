@@ -23,8 +23,8 @@ ACCOUNTS, BUDGETS, LATE = "accounts", "budgets", "late"
 #: Buckets of units that came later, and what a segment of them says of itself.
 BUCKETS, LATER = 1_024, b"late"
 _SEAL, _NUMBER = 16, struct.Struct("<q")
-_STATE = struct.Struct("<qqq16s16s16s8s")
-_ALL = 1 << 128
+_STATE = struct.Struct("<qqqqqqq8s")
+_LAST = np.dtype("<u4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Page:
 @dataclass(frozen=True, slots=True)
 class State:
     """What the accounts are as a whole, after the entry ``sequence``: how many ``slots`` there are, how many of them came ``late``, which
-    budget all have (None where budgets are of pages), how ids are hashed, and of each table the sum of the seals of its pages.
+    budget all have (None where budgets are of pages), how ids are hashed, and of each table the last entry that wrote each page, as bytes.
 
-    A page of an earlier entry that is put back has a seal that is right, and a sum that is not.
+    A page of an earlier entry that is put back has a seal that is right, and an entry that is not.
     """
 
     sequence: int
@@ -50,19 +50,25 @@ class State:
     late: int
     flat: tuple[int, ...] | None
     hashing: Hashing
-    totals: dict[str, int] = field(repr=False)
+    lasts: dict[str, bytes] = field(repr=False)
 
-    def move(self, table: str, change: int) -> State:
-        """Return the state after seals of a table changed by a sum."""
-        return replace(self, totals={**self.totals, table: (self.totals[table] + change) % _ALL})
+    def put(self, table: str, pages: Integers | slice, entry: int) -> State:
+        """Return the state after ``entry`` wrote pages of a table, also new ones at its end."""
+        last = pages.stop if isinstance(pages, slice) else int(pages.max(initial=-1)) + 1
+        held = np.frombuffer(self.lasts[table], _LAST)
+        made = np.zeros(max(held.size, last), _LAST)
+        made[: held.size] = held
+        made[pages] = entry
+        return replace(self, lasts={**self.lasts, table: made.tobytes()})
+
+    def require_last(self, table: str, pages: Sequence[Page]) -> None:
+        """Refuse pages, one after another, that are not what was written last. Raises :class:`LedgerRejected`."""
+        first = pages[0].number if pages else 0
+        if np.frombuffer(self.lasts[table], _LAST)[first : first + len(pages)].tolist() != [page.sequence for page in pages]:
+            raise LedgerRejected("accounts of the ledger are not what was written last: run pdp ledger verify --repair")
 
 
-NEW = State(0, 0, 0, None, Hashing.AES, {ACCOUNTS: 0, BUDGETS: 0, LATE: 0})
-
-
-def sum_seals(pages: Iterable[Page]) -> int:
-    """Return the sum of the seals of pages."""
-    return sum(int.from_bytes(page.seal, "little") for page in pages) % _ALL
+NEW = State(0, 0, 0, None, Hashing.AES, {ACCOUNTS: b"", BUDGETS: b"", LATE: b""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +92,27 @@ class PageStore(Store):
         told, seal = body[:-_SEAL], body[-_SEAL:]
         if len(body) < _STATE.size + _SEAL or hasher.seal(b"state", 1, told) != seal:
             raise LedgerRejected("the state of the accounts is not what was written: run pdp ledger verify --repair")
-        sequence, slots, late, *totals, name = _STATE.unpack_from(told)
-        flat = tuple(np.frombuffer(told, "<i8", offset=_STATE.size).tolist()) or None
-        sums = dict(zip((ACCOUNTS, BUDGETS, LATE), (int.from_bytes(item, "little") for item in totals), strict=True))
-        return State(sequence, slots, late, flat, Hashing(name.rstrip(b"\0").decode()), sums)
+        sequence, slots, late, width, *sizes, name = _STATE.unpack_from(told)
+        if len(told) != _STATE.size + 8 * width + sum(sizes):
+            raise LedgerRejected("the state of the accounts is not what was written: run pdp ledger verify --repair")
+        flat = tuple(np.frombuffer(told, "<i8", width, _STATE.size).tolist()) or None
+        ends = [_STATE.size + 8 * width + sum(sizes[:number]) for number in range(4)]
+        lasts = {table: told[ends[number] : ends[number + 1]] for number, table in enumerate((ACCOUNTS, BUDGETS, LATE))}
+        return State(sequence, slots, late, flat, Hashing(name.rstrip(b"\0").decode()), lasts)
 
     def write_state(self, state: State, hasher: PageHasher) -> None:
         """Write the state in place of the one that was."""
-        sums = [state.totals[table].to_bytes(16, "little") for table in (ACCOUNTS, BUDGETS, LATE)]
-        told = _STATE.pack(state.sequence, state.slots, state.late, *sums, state.hashing.value.encode())
-        told += np.array(state.flat or (), "<i8").tobytes()
+        flat, lasts = state.flat or (), [state.lasts[table] for table in (ACCOUNTS, BUDGETS, LATE)]
+        told = _STATE.pack(state.sequence, state.slots, state.late, len(flat), *map(len, lasts), state.hashing.value.encode())
+        told += b"".join((np.array(flat, "<i8").tobytes(), *lasts))
         body = told + hasher.seal(b"state", 1, told)
         self.database.execute("INSERT INTO state VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET body = excluded.body", (body,))
+
+    def read_last(self, state: State, table: str, first: int, last: int, hasher: PageHasher) -> list[Page]:
+        """Return the same, as they were written last by the state. Raises :class:`LedgerRejected`."""
+        found = self.read_pages(table, first, last, hasher)
+        state.require_last(table, found)
+        return found
 
     def read_pages(self, table: str, first: int, last: int, hasher: PageHasher) -> list[Page]:
         """Return the pages of a table from ``first`` to before ``last``, checked. Raises :class:`LedgerRejected`."""
@@ -236,7 +251,7 @@ def make_pages(first: int, sequence: int, table: str, amounts: Integers, hasher:
 
 
 def read_amounts(pages: Sequence[Page], width: int) -> Integers:
-    """Return what pages hold, shape (k, n)."""
+    """Return what pages hold, shape (k, n); not to be written."""
     per = per_page(width)
     found = np.frombuffer(b"".join(page.data for page in pages), "<i8")
     if found.size != len(pages) * width * per:
