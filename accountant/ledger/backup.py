@@ -28,6 +28,7 @@ from accountant.ledger.places import to_place
 from accountant.ledger.requests import is_mark
 from accountant.ledger.settings import LedgerSettings, make_token, open_settings
 from accountant.ledger.store import Store
+from accountant.ledger.succession import BEFORE
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher
 from profiles import InvalidArgument, PDPError, UnreadableFile
@@ -241,7 +242,8 @@ def migrate(
     """Return a new ledger that goes on from ``ledger``: its first hash is made of the old head, and every account begins with its spending.
 
     An entry ends the old ledger: two that go on would be two budgets. It serves its outputs, and is charged no more. A death before that
-    entry leaves both without a word of success: then the new files are removed, and it is migrated again.
+    entry leaves the old one, and a new one that is refused as long as the old one is not ended: it is removed, and the old one migrated
+    again. A death after it leaves the new one.
     """
     old = ledger.journal
     if ledger.settings.table:
@@ -256,6 +258,8 @@ def migrate(
         except BaseException:
             made.close()
             raise
+        with made.journal.store.database.turn(), made.journal.store.database.transaction():
+            made.journal.store.forget_place(BEFORE)
     return made
 
 
@@ -280,6 +284,8 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
 
     def work(entry: int, digest: Digest) -> Mapping[str, Any]:
         store, hasher = made.journal.store, made.journal.hasher
+        files = old.store.database.files
+        store.write_place(BEFORE, files[0].absolute() if files else old.store.database.name)
         accounts = made.journal.accounts
         if isinstance(accounts, PageBook):
             accounts.adopt(entry, old.accounts, old.entries, settings.budget.flat, digest)

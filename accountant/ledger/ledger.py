@@ -57,6 +57,7 @@ from accountant.ledger.settings import (
     to_records,
 )
 from accountant.ledger.store import Store
+from accountant.ledger.succession import require_ended
 from accountant.ledger.tables.accounts_table import TableBook
 from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
@@ -270,6 +271,7 @@ class Ledger:
             first, key = read_first(store), find_place(store, "secret", secret)
             hidden = read_secret(key)
             settings = open_settings(first, hidden)
+            require_ended(store, settings, Hasher(hidden))
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
             ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings, partial=partial)

@@ -159,6 +159,10 @@ class Store:
         """Write what is kept beside the entry of a charge, where outputs of other entries are."""
         self.database.execute("INSERT INTO outputs VALUES (?, ?)", (sequence, value))
 
-    def write_place(self, what: str, path: Path) -> None:
+    def forget_place(self, what: str) -> None:
+        """Forget where a file is."""
+        self.database.execute("DELETE FROM places WHERE what = ?", (what,))
+
+    def write_place(self, what: str, path: Path | str) -> None:
         """Write where a file is."""
         self.database.execute("INSERT INTO places VALUES (?, ?) ON CONFLICT (what) DO UPDATE SET path = excluded.path", (what, str(path)))

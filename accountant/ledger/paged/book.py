@@ -77,6 +77,11 @@ class _Rows:
     batches: list[tuple[RowBatch, int]] = field(repr=False)
     seen: set[bytes] = field(repr=False)
 
+    def take_hashes(self) -> Pairs:
+        """Return the hashes, which are not held any more."""
+        found, self.hashes = self.hashes, np.empty((0, 2), np.uint64)
+        return found
+
 
 class PageBook:
     """The accounts as pages of an open store: :class:`~accountant.ledger.accounts.Accounts`. ``width``: components of an account."""
@@ -142,7 +147,7 @@ class PageBook:
                 size += piece.size
             rows += piece.size
         made = _Rows(_concatenate(slots, np.int32), _concatenate(steps, np.int64), held[:size], hashed, batches, seen)
-        found = Finder(self._store, self._hasher, state).find(made.hashes) if state.slots else np.full(size, -1, np.int64)
+        found = Finder(self._store, self._hasher, state).find(made.hashes) if state.slots else np.full(size, -1, np.int32)
         self._put(made, found, maps)
         return made
 
@@ -153,11 +158,11 @@ class PageBook:
         maps.look()
         return maps
 
-    def _put(self, rows: _Rows, found: Integers, maps: Maps | None) -> None:
+    def _put(self, rows: _Rows, found: Slots, maps: Maps | None) -> None:
         """Write the slots of rows whose ids were hashed, and keep those of pieces that are known as a whole."""
         done, kept = 0, {}
         for first, size, key in rows.hashed:
-            part = found[done : done + size].astype(np.int32)
+            part = found[done : done + size]
             rows.slots[first : first + size] = part
             if key is not None and size and int(part.min()) >= 0:
                 kept[key] = part
@@ -181,15 +186,18 @@ class PageBook:
         begins = not state.lasts[LATE]
         if begins:
             state = self._begin(entry, replace(state, flat=asked.flat), digest)
-        fresh = np.flatnonzero(rows.slots < 0)
+        fresh = np.flatnonzero(rows.slots < 0).astype(np.int32)
+        hashes, places = rows.take_hashes(), None
         if fresh.size:
-            first = state.slots
-            places = _places_of(rows, fresh)
-            state, slots = self._add(entry, state, rows.hashes if places is None else rows.hashes[places], digest)
+            first, places = state.slots, _places_of(rows, fresh, len(hashes))
+            if places is not None:
+                hashes = hashes[places]
+            given = [hashes]
+            del hashes  # as many bytes as all else together
+            state, slots = self._add(entry, state, given, digest)
             rows.slots[fresh] = slots
             if state.flat is None and not lifts:
                 state = self._open_budgets(entry, state, first, rows, asked, digest)
-        rows.hashes, rows.hashed = rows.hashes[:0], []
         return state
 
     def _begin(self, entry: int, state: State, digest: Digest) -> State:
@@ -208,16 +216,20 @@ class PageBook:
         self._store.write_change(entry, change)
         digest.add_change(change)
 
-    def _add(self, entry: int, state: State, hashes: Pairs, digest: Digest) -> tuple[State, Slots]:
-        """Give each distinct hash a slot, and return those of all."""
+    def _add(self, entry: int, state: State, given: list[Pairs], digest: Digest) -> tuple[State, Slots]:
+        """Give each distinct hash a slot, and return those of all; the hashes are taken out of ``given``."""
+        hashes = given.pop()
+        size = len(hashes)
         order = np.argsort(hashes[:, 0])
         ordered = hashes[order]
         same = ordered[1:, 0] == ordered[:-1, 0]
         if same.any() and bool((same & (ordered[1:, 1] != ordered[:-1, 1])).any()):  # so that equal ones stand side by side
             order = np.lexsort((hashes[:, 1], hashes[:, 0]))
             ordered = hashes[order]
+        del hashes, same
+        order = order.astype(np.int32)
         distinct = np.ones(len(ordered), np.bool_)
-        distinct[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+        distinct[1:] = (ordered[1:, 0] != ordered[:-1, 0]) | (ordered[1:, 1] != ordered[:-1, 1])
         ranks = np.cumsum(distinct, dtype=np.int32) - 1
         if not distinct.all():
             ordered = ordered[distinct]
@@ -233,23 +245,25 @@ class PageBook:
         at = np.searchsorted(ordered[:, 0], nobody[:, 0]) + np.arange(len(nobody))
         real = np.ones(padded, np.bool_)
         real[at] = False
-        whole = np.empty((padded, 2), np.uint64)
-        whole[real], whole[at] = ordered, nobody
-        del ordered
         places = np.flatnonzero(real).astype(np.int32)
-        slots = np.empty(len(hashes), np.int32)
+        slots = np.empty(size, np.int32)
         slots[order] = places[ranks]
         slots += first
-        self._write_hashes(entry, first, whole, late=late, digest=digest)
-        state = self._extend(entry, replace(state, slots=first + padded, late=state.late + (padded if late else 0)))
-        return (self._add_late(entry, state, whole, first) if late else state), slots
-
-    def _write_hashes(self, entry: int, first: int, hashes: Pairs, *, late: bool, digest: Digest) -> None:
-        step = len(hashes) if late else SEGMENT
-        for start in range(0, len(hashes), step):
-            segment = Segment(first + start, hashes[start : start + step].tobytes(), LATER if late else b"")
+        del order, ranks, places
+        state = replace(state, slots=first + padded, late=state.late + (padded if late else 0))
+        done, mixed = 0, np.empty((0, 2), np.uint64)
+        step = padded if late else SEGMENT
+        for start in range(0, padded, step):
+            part = real[start : start + step]
+            more = int(np.count_nonzero(part))
+            mixed = np.empty((part.size, 2), np.uint64)
+            mixed[part], mixed[~part] = ordered[done : done + more], nobody[start - done : start - done + part.size - more]
+            done += more
+            segment = Segment(first + start, mixed.tobytes(), LATER if late else b"")
             self._store.write_segment(entry, segment, self._hasher.hasher)
             digest.add_segment(segment)
+        state = self._extend(entry, state)
+        return (self._add_late(entry, state, mixed, first) if late else state), slots
 
     def _extend(self, entry: int, state: State) -> State:
         """Write the pages of accounts that new slots need."""
@@ -540,7 +554,7 @@ class PageBook:
         state = self._begin(entry, replace(NEW, hashing=hashing, flat=flat if same else None), digest)
         pairs = np.frombuffer(b"".join(hashes), "<u8").reshape(-1, 2)
         if len(pairs):
-            state, slots = self._add(entry, state, pairs, digest)
+            state, slots = self._add(entry, state, [pairs], digest)
             placed = np.zeros((self._width, state.slots), np.int64)
             if state.flat is None:
                 placed[:, slots] = limits
@@ -556,9 +570,9 @@ class PageBook:
         return self._read_state().hashing
 
 
-def _places_of(rows: _Rows, fresh: Integers) -> Integers | None:
+def _places_of(rows: _Rows, fresh: Slots, size: int) -> Integers | None:
     """Return where the hashes of some rows are among those that were made; None for all, in order."""
-    if fresh.size == len(rows.hashes):
+    if fresh.size == size:
         return None
     starts = np.array([first for first, _, _ in rows.hashed])
     offsets = np.concatenate([[0], np.cumsum([size for _, size, _ in rows.hashed])])

@@ -15,6 +15,7 @@ from accountant.ledger.units import WIDTH
 from profiles.arrays import Integers
 from profiles.errors import LedgerRejected
 
+Slots = NDArray[np.int32]
 #: Ranges of hashes, by their first bits.
 _BITS = 4
 _WHOLE = np.uint64(64 - _BITS)
@@ -32,24 +33,26 @@ class Finder:
     def __post_init__(self) -> None:
         self.runs = _join(self.store.list_runs(self.hasher)) if self.state.slots else []
 
-    def find(self, hashes: Pairs) -> Integers:
+    def find(self, hashes: Pairs) -> Slots:
         """Return the slot of each hash, −1 where it has none."""
-        found = np.full(len(hashes), -1, np.int64)
+        found: Slots = np.full(len(hashes), -1, np.int32)
         if not self.state.slots or not len(hashes):
             return found
-        many = len(hashes) > max(2_000, self.state.slots // 400)
-        for group in self.runs:
-            rows = np.flatnonzero(found < 0)
+        search = self._search if len(hashes) > max(2_000, self.state.slots // 400) else self._look_up
+        for number, group in enumerate(self.runs):
+            if number == 0:
+                found = search(group, hashes)
+                continue
+            rows = np.flatnonzero(found < 0).astype(np.int32)
             if rows.size:
-                part = hashes if rows.size == len(hashes) else hashes[rows]
-                found[rows] = self._search(group, part) if many else self._look_up(group, part)
-        rows = np.flatnonzero(found < 0)
+                found[rows] = search(group, hashes[rows])
+        rows = np.flatnonzero(found < 0).astype(np.int32)
         if self.state.late and rows.size:
             found[rows] = self._find_late(hashes[rows])
         return found
 
-    def _look_up(self, run: Run, hashes: Pairs) -> Integers:
-        found = np.full(len(hashes), -1, np.int64)
+    def _look_up(self, run: Run, hashes: Pairs) -> Slots:
+        found = np.full(len(hashes), -1, np.int32)
         high = hashes[:, 0]
         last = np.searchsorted(run.fences, high, side="right") - 1
         first = np.maximum(np.searchsorted(run.fences, high, side="left") - 1, 0)  # equal first bits may stand on two pages
@@ -64,8 +67,8 @@ class Finder:
                 found[rows[start:end]] = np.where(here < 0, -1, here + page * IDS)
         return found
 
-    def _search(self, run: Run, hashes: Pairs) -> Integers:
-        found = np.full(len(hashes), -1, np.int64)
+    def _search(self, run: Run, hashes: Pairs) -> Slots:
+        found = np.full(len(hashes), -1, np.int32)
         ranges = (hashes[:, 0] >> _WHOLE).astype(np.uint8)
         ends = np.searchsorted(run.fences, np.arange(1, 1 << _BITS, dtype=np.uint64) << _WHOLE, side="left").tolist()
         bounds = [0, *ends, run.fences.size]
@@ -81,8 +84,8 @@ class Finder:
             found[rows] = np.where(here < 0, -1, here + (offset + first) * IDS)
         return found
 
-    def _find_late(self, hashes: Pairs) -> Integers:
-        found = np.full(len(hashes), -1, np.int64)
+    def _find_late(self, hashes: Pairs) -> Slots:
+        found = np.full(len(hashes), -1, np.int32)
         buckets = bucket_of(hashes)
         order = np.argsort(buckets, kind="stable")
         for bucket, start, end in iter_groups(buckets[order]):
@@ -124,16 +127,15 @@ def join_bucket(hashes: Pairs, slots: Integers) -> bytes:
 
 
 def _join(runs: list[Run]) -> list[Run]:
-    """Return runs whose segments are joined: each one's hashes go on in order from those of the one before."""
+    """Return runs whose segments are joined: those that one entry wrote are in the order of their hashes."""
     made: list[list[Run]] = []
     for run in runs:
         before = made[-1][-1] if made else None
-        follows = before is not None and before.first + before.fences.size * IDS == run.first and before.fences[-1] <= run.fences[0]
-        if follows:
+        if before is not None and before.sequence == run.sequence and before.first + before.fences.size * IDS == run.first:
             made[-1].append(run)
         else:
             made.append([run])
-    return [Run(group[0].first, np.concatenate([run.fences for run in group])) for group in made]
+    return [Run(group[0].first, group[0].sequence, np.concatenate([run.fences for run in group])) for group in made]
 
 
 def _match(high: NDArray[np.uint64], low: NDArray[np.uint64], hashes: Pairs) -> Integers:

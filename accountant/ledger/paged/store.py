@@ -73,9 +73,10 @@ NEW = State(0, 0, 0, None, Hashing.AES, {ACCOUNTS: b"", BUDGETS: b"", LATE: b""}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Units that were enrolled together, in the order of their hashes: the first slot, and the first 64 bits of each page of hashes."""
+    """Units that were enrolled together, in the order of their hashes: the first slot, the entry, and the first 64 bits of each page."""
 
     first: int
+    sequence: int
     fences: NDArray[np.uint64] = field(repr=False)
 
 
@@ -150,7 +151,7 @@ class PageStore(Store):
         def make(first: int, seq: int, fences: bytes, seal: bytes) -> Run:
             if hasher.seal(b"run", first, _NUMBER.pack(seq), fences) != seal:
                 raise LedgerRejected("the ids of the ledger are not what was written; restore it from a backup of its log")
-            return Run(first, np.frombuffer(fences, "<u8"))
+            return Run(first, seq, np.frombuffer(fences, "<u8"))
 
         return list(self._rows("SELECT first, seq, fences, seal FROM runs ORDER BY first", (), (int, int, bytes, bytes), make))
 
