@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.ledger.paged.hashing import PageHasher, Pairs
-from accountant.ledger.paged.store import BUCKETS, IDS, LATE, PageStore, Run, State
+from accountant.ledger.paged.store import BUCKETS, IDS, LATE, Enrolled, PageStore, State
 from accountant.ledger.units import WIDTH
 from profiles.arrays import Integers
 from profiles.errors import LedgerRejected
@@ -28,7 +28,7 @@ class Finder:
     store: PageStore
     hasher: PageHasher
     state: State
-    runs: list[Run] = field(default_factory=list)
+    runs: list[Enrolled] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.runs = _join(self.store.list_runs(self.hasher)) if self.state.slots else []
@@ -51,7 +51,7 @@ class Finder:
             found[rows] = self._find_late(hashes[rows])
         return found
 
-    def _look_up(self, run: Run, hashes: Pairs) -> Slots:
+    def _look_up(self, run: Enrolled, hashes: Pairs) -> Slots:
         found = np.full(len(hashes), -1, np.int32)
         high = hashes[:, 0]
         last = np.searchsorted(run.fences, high, side="right") - 1
@@ -67,7 +67,7 @@ class Finder:
                 found[rows[start:end]] = np.where(here < 0, -1, here + page * IDS)
         return found
 
-    def _search(self, run: Run, hashes: Pairs) -> Slots:
+    def _search(self, run: Enrolled, hashes: Pairs) -> Slots:
         found = np.full(len(hashes), -1, np.int32)
         ranges = (hashes[:, 0] >> _WHOLE).astype(np.uint8)
         ends = np.searchsorted(run.fences, np.arange(1, 1 << _BITS, dtype=np.uint64) << _WHOLE, side="left").tolist()
@@ -126,16 +126,16 @@ def join_bucket(hashes: Pairs, slots: Integers) -> bytes:
     return np.ascontiguousarray(hashes[order]).tobytes() + slots[order].astype("<u4").tobytes()
 
 
-def _join(runs: list[Run]) -> list[Run]:
+def _join(runs: list[Enrolled]) -> list[Enrolled]:
     """Return runs whose segments are joined: those that one entry wrote are in the order of their hashes."""
-    made: list[list[Run]] = []
+    made: list[list[Enrolled]] = []
     for run in runs:
         before = made[-1][-1] if made else None
         if before is not None and before.sequence == run.sequence and before.first + before.fences.size * IDS == run.first:
             made[-1].append(run)
         else:
             made.append([run])
-    return [Run(group[0].first, group[0].sequence, np.concatenate([run.fences for run in group])) for group in made]
+    return [Enrolled(group[0].first, group[0].sequence, np.concatenate([run.fences for run in group])) for group in made]
 
 
 def _match(high: NDArray[np.uint64], low: NDArray[np.uint64], hashes: Pairs) -> Integers:

@@ -72,7 +72,7 @@ NEW = State(0, 0, 0, None, Hashing.AES, {ACCOUNTS: b"", BUDGETS: b"", LATE: b""}
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Enrolled:
     """Units that were enrolled together, in the order of their hashes: the first slot, the entry, and the first 64 bits of each page."""
 
     first: int
@@ -145,13 +145,13 @@ class PageStore(Store):
         """Return the number after that of the last page of a table."""
         return self._row(f"SELECT coalesce(max(page), -1) + 1 FROM {table}", (), (int,), int) or 0  # noqa: S608 - words of ours
 
-    def list_runs(self, hasher: PageHasher) -> list[Run]:
+    def list_runs(self, hasher: PageHasher) -> list[Enrolled]:
         """Return what was enrolled together, checked; in pieces of a segment each. Raises :class:`LedgerRejected`."""
 
-        def make(first: int, seq: int, fences: bytes, seal: bytes) -> Run:
+        def make(first: int, seq: int, fences: bytes, seal: bytes) -> Enrolled:
             if hasher.seal(b"run", first, _NUMBER.pack(seq), fences) != seal:
                 raise LedgerRejected("the ids of the ledger are not what was written; restore it from a backup of its log")
-            return Run(first, seq, np.frombuffer(fences, "<u8"))
+            return Enrolled(first, seq, np.frombuffer(fences, "<u8"))
 
         return list(self._rows("SELECT first, seq, fences, seal FROM runs ORDER BY first", (), (int, int, bytes, bytes), make))
 
