@@ -25,14 +25,14 @@ NAME = "pdp"
 _STEP = Fraction(1, 500)
 
 
-class CertifiedAccountant(IAccountant):  # type: ignore[misc]
+class OpacusAccountant(IAccountant):  # type: ignore[misc]
     """Counts the steps of a training run with Opacus, and bounds ε by numbers that the kernel computes from these steps alone.
 
     Each is an upper end for one record that is added or removed, rounded up to binary64, of Poisson-sampled Gaussian noise: what
     ``make_private(..., poisson_sampling=True)``, Opacus' default, runs. No accountant sees the sampler: that it is this one is among
     ``hypotheses``.
 
-    >>> made = CertifiedAccountant()
+    >>> made = OpacusAccountant()
     >>> for _ in range(1000):
     ...     made.step(noise_multiplier=1.0, sample_rate=0.01)
     >>> 2.1234 < made.get_epsilon(delta=1e-6) < 2.1256
@@ -127,6 +127,6 @@ class CertifiedAccountant(IAccountant):  # type: ignore[misc]
             raise
 
 
-register_accountant(NAME, CertifiedAccountant, force=True)
+register_accountant(NAME, OpacusAccountant, force=True)
 
-__all__ = ["NAME", "CertifiedAccountant"]
+__all__ = ["NAME", "OpacusAccountant"]

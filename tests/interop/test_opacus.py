@@ -15,7 +15,7 @@ from opacus.accountants.utils import get_noise_multiplier
 from torch.utils.data import DataLoader, TensorDataset
 
 from accountant.curves import Composition, account, make_event
-from accountant.interop.opacus import CertifiedAccountant
+from accountant.interop.opacus import OpacusAccountant
 from profiles import InvalidArgument, InvalidNumber
 
 DELTA = 1e-5
@@ -53,7 +53,7 @@ def _train(steps=12, **options):
 
 def test_the_example_of_opacus_with_one_word_changed():
     engine, _, _ = _train()
-    assert isinstance(engine.accountant, CertifiedAccountant)
+    assert isinstance(engine.accountant, OpacusAccountant)
     ((noise, rate, steps),) = engine.accountant.history
     assert (noise, rate, steps) == (1.1, 1 / 8, len(engine.accountant))
     truth = _upper(engine.accountant.history)
@@ -93,7 +93,7 @@ def test_a_checkpoint_goes_on_where_it_was(tmp_path):
 
 
 def test_states_of_other_accountants_and_bad_histories_change_nothing():
-    made = CertifiedAccountant()
+    made = OpacusAccountant()
     made.step(noise_multiplier=1.0, sample_rate=0.5)
     for state in (
         {"history": [(1.0, 0.1, 1)], "mechanism": "rdp"}, {"history": [(1.0, 2.0, 1)], "mechanism": "pdp"},
