@@ -8,7 +8,9 @@ from typing import Any
 from accountant.guarantees import to_json
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, REFUSED, Entry
+from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, QUOTA, REFUSED, Entry
+from accountant.ledger.notes import NOTES
+from accountant.ledger.quotas import find_quotas
 from accountant.ledger.settings import ReleaseMode
 from profiles import exact_text
 from profiles.stored import profile_from_object
@@ -38,6 +40,7 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
         "at_worst": spent.tell(up=True),
         **({"left": budget.floor.less(spent).tell(up=False)} if settings.mode is ReleaseMode.PUBLIC else {}),
         "entries": [_tell(ledger, entry, before) for before, entry in zip([entries[0], *entries], entries, strict=False)],
+        "quotas": [quota.tell() for quota in find_quotas(entries)],
         "cap": None if settings.cap is None else settings.cap.tell(up=True),
         "guarantee": None if ledger.is_raised else to_json(ledger.guarantee()),
         "ex_post": ledger.report_ex_post(delta).to_json() if ledger.is_raised else None,
@@ -54,6 +57,7 @@ def tell_room(ledger: Ledger) -> str:
 
 def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
     told: dict[str, Any] = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "hash": entry.hash.hex()}
+    told |= {name: entry.body[name] for name in NOTES if name in entry.body}
     if entry.body["time"] < before.body["time"]:
         told["clock_went_back"] = True
     if entry.kind == CHARGE:
@@ -70,6 +74,8 @@ def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
         told |= {"name": entry.name, "sha256": entry.body["sha256"]}
     elif entry.kind == BUDGET:
         told |= {"budget": entry.body["budget"]["expression"]}
+    elif entry.kind == QUOTA:
+        told |= {"name": entry.name, "of": entry.body["of"], "most": Amounts.read(entry.body["most"], "a quota").tell(up=False)}
     return told
 
 
