@@ -7,7 +7,6 @@ import dataclasses
 import pytest
 
 pytest.importorskip("jax_privacy")
-pytestmark = pytest.mark.filterwarnings("default")
 
 import numpy as np
 from dp_accounting import NeighboringRelation
@@ -21,6 +20,7 @@ from accountant.interop.dp_accounting import CertifiedAccountant, UnsupportedEve
 from accountant.interop.dp_events import curve_of_dp_event
 from profiles.protection import Neighbors
 
+pytestmark = pytest.mark.filterwarnings("default")
 DELTA = 1e-5
 
 
