@@ -6,13 +6,15 @@ import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
+from accountant.data.clipping import ClippedSource, clip_rows
+from accountant.data.opening import open_dataset
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.weighing import complete_specs
 from accountant.guarantees import Guarantee
@@ -34,12 +36,13 @@ from accountant.ledger.mixed_book import open_book
 from accountant.ledger.notes import to_note
 from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.outputs import load_output
+from accountant.ledger.packing import CHUNK
 from accountant.ledger.places import to_place
 from accountant.ledger.quotas import find_quotas, to_subject
 from accountant.ledger.release import LedgerRelease, prepare_release, publish_own
 from accountant.ledger.requests import Request, read_mark
 from accountant.ledger.room import Room
-from accountant.ledger.rows import RowBatch, open_rows
+from accountant.ledger.rows import RowBatch, leave_out, open_rows
 from accountant.ledger.settings import (
     BudgetRule,
     LedgerSettings,
@@ -63,7 +66,7 @@ from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher, spell_text
 from accountant.selection.select import Selection
-from profiles import InvalidArgument, InvalidData
+from profiles import InvalidArgument, InvalidData, Profile
 from profiles.arrays import Booleans, Integers
 from profiles.errors import LedgerRejected, NoGuarantee, OverBudget, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, HYPOTHESES_UNKNOWN, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
@@ -78,7 +81,7 @@ class Receipt:
 
     ``active`` is private: which rows of the data take part, shape (n,); so is ``selections``, how they are sampled, batch by batch.
     ``seen``: the file that the rows are of, where they are of one, as it was when it was charged. ``partial``: whether units may be missing
-    from the release, by public numbers.
+    from the release, by public numbers. ``clipped``: the rows, where they were moved into the declared ranges: what is run must take these.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Receipt:
     selections: tuple[Selection, ...] = field(default=(), repr=False)
     seen: Seen | None = field(default=None, repr=False)
     partial: bool = False
+    clipped: ClippedSource | None = field(default=None, repr=False)
 
     def require_same(self) -> None:
         """Refuse data that are not those that were charged any more: whoever reads a file again calls this after it, and before anything
@@ -337,6 +341,7 @@ class Ledger:
         ids: Any = None,
         partial: bool | None = None,
         note: Mapping[str, object] | None = None,
+        clip: bool = False,
         **sampling: Any,
     ) -> Receipt:
         """Charge a release that is run elsewhere, and return its receipt; ``receipt.active`` are the rows that it may be run on.
@@ -345,18 +350,34 @@ class Ledger:
         ``statistics``: how its statistics are read from columns (:func:`accountant.data.parse_statistic`); ``sampling``: see
         :func:`~accountant.ledger.charges.prepare_charge`. A unit is charged whether or not a sample takes its records. ``partial``: whether
         units may be missing from the release, in individual mode; by default what the ledger was opened with; ``note``: see :meth:`stamp`.
+        ``clip``: move each row into the declared ranges, by itself, in place of refusing all of them for one: a column to the nearer end,
+        the columns of a norm towards 0. What is run must take the rows that are so moved, ``receipt.clipped``.
         Raises :class:`ReleaseUsed` for a name that was charged before, :class:`OverBudget` in public mode, and in individual mode where
         units may have no room for it and ``partial`` was not said; :class:`InvalidData`.
         """
         charge = prepare_charge(reference, self.settings.notion, **sampling)
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
         found = self.find_data(data)
-        seen, rows = look(found), open_rows(found, self.settings.key, (*specs, *self.budget.specs), ids)
-        read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
+        seen, read = look(found), (*specs, *self.budget.specs)
+        if clip:
+            charge, found = replace(charge, clipped=True), self._clip(charge.profile, found, read, ids)
+        rows = open_rows(found, self.settings.key, read, ids)
+        moved = ", moved into its declared range, also in what is run" if clip else ""
+        said = [RECORD_STATISTICS.about(names=describe_spec(spec) + moved) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
         supposed = (*((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
-        return self.charge_rows(
-            name, charge.restate(read).update_hypotheses({}, supposed), rows, seen, partial=partial, note=note, elsewhere=True
+        charge = charge.restate(said).update_hypotheses({}, supposed)
+        receipt = self.charge_rows(name, charge, rows, seen, partial=partial, note=note, elsewhere=True)
+        return replace(receipt, clipped=found) if clip else receipt
+
+    def _clip(self, profile: Profile, data: Any, specs: Sequence[StatisticSpec], ids: Any) -> ClippedSource:
+        """Return rows moved into the declared ranges of a profile. Raises :class:`InvalidArgument`."""
+        if ids is not None:
+            raise InvalidArgument(
+                "rows of an array with ids beside it were to be clipped, but their columns have no names; clip them beforehand"
+            )
+        return clip_rows(
+            open_dataset(data, batch_rows=CHUNK), profile, [leave_out(spec, self.settings.key) for spec in specs], columns=True
         )
 
     def find_data(self, data: Any) -> Any:
@@ -475,6 +496,7 @@ class Ledger:
         bits: object = None,
         partial: bool | None = None,
         note: Mapping[str, object] | None = None,
+        clip: bool = False,
         **sampling: Any,
     ) -> LedgerRelease:
         """Charge a release and return what it may be run on, for a ``with`` block that runs it and publishes the output.
@@ -488,10 +510,13 @@ class Ledger:
         the block begins, and stays whatever happens in it. A release that was published before is not charged again: ``r.published`` is
         true, and ``r.output`` has the stored output; with another mechanism, other options or other data the name is refused.
         With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the active records is drawn, with random bits of ``bits``;
-        ``r.weights`` are its weights, None where all have 1.
+        ``r.weights`` are its weights, None where all have 1. ``clip``: put each record into the declared range first, by the mechanism's
+        own rule (``mechanism.clip``), which is what it is then charged for and run on, in place of refusing all of them for one.
         Raises as :meth:`charge` does.
         """
-        return prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial, note=note)
+        return prepare_release(
+            self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial, note=note, clip=clip
+        )
 
     def run(
         self,
@@ -505,6 +530,7 @@ class Ledger:
         bits: object = None,
         partial: bool | None = None,
         note: Mapping[str, object] | None = None,
+        clip: bool = False,
         **sampling: Any,
     ) -> Any:
         """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the same
@@ -513,7 +539,18 @@ class Ledger:
         """
         generator = open_generator(rng)
         with prepare_release(
-            self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial, noise=generator[1], note=note
+            self,
+            name,
+            mechanism,
+            data,
+            key=key,
+            ids=ids,
+            bits=bits,
+            sampling=sampling,
+            partial=partial,
+            noise=generator[1],
+            note=note,
+            clip=clip,
         ) as release:
             if release.published:
                 return release.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -160,6 +161,7 @@ def prepare_release(
     partial: bool | None = None,
     noise: Hypothesis | None = None,
     note: Mapping[str, object] | None = None,
+    clip: bool = False,
 ) -> LedgerRelease:
     """Charge a release of a mechanism and return it, or the one that was published, to whoever asks the same.
 
@@ -183,6 +185,12 @@ def prepare_release(
             f"a mechanism with a profile, statistic and run was expected, but {type(mechanism).__name__} was found; charge its profile"
         )
     charge = prepare_charge(mechanism, ledger.settings.notion, **sampling)
+    if clip:
+        charge = replace(charge, clipped=True)
+        if not callable(getattr(mechanism, "clip", None)):
+            raise InvalidArgument(
+                f"records were to be clipped, but {type(mechanism).__name__} has no rule for it (clip); clip them beforehand"
+            )
     sampler = PoissonSampler(bits)
     matrix = load_matrix(ledger.find_data(data), ledger.settings.key, ledger.budget.specs, ids)
     request, entry = Request.of(mechanism, matrix, ledger.journal.hasher), ledger.journal.find(CHARGE, checked)
@@ -190,6 +198,8 @@ def prepare_release(
         _require_run_here(ledger, checked)
         request.require_same(ledger.journal, entry, charge)
         return LedgerRelease(ledger, checked)
+    if clip:
+        matrix = replace(matrix, values=np.asarray(mechanism.clip(matrix.values), dtype=np.float64).reshape(matrix.values.shape))
     charge = _settle(charge, mechanism, checked, sampler, noise)
     statistics = {} if promised else mechanism.statistic(matrix.values)
     receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), request=request, partial=partial, note=note)

@@ -95,7 +95,12 @@ def _charge(options: _Charge) -> int:
         charge = prepare_charge(declaration, ledger.settings.notion, **options.sampling())
         room = ledger.look_ahead(charge)
         receipt = ledger.charge(
-            options.name, charge, data, statistics=[parse_statistic(text) for text in options.statistic or []], partial=options.partial
+            options.name,
+            charge,
+            data,
+            statistics=[parse_statistic(text) for text in options.statistic or []],
+            partial=options.partial,
+            clip=options.clip,
         )
         if active is not None:
             write_active(active, data, receipt)
@@ -111,18 +116,19 @@ def _charge(options: _Charge) -> int:
 
 
 def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
-    """Return where the rows that take part are written: where it is said, and for an individual ledger in a file else beside it.
+    """Return where the rows that take part are written: where it is said, and for an individual ledger, or of rows that are clipped, in a
+    file else beside it.
 
     Raises :class:`InvalidArgument` where that one is there, or for a ledger on a server.
     """
     from accountant.ledger.settings import ReleaseMode
 
-    if options.active is not None or ledger.settings.mode is not ReleaseMode.INDIVIDUAL:
+    if options.active is not None or (ledger.settings.mode is not ReleaseMode.INDIVIDUAL and not options.clip):
         return options.active
     if not ledger.journal.store.database.files:
         raise InvalidArgument(
-            "a ledger in individual mode leaves out units that have no room for a release, but --active was not given, which takes the "
-            "rows that it may be run on; name a file"
+            "a release may be run on the rows alone that have room for it, as they were clipped, but --active was not given, which takes "
+            "these; name a file"
         )
     ledger.require_unused(options.name)
     kind = ".parquet" if str(data).lower().endswith(".parquet") else ".csv"
@@ -156,7 +162,7 @@ def _release(options: _Release) -> int:
             if ledger.journal.find("output", options.name.strip()) is None:
                 room = ledger.look_ahead(mechanism, **options.sampling())
             with quiet_output():
-                output = ledger.run(options.name, mechanism, options.data, partial=options.partial, **options.sampling())
+                output = ledger.run(options.name, mechanism, options.data, partial=options.partial, clip=options.clip, **options.sampling())
         entry, charged = (ledger.journal.find(kind, options.name.strip()) for kind in ("output", "charge"))
     partial = charged is not None and bool(charged.body.get("partial", False))
     shown = to_printable(output)

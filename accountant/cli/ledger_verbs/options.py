@@ -98,7 +98,9 @@ class ChargingOptions(DataOptions):
     """What it says of the sample that a release may be run on, and whether units may be missing from it."""
 
     partial: PartialOption = False
-
+    clip: Annotated[
+        bool, typer.Option("--clip", help="move each row into the declared ranges, by itself, in place of refusing all of them for one")
+    ] = False
     target_epsilon: Annotated[
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="sample with weights for this target")
     ] = None
