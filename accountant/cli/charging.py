@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.cli.options import AllOption, ExplainOption, JsonOption, ShowValuesOption
 from accountant.cli.output import print_line
 from accountant.files import check_not_input
 from profiles.errors import InvalidArgument
@@ -46,6 +46,7 @@ class ReleaseOptions:
     anchor: AnchorOption = None
     partial: PartialOption = False
     everything: AllOption = False
+    explain: ExplainOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
 

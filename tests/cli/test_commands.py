@@ -122,7 +122,7 @@ def test_epsilon_of_named_rules(pdp, lloyd):
 
 
 def test_epsilon_text_shows_the_derivation(pdp):
-    text = pdp("epsilon", "profiles.mechanisms.lloyd:default", "--rule", "coreset-l2", "--constant", "m=100,n=1000,lam=0.5,mean=4").out
+    text = pdp("epsilon", "profiles.mechanisms.lloyd:default", "--rule", "coreset-l2", "--constant", "m=100,n=1000,lam=0.5,mean=4", "--explain").out
     words = (
         "Theorem 6",
         "Proposition 13",

@@ -17,6 +17,7 @@ from accountant.cli.ledger_verbs.options import (
 )
 from accountant.cli.options import (
     AllOption,
+    ExplainOption,
     Verb,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_result, print_written
@@ -42,6 +43,7 @@ class _Report(OpenedOptions):
         str | None, typer.Option("--delta", metavar="D", help="fixed beforehand, for the ex-post report of a raised ledger in zcdp")
     ] = None
     everything: AllOption = False
+    explain: ExplainOption = False
 
 
 def _report(options: _Report) -> int:
@@ -83,7 +85,7 @@ def _report(options: _Report) -> int:
     if guarantee is None:
         _print_ex_post(told["ex_post"])
     else:
-        print_as_it_is(render(guarantee, everything=options.everything).rstrip())
+        print_as_it_is(render(guarantee, everything=options.everything, explain=options.explain).rstrip())
     print_written(guarantee=options.guarantee)
     if options.composition is not None:
         print_line(f"composition written to {options.composition}; bound it with: pdp account {options.composition} --delta D")
