@@ -131,7 +131,7 @@ def read_incidence(data: str, user: str, item: str, value: str | None = None, *,
     JSON may also be a list with one list of items a user. ``with_ids``: a table in any case, read once, whose users have ids that a ledger
     can charge; a list of lists has none. Raises :class:`InvalidData`.
     """
-    from accountant.applications.submodular.readers import load_columns, load_json, read_rows
+    from accountant.data.loading import load_columns, load_json, read_rows
 
     path = Path(data)
     names = [name for name in (user, item, value) if name is not None]

@@ -49,7 +49,7 @@ def test_delta_at_an_epsilon(pdp):
 def test_people_read_both_ends_the_hypotheses_and_the_derivation(pdp):
     words = ("account", "--gaussian", "2", "--sampling", "0.1", "--delta", "1e-3")
     screen = pdp(*words).out
-    for said in ("epsilon <= ", "one record is added or removed", "checked by kernel: yes", "Valid only under these unverified assumptions:"):
+    for said in ("epsilon <= ", "one record is added or removed", "checked by kernel: yes", "Valid only under these unverified"):
         assert said in screen
     assert "+- declared events" not in screen
     assert "+- declared events" in pdp(*words, "--explain").out

@@ -16,12 +16,12 @@ import numpy as np
 
 from accountant.applications.budget.records import Domain, PrivateRecords
 from accountant.applications.budget.spending import PureNoise, Spending
-from accountant.applications.statistics.clipping import clip_rows
 from accountant.applications.statistics.planning import BudgetedPlan, PreparedStatistics, plan_within, prepare
 from accountant.applications.statistics.releasing import Moment, ReleasedStatistics, _Powers
 from accountant.applications.statistics.requests import SampleRequest
 from accountant.data import parse_statistic
 from accountant.data.arrays import ArraySource
+from accountant.data.clipping import clip_rows
 from profiles import Profile, declare
 from profiles.variables import Statistic
 from proofs_check.exact import Choices

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from accountant.applications.statistics.certificate import to_certificate_text
-from accountant.applications.statistics.clipping import ClippedSource, Table, clip_rows, is_clipped
 from accountant.applications.statistics.concluding import conclude_within
 from accountant.applications.statistics.planning import BudgetedPlan, PreparedStatistics, plan_within, prepare
 from accountant.applications.statistics.releasing import ReleasedStatistics, release_statistics
 from accountant.applications.statistics.requests import CONSTRAINED, SampleRequest
 from accountant.data import WeightsSummary, complete_specs, compute_weights_file, open_dataset
 from accountant.data.arrays import ArraySource
+from accountant.data.clipping import ClippedSource, Table, clip_rows, is_clipped
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.tables import TableSource
 from accountant.data.weighing import Progress as WeightsProgress

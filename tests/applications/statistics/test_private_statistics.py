@@ -27,10 +27,10 @@ from accountant.applications.statistics import (
     sample_file_within,
     weigh_file_within,
 )
-from accountant.applications.statistics.clipping import clip_rows
 from accountant.applications.statistics.planning import make_constants, prepare
 from accountant.applications.statistics.releasing import ReleasedStatistics
 from accountant.data import open_dataset, parse_statistic
+from accountant.data.clipping import clip_rows
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidSampling, OtherNotion, PDPError, declare
 from profiles.mechanisms import LaplaceSum, WeightedLloyd
 from proofs_check.exact import enumerate_outputs, exact_epsilon
