@@ -333,16 +333,13 @@ class PageBook:
         state = self._read_state()
         rows = self._read(asked, state)
         state = self._open(entry, state, rows, asked, digest)
-        worst = np.array(asked.worst, np.int64)
         sparse = rows.slots.size * 16 <= state.slots
-        state, active, everybody = (self._spend_sparse if sparse else self._spend_dense)(entry, state, rows, asked, cost, worst, digest)
+        state, active, everybody = (self._spend_sparse if sparse else self._spend_dense)(entry, state, rows, asked, cost, digest)
         self._store.write_state(replace(state, sequence=entry), self._hasher)
         return Spent(active, everybody)
 
-    def _spend_dense(
-        self, entry: int, state: State, rows: _Rows, asked: Asked, cost: Cost, worst: Integers, digest: Digest
-    ) -> tuple[State, Booleans, bool]:
-        per = per_page(self._width)
+    def _spend_dense(self, entry: int, state: State, rows: _Rows, asked: Asked, cost: Cost, digest: Digest) -> tuple[State, Booleans, bool]:
+        per, worst = per_page(self._width), np.array(asked.worst, np.int64)
         pages = -(-state.slots // per)
         totals, present = self._add_up(rows, pages * per, asked)
         codes = np.empty((self._width, pages * per), "<u2")
@@ -390,9 +387,10 @@ class PageBook:
         return summed, present
 
     def _spend_sparse(
-        self, entry: int, state: State, rows: _Rows, asked: Asked, cost: Cost, worst: Integers, digest: Digest
+        self, entry: int, state: State, rows: _Rows, asked: Asked, cost: Cost, digest: Digest
     ) -> tuple[State, Booleans, bool]:
         units, places = np.unique(rows.slots, return_inverse=True)
+        worst = np.array(asked.worst, np.int64)
         totals, _ = self._add_up(_Rows(places.astype(np.int32), rows.steps, rows.hashes, [], [], set()), units.size, asked)
         made = encode_all(np.atleast_2d(cost(totals.astype(np.int64))), worst.tolist())
         amounts = decode_all(made, worst.tolist())
