@@ -211,7 +211,7 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
             print_line(f"  supposed            {item}")
     if answer.charged is not None:
         print_line(f"ledger                {answer.charged}; all that is in it together has this guarantee:")
-    print_as_it_is(render(answer.guarantee, everything=options.everything).rstrip())
+    print_as_it_is(render(answer.guarantee, everything=options.everything, explain=options.explain).rstrip())
     if options.out is not None:
         print_line(f"answer written to {options.out}")
     print_written(guarantee=options.guarantee)

@@ -9,6 +9,7 @@ DECLARED_PROFILE = Hypothesis(
     "A source is an attribution, not a proof that this code does what was proved there. Everything below rests on it; an audit can only "
     "refute it.",
     "a mechanism of the catalogue, run by its own run method",
+    brief="the mechanism {name!r} has its declared profile",
 )
 DECLARED_LOSSES = Hypothesis(
     "declared-losses",
@@ -16,6 +17,7 @@ DECLARED_LOSSES = Hypothesis(
     Head.CODE,
     "A source is an attribution, not a proof that this code does what was proved there. An audit can only refute it.",
     "an algorithm of this project, with the theorem that is named",
+    brief="the mechanism {name!r} has its declared losses",
 )
 DECLARED_EVENTS = Hypothesis(
     "declared-events",
@@ -23,6 +25,7 @@ DECLARED_EVENTS = Hypothesis(
     Head.CODE,
     "What is declared is believed. A step more, less noise in one layer, or a sample of fixed size where a Poisson sample is declared "
     "costs more than is printed; an audit can only refute it.",
+    brief="{name!r} runs the declared events, and nothing else",
 )
 SENSITIVITY_ONE = Hypothesis(
     "sensitivity-one",
@@ -30,12 +33,14 @@ SENSITIVITY_ONE = Hypothesis(
     Head.CODE,
     "The noise is counted in units of the sensitivity: clip each record to the norm 1, or divide by the norm that it is clipped to. A mean "
     "over the sample, or batch normalisation, does not have it.",
+    brief="{change} moves what gets noise by at most 1",
 )
 PARTS_RUN = Hypothesis(
     "parts-run",
     "{name!r} runs the parts that it was composed from, each as often as declared, and nothing else on the data",
     Head.CODE,
     discharged_by="a mechanism of the catalogue",
+    brief="{name!r} runs its declared parts, and nothing else",
 )
 WHOLE_TIMES = Hypothesis("whole-times", "{name} is a positive integer, fixed in advance", Head.CODE)
 DEFINED = Hypothesis(
@@ -54,6 +59,7 @@ PROBABILITY = Hypothesis(
     "The rule must give a probability to every record, and the weight 1/q(x) to every record that may be in the sample. A record of "
     "probability 0, such as one whose weight is infinite, is never in the sample and loses nothing. This derivation does not discharge it.",
     "the claim epsilon-upper of a certificate, or the numbers that are used",
+    brief="0 <= q(x) <= 1, and at q(x) = 0 a record is never selected",
 )
 CONDITION = Hypothesis(
     "condition",
@@ -77,6 +83,7 @@ WEIGHT_AS_GIVEN = Hypothesis(
     "Weights that are divided by their sum, by the size of the sample, or multiplied by a survey weight are other weights, with a larger "
     "epsilon(w, x), and may depend on who was selected.",
     "a run that takes the weights from the sampler",
+    brief="the mechanism gets the weight 1/q(x) as it is, not rescaled",
 )
 ONLY_THROUGH_OUTPUT = Hypothesis("only-through-output", "{what} uses the data only through the output of the mechanism", Head.CODE)
 MONOTONE_BOUNDED = Hypothesis(

@@ -8,12 +8,14 @@ FIXED_IN_ADVANCE = Hypothesis(
     Head.DATA,
     "A largest norm, a quantile, a number of clusters or a noise scale that was computed from the private data reveals something of it, "
     "and is not the same for a neighboring data set. Take public knowledge, or estimate it privately and add that epsilon.",
+    brief="range, noise and all parameters were fixed without the data",
 )
 ONE_RECORD_EACH = Hypothesis(
     "one-record-each",
     "nobody has more than one record: epsilon is for one record, and k records of one person cost up to k times as much",
     Head.DATA,
     "What is protected is one row. Where a person has several, merge them first, or multiply.",
+    brief="nobody has more than one record; k records cost up to k times",
 )
 ONE_USER = Hypothesis(
     "one-user",
@@ -36,6 +38,7 @@ RECORD_STATISTICS = Hypothesis(
     "then one record more changes the statistics of all. It is the same where this was done by hand before the data were given: a run sees "
     "the rows, and not what they were made of.",
     "a mechanism of the catalogue that computes them itself",
+    brief="{names}: made of the record alone and public constants",
 )
 OWN_ENTRY = Hypothesis(
     "own-entry",
@@ -43,6 +46,7 @@ OWN_ENTRY = Hypothesis(
     Head.DATA,
     "A table that was made from all users together, as by a matrix product, by a rank or by leaving out rare items, is no table of users: "
     "entries then depend on other users, on how many they are, or on their order.",
+    brief="what stands for a user was made from that user's record alone",
 )
 OWN_WEIGHTS = Hypothesis(
     "own-weights",
@@ -50,6 +54,7 @@ OWN_WEIGHTS = Hypothesis(
     Head.DATA,
     "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
     "not 1/q of a sample either: those are made by the sampler.",
+    brief="a record's own weight is computed from this record alone",
 )
 OWN_ROWS = Hypothesis(
     "own-rows",
@@ -61,6 +66,7 @@ OWN_ROWS = Hypothesis(
     "nearest unit, by a cap on the rows of all, by rows added because somebody looked at the raw file, by an order of rows or ids issued "
     "in sequence that tell how many came before. Two rows that copy a row of somebody else, who is charged log 2 of 2 log 2, let this "
     "person's odds move by 32, not 4.",
+    brief="rows of a {unit} come from its own, released and public things",
 )
 OWN_BUDGET = Hypothesis(
     "own-budget",
@@ -68,6 +74,7 @@ OWN_BUDGET = Hypothesis(
     Head.DATA,
     "A budget that depends on other units, such as a share of what is left, or a mean, would let one person's data decide who takes part.",
     "a budget that is one number for all units",
+    brief="a unit's budget is made of public things and its own columns",
 )
 PUBLIC_CONSTANTS = Hypothesis(
     "public-constants",
@@ -122,6 +129,7 @@ PUBLIC_CENTRES = Hypothesis(
     Head.DATA,
     "Centres that were chosen among the records, or by k-means++ on them, are not private.",
     "centres that are drawn without the data",
+    brief="the initial centres are public: made without the data",
 )
 FEW_RECORDS = Hypothesis("few-records", "there are at most {most}, or nobody learns that they were refused", Head.DATA)
 WELL_FORMED = Hypothesis("well-formed", "{what}, or nobody learns that the data were refused", Head.DATA)

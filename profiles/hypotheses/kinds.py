@@ -24,6 +24,10 @@ class Hypothesis:
     ``id`` is stable; ``sentence`` is what is printed; ``head`` groups it. ``meaning`` says more to whoever has to judge it, and
     ``discharged_by`` what can discharge it, "" for what no program can see. A sentence with gaps is a family: :meth:`about` fills them in.
 
+    ``brief`` says it on one line, for a first screen; "" where the sentence is short, or rare. ``ordinary``: it is about the sampler, the
+    machine or its random bits, and the same for everybody who uses these as they are meant: a first screen counts
+    them, and names all others.
+
     >>> from profiles.hypotheses import IN_RANGE
     >>> IN_RANGE.about(ranges="z in [0, 1]").sentence
     'the declared range contains every record: z in [0, 1]'
@@ -34,11 +38,13 @@ class Hypothesis:
     head: Head = field(compare=False)
     meaning: str = field(default="", compare=False, repr=False)
     discharged_by: str = field(default="", compare=False, repr=False)
+    brief: str = field(default="", compare=False, repr=False)
+    ordinary: bool = field(default=False, compare=False, repr=False)
 
     def about(self, **details: object) -> Hypothesis:
         """Return the member of a family with these details in its sentence. Raises :class:`InvalidArgument` where one is missing."""
         try:
-            return replace(self, sentence=self.sentence.format(**details))
+            return replace(self, sentence=self.sentence.format(**details), brief=self.brief.format(**details))
         except (KeyError, IndexError, ValueError) as error:
             raise InvalidArgument(f"the hypothesis {self.id!r} needs the detail {error}; give it") from None
 
@@ -46,6 +52,11 @@ class Hypothesis:
     def is_family(self) -> bool:
         """Whether the sentence has a gap to be filled."""
         return "{" in self.sentence and self in FAMILIES
+
+    @property
+    def line(self) -> str:
+        """What a first screen says: :attr:`brief`, or the sentence where there is none."""
+        return self.brief or self.sentence
 
     def __str__(self) -> str:
         return self.sentence

@@ -17,6 +17,7 @@ IEEE_ROUNDING = Hypothesis(
     "Exact noise is rounded, and exact choices are made, in binary64 where a proved bound of its errors decides, and the bound is one for "
     "these operations alone. A process in which something has set another rounding mode, flushes subnormal numbers to zero or keeps more "
     "digits is refused by name before noise is drawn and before choices are prepared; what happens between is not seen.",
+    ordinary=True,
 )
 BALLS_ENCLOSE = Hypothesis(
     "balls-enclose",
@@ -24,14 +25,19 @@ BALLS_ENCLOSE = Hypothesis(
     Head.MACHINE,
     "Where binary64 does not decide how exact noise is rounded, balls of Arb (python-flint) do, with as many digits as it takes; some "
     "exact counts are drawn by them alone. Its enclosures are proved on paper and tested by its authors; none of it is checked at a start.",
+    ordinary=True,
 )
 ARITHMETIC = Hypothesis(
     "ieee-arithmetic",
     "binary64 arithmetic is that of IEEE 754, and NumPy's functions are as accurate as docs/rounding.md says, each entry by itself",
     Head.MACHINE,
+    ordinary=True,
 )
 STATISTICS = Hypothesis(
-    "computed-statistics", "the statistics of a row, as computed in binary64, are those that the profile speaks of", Head.MACHINE
+    "computed-statistics",
+    "the statistics of a row, as computed in binary64, are those that the profile speaks of",
+    Head.MACHINE,
+    ordinary=True,
 )
 RANDOMNESS = Hypothesis(
     "randomness",
@@ -39,6 +45,7 @@ RANDOMNESS = Hypothesis(
     Head.MACHINE,
     "Noise from a generator whose seed is in the program, or that was used before, can be subtracted again.",
     "a run that names its source of random numbers",
+    ordinary=True,
 )
 DURABLE = Hypothesis(
     "durable-ledger",
@@ -46,11 +53,13 @@ DURABLE = Hypothesis(
     Head.MACHINE,
     "A charge counts because it is on disk before anything is run. A disk that loses what it confirmed, or a backup of ledger and anchor "
     "together that is put back, forgets charges; keep the anchor elsewhere, where nothing is taken from it.",
+    ordinary=True,
 )
 SECURE_BITS = Hypothesis(
     "secure-bits",
     "the random bytes of the operating system are uniform, independent, and unknown to whoever sees the output",
     Head.MACHINE,
+    ordinary=True,
 )
 SEEDED_BITS = Hypothesis(
     "seeded-bits",
@@ -58,6 +67,7 @@ SEEDED_BITS = Hypothesis(
     "other numbers or samples drawn with it",
     Head.MACHINE,
     "A seed such as 0 or 42 is known to everybody: the noise can be computed, and subtracted. Seeds are for tests and studies.",
+    brief="the seed is secret, unguessable and used for nothing else",
 )
 PSEUDORANDOM = Hypothesis(
     "pseudorandom",

@@ -157,7 +157,7 @@ def restore(identifier: str, sentence: str, head: str) -> Hypothesis | None:
     heads = {item.value: item for item in Head}
     if head not in heads or (family != code.STATED and heads[head] is not family.head):
         return None
-    return replace(family, sentence=sentence, head=heads[head])
+    return replace(_fill_as_read(family, sentence), head=heads[head])
 
 
 def recall(identifier: str, sentence: str, head: str | None = None) -> Hypothesis:
@@ -187,8 +187,30 @@ def _find(sentence: str) -> Hypothesis | None:
             return item
     for item in FAMILIES:
         if len(item.sentence) > len("{statement}") and re.fullmatch(_pattern(item), sentence):
-            return replace(item, sentence=sentence)
+            return _fill_as_read(item, sentence)
     return None
+
+
+def _fill_as_read(item: Hypothesis, sentence: str) -> Hypothesis:
+    """Return the member of a family that has this sentence, or what has it without gaps.
+
+    What was read may say more in a gap than we do: so it has no short form that leaves out a gap, but for a source, and is never ordinary.
+    """
+    if item not in FAMILIES:
+        return replace(item, sentence=sentence)
+    gaps = re.compile(r"\{(\w+)(?:![rs])?\}")
+    parts = gaps.split(item.sentence)
+    made = "".join(re.escape(part) if place % 2 == 0 else _GAPS.get(part, "(.+)") for place, part in enumerate(parts))
+    found = re.fullmatch(made, sentence)
+    kept = set(gaps.findall(item.brief)) | set(_GAPS)
+    if found is None or not item.brief or not kept.issuperset(parts[1::2]) or len(set(parts[1::2])) < len(parts[1::2]):
+        return replace(item, sentence=sentence, brief="", ordinary=False)
+    said = dict(zip(parts[1::2], found.groups(), strict=True))
+    return replace(item, sentence=sentence, brief=gaps.sub(lambda gap: said[gap[1]], item.brief), ordinary=False)
+
+
+#: Gaps that a short form leaves out, and what may stand there.
+_GAPS = {"source": r"((?: \(its source: [^;]*; not checked here\))?)"}
 
 
 @cache

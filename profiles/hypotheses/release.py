@@ -10,12 +10,14 @@ ONLY_RELEASE = Hypothesis(
     "grid search, or a release of last year count as well, and so does a radius, a scaler or a center that was read off the records, "
     "and what is made of a model's answers about them (a score, a calibration, a threshold): "
     "compose their guarantees (accountant.compose, pdp compose).",
+    brief="the only release about these records, also of runs thrown away",
 )
 ONLY_OUTPUT = Hypothesis(
     "only-output",
     "nobody sees more of a run than its output: no running time, error message or intermediate result",
     Head.RELEASE,
     "A refusal that reveals a record outside of the range, a run that takes longer for some data, or a log file are outputs as well.",
+    brief="nobody sees more of a run than its output",
 )
 INDEPENDENT = Hypothesis(
     "independent-draws",
@@ -24,6 +26,7 @@ INDEPENDENT = Hypothesis(
     "Every record must be drawn by a coin of its own with exactly this probability, by whatever software draws the sample, once: a lazy "
     "plan that is evaluated twice draws twice. pdp sample does so, and writes a certificate of it.",
     "a sampler of this project that draws exactly",
+    ordinary=True,
 )
 INDEPENDENT_UNITS = Hypothesis(
     "independent-draws",
@@ -32,6 +35,7 @@ INDEPENDENT_UNITS = Hypothesis(
     "A coin for each record selects a user with k records with probability 1 − (1 − q)^k, and reveals users in part: that is another "
     "mechanism, with a larger epsilon. Draw by the id, once for each.",
     "a sampler of this project whose rows are the units",
+    ordinary=True,
 )
 ONE_ANALYSIS = Hypothesis(
     "one-analysis",
@@ -40,6 +44,7 @@ ONE_ANALYSIS = Hypothesis(
     "Two analyses of one sample cost more than twice one of them: compose the mechanisms first and amplify once "
     "(plan_sample, amplify_once).",
     "a sample that gives its records away once, or a run that draws and drops its own",
+    brief="the sample, its weights and its size serve one run alone",
 )
 NOT_REDRAWN = Hypothesis(
     "not-redrawn",
@@ -47,6 +52,7 @@ NOT_REDRAWN = Hypothesis(
     Head.RELEASE,
     "A sample that is drawn again until it has the wanted size, or is not empty, is no Poisson sample: an empty one is an answer as well.",
     "a run that draws its own sample and drops it",
+    brief="the sample was not redrawn or chosen after it was seen",
 )
 FRESH_SAMPLES = Hypothesis(
     "fresh-samples",
@@ -54,6 +60,7 @@ FRESH_SAMPLES = Hypothesis(
     Head.RELEASE,
     "Two uses of one sample are no two samples: log 5 where log 4 would be printed. Compose the mechanisms first and amplify once.",
     "runs that draw and drop their own samples",
+    brief="each composed release has a sample of its own, drawn anew",
 )
 MOST_STEPS = Hypothesis(
     "most-steps",
@@ -88,6 +95,7 @@ ALL_CHARGED = Hypothesis(
     "A release that is made beside the ledger, such as a query by hand, a copy of the data elsewhere or an older report, is not in its "
     "accounts. Two ledgers about the same people are two budgets, which add up; one that is opened because of what was released is a raise "
     "of the first one's budget.",
+    brief="every release about these units is in this ledger alone",
 )
 FROM_OUTPUTS = Hypothesis(
     "chosen-from-outputs",
@@ -95,6 +103,7 @@ FROM_OUTPUTS = Hypothesis(
     Head.RELEASE,
     "Whoever chooses the next release must not have seen the data, nor what is private in the ledger: spending, who has budget left, how "
     "many have. A release that is run only if the data suit it reveals something of the data by being run.",
+    brief="what comes next is decided from outputs and public things",
 )
 FILE_FROM_OUTPUTS = Hypothesis(
     "file-from-outputs",
@@ -102,6 +111,7 @@ FILE_FROM_OUTPUTS = Hypothesis(
     Head.RELEASE,
     "A file that is chosen by what is in another one tells of that by being read: where the file of the second date is chosen by whether "
     "somebody is in that of the first, this person is charged nothing, and moves the odds by 16.",
+    brief="which file is read is decided from outputs and public things",
 )
 RAISES_FIXED = Hypothesis(
     "raises-fixed",
