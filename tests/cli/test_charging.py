@@ -88,10 +88,10 @@ def test_refusals_are_the_same_everywhere_and_cost_nothing(pdp, folder, command)
 
 @pytest.mark.thorough
 def test_centres_leave_out_the_ids_and_what_is_about_one_row(pdp, folder):
-    init(pdp)
-    init(pdp, "one", "--records", "1")
+    init(pdp, "l", "--mode", "individual")
+    init(pdp, "one", "--mode", "individual", "--records", "1")
     words = COMMANDS["kmeans"]
-    charged = [*words, "--name", "july", "--ledger"]
+    charged = [*words, "--name", "july", "--partial", "--ledger"]
     assert pdp(*charged, "l").code == 0
     assert Path("answer.csv").read_text().splitlines()[0].replace('"', "") == "x,y"
     assert "about one row" in refuse(pdp(*charged, "l", "--certificate", "c.json"))
@@ -150,8 +150,13 @@ def test_a_composition_of_a_ledger_is_about_a_user(pdp, folder):
 @pytest.mark.parametrize("rule", [["--rule", "coreset-l2", "--constant", "m=50"], ["--rule", "uniform", "--constant", "m=9"], []])
 def test_a_sample_by_private_statistics_is_charged_as_a_whole(pdp, folder, rule):
     profile = str(EXAMPLES / "lloyd.toml")
-    words = ["sample", profile, "-e", "5", "--private-statistics", "1", *rule, "--data", "people.csv", "--statistic", "z=l2"]
-    assert pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "8", "--anchor", "l.anchor").code == 0
+    words = ["sample", profile, "-e", "5", "--private-statistics", "1", *rule, "--data", "people.csv", "--statistic", "z=l2", "--partial"]
+    assert (
+        pdp(
+            "ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "8", "--anchor", "l.anchor", "--mode", "individual"
+        ).code
+        == 0
+    )
     first = pdp(*words, "--out", "a.csv", "--seed", "1", "--ledger", "l", "--name", "july", "--json")
     assert first.code == 0, first.err
     assert spent(pdp) == "5"
