@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.cli.options import AllOption, ExplainOption, JsonOption, ShowValuesOption
 from accountant.cli.output import print_line
 from accountant.files import check_not_input
 from profiles.errors import InvalidArgument
@@ -53,6 +53,7 @@ class ReleaseOptions:
     purpose: PurposeOption = None
     approver: ApproverOption = None
     everything: AllOption = False
+    explain: ExplainOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
 

@@ -2,13 +2,14 @@
 # Proofs: docs/composition-bounds.md, whose sections are named below. What a certificate says about the grid changes how sharp a bound is,
 # never whether it holds: each step replaces a law of losses by one whose curve delta(epsilon) is nowhere below ("upper") or above it.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
+from functools import partial
 
 from ...core.terms import Meter, meter, require
-from ...core.theorems import Box, Premise, Premises, Proof, Prover, Theorem, rule
+from ...core.theorems import Premise, Premises, Proof, rule
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
@@ -117,18 +118,18 @@ def read_events(value: object) -> list[Event]:
         if kind == "two-sided":
             there, back = (number["epsilon_remove"], number["delta_remove"]), (number.get("epsilon_add"), number["delta_add"])
         if kind == "gaussian":
-            both = [_paid(curves.gaussian, 1 / noise**2)] * 2
+            both = [partial(curves.gaussian, 1 / noise**2)] * 2
         elif kind == "laplace":
-            both = [_later(curves.laplace, 1 / number["scale"])] * 2
+            both = [partial(curves.laplace, 1 / number["scale"])] * 2
         elif kind == "discrete-gaussian":
-            both = [_paid(curves.discrete_gaussian, noise**2)] * 2
+            both = [partial(curves.discrete_gaussian, noise**2)] * 2
         else:
-            both = [_later(curves.two_sided, *there, *back), _later(curves.two_sided, *back, *there)]
+            both = [partial(curves.two_sided, *there, *back), partial(curves.two_sided, *back, *there)]
         events.append(Event(both[0], both[1], q, count, ends=(_end(there, back), _end(back, there))))
-    first = [_once(_paid(curves.gaussian, m), m=m)] if m else []
+    first = [_once(partial(curves.gaussian, m), m=m)] if m else []
     if not (m or rho or events):  # nothing is lost
-        events.append(_once(_later(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
-    return first + events + ([_once(_paid(curves.gaussian, 2 * rho), rho)] if rho else [])
+        events.append(_once(partial(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
+    return first + events + ([_once(partial(curves.gaussian, 2 * rho), rho)] if rho else [])
 
 
 def _exponential(loss: Fraction) -> Decimal:
@@ -143,14 +144,6 @@ def _end(there: End, back: End) -> End:
 
 def _once(base: Made, rho: Fraction | None = None, m: Fraction | None = None, end: End = (None, Fraction(0))) -> Event:
     return Event(base, base, Fraction(1), 1, rho=rho, m=m, ends=(end, end))
-
-
-def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Made:
-    return lambda _: make(*numbers)
-
-
-def _paid(make: Callable[[Fraction, Meter], curves.Base], number: Fraction) -> Made:
-    return lambda meter: make(number, meter)
 
 
 def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
@@ -224,11 +217,6 @@ class Bound:
         """Whether delta is at most so much."""
         return self.name == "delta-upper"
 
-    @property
-    def box(self) -> Box:
-        """There are no variables."""
-        return {}
-
     def end(self) -> End:
         """Return the largest loss, and what is lost wholly."""
         meter().work(_LOGARITHM * len(self.events))
@@ -300,15 +288,10 @@ def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None 
     require(holds, "delta is not shown to be on this side of the bound")
 
 
-def check_composition(prover: Prover, events: Sequence[Event], value: object) -> tuple[Theorem, str, str]:
-    """Derive one claim about the composition of events; return the theorem, the bound that it states, and all of it in words."""
+def state_bound(events: Sequence[Event], value: object) -> tuple[Bound, Mapping[str, object]]:
+    """Return what a claim about the composition of events states, and the fields of its proof."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order", "parts"}))
     name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
     require(name in ("delta-positive", "delta-upper", "delta-lower") and claim["verdict"] == "proved", "unknown claim or verdict")
     bound = Bound(tuple(events), remove, name, read_any_number(claim["epsilon"]), read_any_number(claim["bound"]))
-    theorem = prover.begin(bound, {key: claim[key] for key in ("grid", "order", "parts") if key in claim})
-    require(theorem.statement == bound, "a claim is not a theorem")
-    if name == "delta-positive":
-        return theorem, "0", f"{claim['direction']}: delta(e) > 0 for all e < {claim['epsilon']}"
-    sign = "<=" if bound.up else ">="
-    return theorem, str(claim["bound"]), f"{claim['direction']}: delta({claim['epsilon']}) {sign} {claim['bound']}"
+    return bound, {key: claim[key] for key in ("grid", "order", "parts") if key in claim}
