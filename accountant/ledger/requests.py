@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _WIDTH = 32
 _DEEPEST = 20
+#: What has a spelling of its own.
+_LEAVES = (int, float, str, Fraction, np.integer, np.floating, np.ndarray, type, type(None), Profile)
 
 
 @dataclass(frozen=True, slots=True)
