@@ -127,9 +127,7 @@ def _spell_object(value: object, depth: int) -> Any:
     """Return what tells a mechanism from others: its class, and the public attributes of it and of what it is made of."""
     if isinstance(value, Enum):
         return [_name(type(value)), value.name]
-    if depth < _DEEPEST and not isinstance(
-        value, (int, float, str, Fraction, np.integer, np.floating, np.ndarray, type, type(None), Profile)
-    ):
+    if depth < _DEEPEST and not isinstance(value, _LEAVES):
         if isinstance(value, (list, tuple)):
             return [_spell_object(item, depth + 1) for item in value]
         if isinstance(value, Mapping):

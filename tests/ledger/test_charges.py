@@ -121,6 +121,18 @@ def test_a_user_is_charged_half_the_square_of_the_shifts_under_zcdp(make):
     assert Fraction("3.0231883119") <= Fraction(ledger.account("ben")["spent"]) < Fraction("3.023188314")
 
 
+def test_rows_of_a_user_have_the_square_of_summed_roots_and_the_least_of_their_budgets(make):
+    """(Σ√ρ)² under zCDP, where what a user may spend is read from a column, row by row."""
+    gaussian = declare("gaussian", notion="zcdp", ignores_weights=True, record={"r": [0, 2]}, rho="r")
+    rows = pa.table({"id": ["ada", "ada", "ben", "ben"], "r": [0.5, 2.0, 0.5, 2.0], "years": [50, 45, 44, 50]})
+    ledger = make(rows, notion="zcdp", budget="Min(5, years/10)", attributes={"years": [1, 100]})
+    assert [ledger.account(name)["budget"] for name in ("ada", "ben")] == ["4.5", "4.39999999999"]
+    receipt = ledger.charge("one", gaussian, rows)
+    assert receipt.active.tolist() == [True, True, False, False]  # (√½ + √2)² = 4.5
+    assert ledger.account("ada")["spent"] == "4.5"
+    assert ledger.account("ben")["spent"] == "0"
+
+
 @given(st.lists(st.integers(0, 2**31), min_size=1, max_size=20), st.integers(0, 30), st.integers(0, 30))
 def test_half_squares_are_rounded_up(totals, shift, more):
     for shape, factor in ((PriceShape.HALF_SQUARE, 2), (PriceShape.SQUARE, 1)):
