@@ -36,6 +36,10 @@ class Hypothesis:
     ``id`` is stable; ``sentence`` is what is printed; ``head`` groups it. ``meaning`` says more to whoever has to judge it, and
     ``discharged_by`` what can discharge it, "" for what no program can see. A sentence with gaps is a family: :meth:`about` fills them in.
 
+    ``brief`` says it on one line, for a first screen; "" where the sentence is short, or rare. ``ordinary``: it is about the sampler, the
+    machine or its random bits, and the same for everybody who uses these as they are meant: a first screen counts
+    them, and names all others.
+
     >>> IN_RANGE.about(ranges="z in [0, 1]").sentence
     'the declared range contains every record: z in [0, 1]'
     """
@@ -45,11 +49,13 @@ class Hypothesis:
     head: Head = field(compare=False)
     meaning: str = field(default="", compare=False, repr=False)
     discharged_by: str = field(default="", compare=False, repr=False)
+    brief: str = field(default="", compare=False, repr=False)
+    ordinary: bool = field(default=False, compare=False, repr=False)
 
     def about(self, **details: object) -> Hypothesis:
         """Return the member of a family with these details in its sentence. Raises :class:`InvalidArgument` where one is missing."""
         try:
-            return replace(self, sentence=self.sentence.format(**details))
+            return replace(self, sentence=self.sentence.format(**details), brief=self.brief.format(**details))
         except (KeyError, IndexError, ValueError) as error:
             raise InvalidArgument(f"the hypothesis {self.id!r} needs the detail {error}; give it") from None
 
@@ -57,6 +63,11 @@ class Hypothesis:
     def is_family(self) -> bool:
         """Whether the sentence has a gap to be filled."""
         return "{" in self.sentence and self in _FAMILIES
+
+    @property
+    def line(self) -> str:
+        """What a first screen says: :attr:`brief`, or the sentence where there is none."""
+        return self.brief or self.sentence
 
     def __str__(self) -> str:
         return self.sentence
@@ -74,12 +85,14 @@ FIXED_IN_ADVANCE = Hypothesis(
     Head.DATA,
     "A largest norm, a quantile, a number of clusters or a noise scale that was computed from the private data reveals something of it, "
     "and is not the same for a neighboring data set. Take public knowledge, or estimate it privately and add that epsilon.",
+    brief="range, noise and all parameters were fixed without the data",
 )
 ONE_RECORD_EACH = Hypothesis(
     "one-record-each",
     "nobody has more than one record: epsilon is for one record, and k records of one person cost up to k times as much",
     Head.DATA,
     "What is protected is one row. Where a person has several, merge them first, or multiply.",
+    brief="nobody has more than one record; k records cost up to k times",
 )
 ONE_USER = Hypothesis(
     "one-user",
@@ -102,6 +115,7 @@ RECORD_STATISTICS = Hypothesis(
     "then one record more changes the statistics of all. It is the same where this was done by hand before the data were given: a run sees "
     "the rows, and not what they were made of.",
     "a mechanism of the catalogue that computes them itself",
+    brief="{names}: made of the record alone and public constants",
 )
 OWN_ENTRY = Hypothesis(
     "own-entry",
@@ -109,6 +123,7 @@ OWN_ENTRY = Hypothesis(
     Head.DATA,
     "A table that was made from all users together, as by a matrix product, by a rank or by leaving out rare items, is no table of users: "
     "entries then depend on other users, on how many they are, or on their order.",
+    brief="what stands for a user was made from that user's record alone",
 )
 OWN_WEIGHTS = Hypothesis(
     "own-weights",
@@ -116,6 +131,7 @@ OWN_WEIGHTS = Hypothesis(
     Head.DATA,
     "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
     "not 1/q of a sample either: those are made by the sampler.",
+    brief="a record's own weight is computed from this record alone",
 )
 OWN_ROWS = Hypothesis(
     "own-rows",
@@ -127,6 +143,7 @@ OWN_ROWS = Hypothesis(
     "nearest unit, by a cap on the rows of all, by rows added because somebody looked at the raw file, by an order of rows or ids issued "
     "in sequence that tell how many came before. Two rows that copy a row of somebody else, who is charged log 2 of 2 log 2, let this "
     "person's odds move by 32, not 4.",
+    brief="rows of a {unit} come from its own, released and public things",
 )
 OWN_BUDGET = Hypothesis(
     "own-budget",
@@ -134,6 +151,7 @@ OWN_BUDGET = Hypothesis(
     Head.DATA,
     "A budget that depends on other units, such as a share of what is left, or a mean, would let one person's data decide who takes part.",
     "a budget that is one number for all units",
+    brief="a unit's budget is made of public things and its own columns",
 )
 PUBLIC_CONSTANTS = Hypothesis(
     "public-constants",
@@ -188,6 +206,7 @@ PUBLIC_CENTRES = Hypothesis(
     Head.DATA,
     "Centres that were chosen among the records, or by k-means++ on them, are not private.",
     "centres that are drawn without the data",
+    brief="the initial centres are public: made without the data",
 )
 FEW_RECORDS = Hypothesis("few-records", "there are at most {most}, or nobody learns that they were refused", Head.DATA)
 WELL_FORMED = Hypothesis("well-formed", "{what}, or nobody learns that the data were refused", Head.DATA)
@@ -203,6 +222,7 @@ DECLARED_PROFILE = Hypothesis(
     "A source is an attribution, not a proof that this code does what was proved there. Everything below rests on it; an audit can only "
     "refute it.",
     "a mechanism of the catalogue, run by its own run method",
+    brief="the mechanism {name!r} has its declared profile",
 )
 DECLARED_LOSSES = Hypothesis(
     "declared-losses",
@@ -210,6 +230,7 @@ DECLARED_LOSSES = Hypothesis(
     Head.CODE,
     "A source is an attribution, not a proof that this code does what was proved there. An audit can only refute it.",
     "an algorithm of this project, with the theorem that is named",
+    brief="the mechanism {name!r} has its declared losses",
 )
 DECLARED_EVENTS = Hypothesis(
     "declared-events",
@@ -217,6 +238,7 @@ DECLARED_EVENTS = Hypothesis(
     Head.CODE,
     "What is declared is believed. A step more, less noise in one layer, or a sample of fixed size where a Poisson sample is declared "
     "costs more than is printed; an audit can only refute it.",
+    brief="{name!r} runs the declared events, and nothing else",
 )
 SENSITIVITY_ONE = Hypothesis(
     "sensitivity-one",
@@ -224,12 +246,14 @@ SENSITIVITY_ONE = Hypothesis(
     Head.CODE,
     "The noise is counted in units of the sensitivity: clip each record to the norm 1, or divide by the norm that it is clipped to. A mean "
     "over the sample, or batch normalisation, does not have it.",
+    brief="{change} moves what gets noise by at most 1",
 )
 PARTS_RUN = Hypothesis(
     "parts-run",
     "{name!r} runs the parts that it was composed from, each as often as declared, and nothing else on the data",
     Head.CODE,
     discharged_by="a mechanism of the catalogue",
+    brief="{name!r} runs its declared parts, and nothing else",
 )
 WHOLE_TIMES = Hypothesis("whole-times", "{name} is a positive integer, fixed in advance", Head.CODE)
 DEFINED = Hypothesis(
@@ -248,6 +272,7 @@ PROBABILITY = Hypothesis(
     "The rule must give a probability to every record, and the weight 1/q(x) to every record that may be in the sample. A record of "
     "probability 0, such as one whose weight is infinite, is never in the sample and loses nothing. This derivation does not discharge it.",
     "the claim epsilon-upper of a certificate, or the numbers that are used",
+    brief="0 <= q(x) <= 1, and at q(x) = 0 a record is never selected",
 )
 CONDITION = Hypothesis(
     "condition",
@@ -271,6 +296,7 @@ WEIGHT_AS_GIVEN = Hypothesis(
     "Weights that are divided by their sum, by the size of the sample, or multiplied by a survey weight are other weights, with a larger "
     "epsilon(w, x), and may depend on who was selected.",
     "a run that takes the weights from the sampler",
+    brief="the mechanism gets the weight 1/q(x) as it is, not rescaled",
 )
 ONLY_THROUGH_OUTPUT = Hypothesis("only-through-output", "{what} uses the data only through the output of the mechanism", Head.CODE)
 MONOTONE_BOUNDED = Hypothesis(
@@ -357,12 +383,14 @@ ONLY_RELEASE = Hypothesis(
     "grid search, or a release of last year count as well, and so does a radius, a scaler or a center that was read off the records, "
     "and what is made of a model's answers about them (a score, a calibration, a threshold): "
     "compose their guarantees (accountant.compose, pdp compose).",
+    brief="the only release about these records, also of runs thrown away",
 )
 ONLY_OUTPUT = Hypothesis(
     "only-output",
     "nobody sees more of a run than its output: no running time, error message or intermediate result",
     Head.RELEASE,
     "A refusal that reveals a record outside of the range, a run that takes longer for some data, or a log file are outputs as well.",
+    brief="nobody sees more of a run than its output",
 )
 INDEPENDENT = Hypothesis(
     "independent-draws",
@@ -371,6 +399,7 @@ INDEPENDENT = Hypothesis(
     "Every record must be drawn by a coin of its own with exactly this probability, by whatever software draws the sample, once: a lazy "
     "plan that is evaluated twice draws twice. pdp sample does so, and writes a certificate of it.",
     "a sampler of this project that draws exactly",
+    ordinary=True,
 )
 INDEPENDENT_UNITS = Hypothesis(
     "independent-draws",
@@ -379,6 +408,7 @@ INDEPENDENT_UNITS = Hypothesis(
     "A coin for each record selects a user with k records with probability 1 − (1 − q)^k, and reveals users in part: that is another "
     "mechanism, with a larger epsilon. Draw by the id, once for each.",
     "a sampler of this project whose rows are the units",
+    ordinary=True,
 )
 ONE_ANALYSIS = Hypothesis(
     "one-analysis",
@@ -387,6 +417,7 @@ ONE_ANALYSIS = Hypothesis(
     "Two analyses of one sample cost more than twice one of them: compose the mechanisms first and amplify once "
     "(plan_sample, amplify_once).",
     "a sample that gives its records away once, or a run that draws and drops its own",
+    brief="the sample, its weights and its size serve one run alone",
 )
 NOT_REDRAWN = Hypothesis(
     "not-redrawn",
@@ -394,6 +425,7 @@ NOT_REDRAWN = Hypothesis(
     Head.RELEASE,
     "A sample that is drawn again until it has the wanted size, or is not empty, is no Poisson sample: an empty one is an answer as well.",
     "a run that draws its own sample and drops it",
+    brief="the sample was not redrawn or chosen after it was seen",
 )
 FRESH_SAMPLES = Hypothesis(
     "fresh-samples",
@@ -401,6 +433,7 @@ FRESH_SAMPLES = Hypothesis(
     Head.RELEASE,
     "Two uses of one sample are no two samples: log 5 where log 4 would be printed. Compose the mechanisms first and amplify once.",
     "runs that draw and drop their own samples",
+    brief="each composed release has a sample of its own, drawn anew",
 )
 MOST_STEPS = Hypothesis(
     "most-steps",
@@ -435,6 +468,7 @@ ALL_CHARGED = Hypothesis(
     "A release that is made beside the ledger, such as a query by hand, a copy of the data elsewhere or an older report, is not in its "
     "accounts. Two ledgers about the same people are two budgets, which add up; one that is opened because of what was released is a raise "
     "of the first one's budget.",
+    brief="every release about these units is in this ledger alone",
 )
 FROM_OUTPUTS = Hypothesis(
     "chosen-from-outputs",
@@ -442,6 +476,7 @@ FROM_OUTPUTS = Hypothesis(
     Head.RELEASE,
     "Whoever chooses the next release must not have seen the data, nor what is private in the ledger: spending, who has budget left, how "
     "many have. A release that is run only if the data suit it reveals something of the data by being run.",
+    brief="what comes next is decided from outputs and public things",
 )
 FILE_FROM_OUTPUTS = Hypothesis(
     "file-from-outputs",
@@ -449,6 +484,7 @@ FILE_FROM_OUTPUTS = Hypothesis(
     Head.RELEASE,
     "A file that is chosen by what is in another one tells of that by being read: where the file of the second date is chosen by whether "
     "somebody is in that of the first, this person is charged nothing, and moves the odds by 16.",
+    brief="which file is read is decided from outputs and public things",
 )
 RAISES_FIXED = Hypothesis(
     "raises-fixed",
@@ -533,6 +569,7 @@ IEEE_ROUNDING = Hypothesis(
     "Exact noise is rounded, and exact choices are made, in binary64 where a proved bound of its errors decides, and the bound is one for "
     "these operations alone. A process in which something has set another rounding mode, flushes subnormal numbers to zero or keeps more "
     "digits is refused by name before noise is drawn and before choices are prepared; what happens between is not seen.",
+    ordinary=True,
 )
 BALLS_ENCLOSE = Hypothesis(
     "balls-enclose",
@@ -540,14 +577,19 @@ BALLS_ENCLOSE = Hypothesis(
     Head.MACHINE,
     "Where binary64 does not decide how exact noise is rounded, balls of Arb (python-flint) do, with as many digits as it takes; some "
     "exact counts are drawn by them alone. Its enclosures are proved on paper and tested by its authors; none of it is checked at a start.",
+    ordinary=True,
 )
 ARITHMETIC = Hypothesis(
     "ieee-arithmetic",
     "binary64 arithmetic is that of IEEE 754, and NumPy's functions are as accurate as docs/rounding.md says, each entry by itself",
     Head.MACHINE,
+    ordinary=True,
 )
 STATISTICS = Hypothesis(
-    "computed-statistics", "the statistics of a row, as computed in binary64, are those that the profile speaks of", Head.MACHINE
+    "computed-statistics",
+    "the statistics of a row, as computed in binary64, are those that the profile speaks of",
+    Head.MACHINE,
+    ordinary=True,
 )
 RANDOMNESS = Hypothesis(
     "randomness",
@@ -555,6 +597,7 @@ RANDOMNESS = Hypothesis(
     Head.MACHINE,
     "Noise from a generator whose seed is in the program, or that was used before, can be subtracted again.",
     "a run that names its source of random numbers",
+    ordinary=True,
 )
 DURABLE = Hypothesis(
     "durable-ledger",
@@ -562,11 +605,13 @@ DURABLE = Hypothesis(
     Head.MACHINE,
     "A charge counts because it is on disk before anything is run. A disk that loses what it confirmed, or a backup of ledger and anchor "
     "together that is put back, forgets charges; keep the anchor elsewhere, where nothing is taken from it.",
+    ordinary=True,
 )
 SECURE_BITS = Hypothesis(
     "secure-bits",
     "the random bytes of the operating system are uniform, independent, and unknown to whoever sees the output",
     Head.MACHINE,
+    ordinary=True,
 )
 SEEDED_BITS = Hypothesis(
     "seeded-bits",
@@ -574,6 +619,7 @@ SEEDED_BITS = Hypothesis(
     "other numbers or samples drawn with it",
     Head.MACHINE,
     "A seed such as 0 or 42 is known to everybody: the noise can be computed, and subtracted. Seeds are for tests and studies.",
+    brief="the seed is secret, unguessable and used for nothing else",
 )
 PSEUDORANDOM = Hypothesis(
     "pseudorandom",
@@ -720,7 +766,7 @@ def restore(identifier: str, sentence: str, head: str) -> Hypothesis | None:
     heads = {item.value: item for item in Head}
     if head not in heads or (family != STATED and heads[head] is not family.head):
         return None
-    return replace(family, sentence=sentence, head=heads[head])
+    return replace(_fill_as_read(family, sentence), head=heads[head])
 
 
 def recall(identifier: str, sentence: str, head: str | None = None) -> Hypothesis:
@@ -750,8 +796,30 @@ def _find(sentence: str) -> Hypothesis | None:
             return item
     for item in _FAMILIES:
         if len(item.sentence) > len("{statement}") and re.fullmatch(_pattern(item), sentence):
-            return replace(item, sentence=sentence)
+            return _fill_as_read(item, sentence)
     return None
+
+
+def _fill_as_read(item: Hypothesis, sentence: str) -> Hypothesis:
+    """Return the member of a family that has this sentence, or what has it without gaps.
+
+    What was read may say more in a gap than we do: so it has no short form that leaves out a gap, but for a source, and is never ordinary.
+    """
+    if item not in _FAMILIES:
+        return replace(item, sentence=sentence)
+    gaps = re.compile(r"\{(\w+)(?:![rs])?\}")
+    parts = gaps.split(item.sentence)
+    made = "".join(re.escape(part) if place % 2 == 0 else _GAPS.get(part, "(.+)") for place, part in enumerate(parts))
+    found = re.fullmatch(made, sentence)
+    kept = set(gaps.findall(item.brief)) | set(_GAPS)
+    if found is None or not item.brief or not kept.issuperset(parts[1::2]) or len(set(parts[1::2])) < len(parts[1::2]):
+        return replace(item, sentence=sentence, brief="", ordinary=False)
+    said = dict(zip(parts[1::2], found.groups(), strict=True))
+    return replace(item, sentence=sentence, brief=gaps.sub(lambda gap: said[gap[1]], item.brief), ordinary=False)
+
+
+#: Gaps that a short form leaves out, and what may stand there.
+_GAPS = {"source": r"((?: \(its source: [^;]*; not checked here\))?)"}
 
 
 @cache

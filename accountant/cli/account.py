@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from accountant.cli.options import AllOption, CertificateOption, JsonOption
+from accountant.cli.options import AllOption, CertificateOption, ExplainOption, JsonOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
 from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
@@ -64,6 +64,7 @@ class Options:
     certificate: CertificateOption = None
     guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
     everything: AllOption = False
+    explain: ExplainOption = False
     json: JsonOption = False
 
 
@@ -126,7 +127,7 @@ def _print(options: Options, found: Account, calibrated: CalibratedEvents | None
     if calibrated is not None:
         print_line(calibrated.describe())
         print_line("")
-    print_as_it_is(found.render(everything=options.everything).rstrip())
+    print_as_it_is(found.render(everything=options.everything, explain=options.explain).rstrip())
     print_written(certificate=options.certificate, guarantee=options.guarantee)
     if options.plot is not None:
         print_line(f"curve drawn in {options.plot}")

@@ -69,7 +69,14 @@ class Options:
     log: Annotated[
         Path | None, typer.Option("--log", metavar="LOG", help="the statement of a unit: the log for everybody, which has to have its root")
     ] = None
+    everything: Annotated[
+        bool, typer.Option("--all", help="print all: what the file is about, every assumption in full, each claim with its rules")
+    ] = False
     json: JsonOption = False
+
+
+#: So many lines about a file are printed without --all.
+_LINES = 6
 
 
 def _export(options: Options, out: Path) -> int:
@@ -186,8 +193,10 @@ def run(options: Options) -> int:
         print_json({**_to_json(found), "checker_sha256": checker_digest(), **told})
     elif report.accepted:
         print_line(f"accepted: {options.file}")
-        for line in _describe(found):
-            print_line(f"    {line}")
+        for line in _describe(found) if options.everything else _summarize(found):
+            print_line(f"    {line}" if line else "")
+        if not options.everything:
+            _print_assumptions(found)
         if options.axioms:
             _print_axioms(found)
         if opinion is not None:
@@ -241,6 +250,46 @@ def _describe(found: CheckedDocument) -> Iterator[str]:
         yield f"inside: {name}"
         lines = _describe(part) if found.document.check is None else _list_claims(part)  # a file with a check has said what it is about
         yield from (f"    {line}" for line in lines)
+
+
+def _summarize(found: CheckedDocument) -> Iterator[str]:
+    """Yield the same for a first screen, without what is not checked: what the file is about is cut, and claims have no rules."""
+    from proofs_check.documents.describing import leave_out_open, shorten
+    from proofs_check.kernel.untrusted.upgrade import UPGRADED
+
+    yield f"{found.document.meaning}: {found.document.told}"
+    if found.outcome.report.upgraded:
+        yield UPGRADED
+    lines = leave_out_open(found.outcome.about, found.outcome.lines)
+    shown = [line for line in lines if not line.startswith(" " * 6)]
+    cut = shown if len(shown) <= _LINES else shown[: _LINES - 1]
+    yield from cut
+    if len(lines) > len(cut):
+        more = len(lines) - len(cut)
+        yield f"    and {more} more line{'' if more == 1 else 's'} about it: --all"
+    told = (
+        (claim.claim, "" if claim.bound is None else f" {shorten(claim.bound)}", claim.verdict) for claim in found.outcome.report.claims
+    )
+    claims = list(dict.fromkeys(f"{name}{bound}: {verdict}" for name, bound, verdict in told))
+    if len(claims) > _LINES:
+        claims = [*claims[: _LINES - 1], f"and {len(claims) - _LINES + 1} more claims: --all"]
+    if claims:
+        yield "; ".join(claims)
+    for name, part in found.inside if found.document.check is None else ():  # a file with a check has said what it is about
+        many = len(part.claims)
+        yield f"inside: {name}: {part.document.meaning}, {many} claim{'' if many == 1 else 's'} accepted: --all"
+
+
+def _print_assumptions(found: CheckedDocument) -> None:
+    """Print what an accepted file rests on, shortly."""
+    from accountant.cli.output import print_as_it_is
+    from accountant.guarantees import render_hypotheses
+    from profiles.hypotheses import recall
+
+    premises = (found.outcome.about or {}).get("premises")
+    if premises:
+        stated = [recall(item["id"], item["sentence"], item["head"]) for item in premises]
+        print_as_it_is("\n".join(render_hypotheses(stated, everything=False)))
 
 
 def _list_claims(found: CheckedDocument) -> Iterator[str]:

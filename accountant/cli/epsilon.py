@@ -12,6 +12,7 @@ from accountant.cli.options import (
     AllOption,
     CertificateOption,
     ConstantOption,
+    ExplainOption,
     JsonOption,
     ProfileArgument,
     QOption,
@@ -67,6 +68,7 @@ class Options:
     certificate: CertificateOption = None
     guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
     everything: AllOption = False
+    explain: ExplainOption = False
     json: JsonOption = False
 
 
@@ -103,7 +105,7 @@ def run(options: Options) -> int:
     if options.json:
         print_json(found.to_json())
     else:
-        print_as_it_is(found.render(everything=options.everything).rstrip())
+        print_as_it_is(found.render(everything=options.everything, explain=options.explain).rstrip())
         print_written(certificate=options.certificate, guarantee=options.guarantee)
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +27,8 @@ HELP = (
     "Cluster the records of a data file (CSV, Parquet, NPY; read in passes, larger than memory or not) privately: the centres, and "
     "a certificate of the epsilon of all that was released. Nothing has to be public but a ball that the records are moved into."
 )
+#: So many counts are printed one by one.
+_FEW = 12
 EXAMPLE = """\b
 Examples:
   pdp kmeans examples/points.csv --clusters 2 --epsilon 1 --radius 4 \\
@@ -230,7 +232,7 @@ def _print(
     told: Mapping[str, Any],
     options: Options,
 ) -> None:
-    from accountant.guarantees import render, render_assumptions
+    from accountant.guarantees import render, render_basis
     from profiles import decimal_text, to_exact
 
     def short(value: float | Fraction) -> str:
@@ -240,10 +242,35 @@ def _print(
     print_line(f"{settings.clusters} centres written to {options.out}; all that is printed here may be published")
     if charged is None:
         delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
-        print_line(f"epsilon               {bound['upper']} nats{delta}, one row more or less; checked by kernel: yes")
+        print_line(f"epsilon               <= {bound['upper']} nats{delta}, of all that is released together")
+        print_line(f"protects              {guarantee.unit.value}; {guarantee.protection.describe()}")
+        print_line("checked by kernel     yes")
     else:
         print_line(f"ledger                {charged}")
     print_line(f"records               about {short(statistics.count)}, root mean squared distance from their mean {short(statistics.rms)}")
+    print_line(f"clusters              of about {_tell_counts(found, short)} records (noisy)")
+    for text in found.warnings:
+        print_line(f"warning               {text}")
+    if options.everything or options.explain:
+        _print_releases(found, settings, short)
+    if charged is None:
+        print_as_it_is("\n".join(render_basis(guarantee, everything=options.everything, explain=options.explain)))
+    else:
+        print_as_it_is(render(guarantee, everything=options.everything, explain=options.explain).rstrip())
+    if options.certificate is not None:
+        print_line(f"certificate           {options.certificate}; check it with: pdp check {options.certificate}")
+    if options.report is not None:
+        print_line(f"report                {options.report}")
+
+
+def _tell_counts(found: ReleasedFit, short: Callable[[float | Fraction], str]) -> str:
+    """Return the noisy counts of the clusters: of many the least and the largest."""
+    counts = [short(count) for count in found.counts]
+    return ", ".join(counts) if len(counts) <= _FEW else f"{short(min(found.counts))} to {short(max(found.counts))}"
+
+
+def _print_releases(found: ReleasedFit, settings: FitSettings, short: Callable[[float | Fraction], str]) -> None:
+    """Print how the centres were found, what was released for it, and the counts of the clusters."""
     chosen = (f"{name} {short(value) if isinstance(value, (float, Fraction)) else value}" for name, value in found.choices.items())
     print_line(f"method                {', '.join(chosen)}")
     print_table(
@@ -252,13 +279,3 @@ def _print(
         [*((charge.part.value, _share(charge.cost, settings)) for charge in found.charges), *_tell_sample(found, settings)],
     )
     print_table("clusters (noisy)", ("cluster", "records"), [(str(place), short(count)) for place, count in enumerate(found.counts)])
-    for text in found.warnings:
-        print_line(f"warning               {text}")
-    if charged is None:
-        print_as_it_is("\n".join(render_assumptions(guarantee, everything=options.everything)))
-    else:
-        print_as_it_is(render(guarantee, everything=options.everything).rstrip())
-    if options.certificate is not None:
-        print_line(f"certificate           {options.certificate}; check it with: pdp check {options.certificate}")
-    if options.report is not None:
-        print_line(f"report                {options.report}")

@@ -26,7 +26,10 @@ TargetOption = Annotated[
     str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
-AllOption = Annotated[bool, typer.Option("--all", help="list also the assumptions that are settled, each with what settled it")]
+AllOption = Annotated[
+    bool, typer.Option("--all", help="print all: every assumption in full, those that are settled with what settled them, the derivation")
+]
+ExplainOption = Annotated[bool, typer.Option("--explain", help="print also how the bound was derived")]
 ShowValuesOption = Annotated[  # read where refusals are printed
     bool, typer.Option("--show-values", help="show in error messages what was found in the data, for authorized eyes only")
 ]

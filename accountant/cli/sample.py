@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.charging import ReleaseOptions, check_ledger, open_ledger
+from accountant.cli.charging import ReleaseOptions, check_ledger, note_of, open_ledger
 from accountant.cli.ledger_verbs.spending import say_spending
 from accountant.cli.options import (
     ConstantOption,
@@ -87,7 +87,7 @@ class Options(ReleaseOptions):
 
 
 def run(options: Options) -> int:
-    from accountant.guarantees import render_assumptions
+    from accountant.guarantees import render_basis
     from accountant.samples import sample_file, to_certificate
 
     if options.private_statistics is not None:
@@ -122,10 +122,11 @@ def run(options: Options) -> int:
         **summary.plan.derived.compare_with_unsampled(),
     }
     found["private"] = warn_of_records(found["private"], options.delta, options.target_delta)
+    basis = render_basis(summary.guarantee, everything=options.everything, explain=options.explain)
     if options.json:
         print_json(found)
     else:
-        _print(found, summary.plan.derived.describe_unsampled(), render_assumptions(summary.guarantee, everything=options.everything))
+        _print(found, summary.plan.derived.describe_unsampled(), basis)
     return 0
 
 
@@ -204,7 +205,7 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
     output_format(options.out)
     check_outputs({"data": options.data}, options.out, certificate)
     plan = plan_sample(options.profile, **rule)
-    with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial) as ledger:
+    with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial, note=note_of(options)) as ledger:
         writing.check_outputs(ledger, options.out, certificate)
         room = ledger.look_ahead(plan)
         receipt = ledger.charge(str(options.name), plan, options.data, statistics=specs)
@@ -222,7 +223,7 @@ def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> No
     expected = decimal_text(to_exact(private["expected_sample_size"]), 6, round_up=True)
     runs = ", then ".join(found["runs"])
     print_line(f"sample for one analysis ({runs}) written to {found['out']}")
-    print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
+    print_line(f"epsilon               <= {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
     if "delta" in found["epsilon"]:
         print_line(f"delta                 {found['epsilon']['delta']}, {_say_steps(found)}")
     for line in beside:

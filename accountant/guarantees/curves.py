@@ -32,6 +32,7 @@ from profiles.hypotheses import (
     EXACT_REALS,
     FRESH_SAMPLES,
     NEIGHBORS_ASSUMED,
+    NULL_RECORD,
     OF_FILES,
     OF_SAMPLES,
     Hypothesis,
@@ -71,15 +72,17 @@ def declare_events(
     That the mechanism is what is declared is a hypothesis, as are sensitivity 1 under the change of one ``unit``, exact reals for
     continuous noise, and fresh Poisson samples with exactly the probability that is named. ``hypotheses``: what else is supposed.
     ``neighbors``: which data sets differ; None is one unit more or less, and leaves open that a known ε, δ or ρ, and randomised response,
-    are about these. Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for samples under neighbors other than one
-    unit more or less, and for a loss in each direction under neighbors without one.
+    are about these. Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a loss in each direction under
+    neighbors without one, and for samples under neighbors other than one unit more or less; of noise on a sum, where a unit becomes empty,
+    the pairs are the same (an empty one adds nothing, which is a hypothesis).
     """
     protection = read_protection(unit, Neighbors.ADD_REMOVE if neighbors is None else neighbors, repr(composition.name[:60]))
     given = as_hypotheses(hypotheses, repr(composition.name))
     kinds = dict.fromkeys(event.mechanism for event in composition.events)
     sampled = [event for event in composition.events if event.sampling_probability != 1]
     undirected = MechanismKind.TWO_SIDED in kinds and not protection.neighbors.is_directed
-    if undirected or (sampled and protection.neighbors is not Neighbors.ADD_REMOVE):
+    emptied = protection.neighbors is Neighbors.ZERO_OUT and all(event.mechanism in _ADDED_TO for event in sampled)
+    if undirected or (sampled and protection.neighbors is not Neighbors.ADD_REMOVE and not emptied):
         raise InvalidArgument(
             f"{'losses in each direction' if undirected else 'Poisson samples'} are accounted for where one {protection.unit.word} is "
             f"added or removed, but in {composition.name[:60]!r} {protection.describe()}; declare what is known without them"
@@ -93,6 +96,8 @@ def declare_events(
         supposed.append(EXACT_REALS)
     if sampled:
         supposed += map(protection.state, OF_SAMPLES)
+    if sampled and emptied:
+        supposed.append(protection.state(NULL_RECORD))
     if sum(event.count for event in sampled) > 1:
         supposed.append(FRESH_SAMPLES)
     said = {item.id for item in given}

@@ -123,7 +123,7 @@ class DerivedDelta:
             **self.compare_with_unsampled(),
         }
 
-    def render(self, *, everything: bool = True) -> str:
+    def render(self, *, everything: bool = True, explain: bool = False) -> str:
         """Return the guarantee as text for people, with the lower side, and ε without sampling beside it."""
         lines = [f"after {self.target.steps} steps, each on a fresh sample, together"] if self.target.steps > 1 else []
         wide = isinstance(self.evidence, CoveredRule) and not self.evidence.cover.reached
@@ -134,13 +134,13 @@ class DerivedDelta:
             lines.append(
                 f"the pair of the record {at} has epsilon of at least {decimal_text(self.lower, 12, round_up=False)} at this delta"
             )
-        lines += ["checked by kernel: yes", *self.describe_unsampled()]
+        lines += [*(["checked by kernel: yes"] if everything else []), *self.describe_unsampled()]
         if wide:
             lines.append(
                 "gap: both sides are proved, but they are farther apart than was asked for; raise --budget, or narrow the ranges without "
                 "looking at the data"
             )
-        return render(self.guarantee, everything=everything, beside=lines)
+        return render(self.guarantee, everything=everything, explain=explain, beside=lines, checked=True)
 
 
 def derive_delta(

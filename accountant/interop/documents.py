@@ -17,8 +17,7 @@ from profiles.strict_json import MAX_CHARACTERS
 from proofs_check import certificates
 from proofs_check.documents.describing import describe_open, describe_profile
 from proofs_check.documents.entries import Document, Outcome
-from proofs_check.kernel import Report
-from proofs_check.kernel.checker import CheckedClaim
+from proofs_check.kernel import CheckedClaim, Report
 
 
 def _check_certificate(text: str) -> Outcome:
@@ -45,13 +44,14 @@ def _tell_composition(report: Report, whole: Mapping[str, Any]) -> Outcome:
         "hypotheses": [item.sentence for item in found],
         "premises": hypotheses_json(found),
     }
-    lines = [f"about: {composition.name}", *(f"    {event.describe()}" for event in composition.events)]
+    lines = [f"about: {composition.name}"]
     for bound in about["bounds"]:
         if bound["claim"] == "delta-positive":
             lines.append(f"    {bound['direction']}: delta(e) > 0 for every e < {bound['epsilon']}")
             continue
         sign = "<=" if bound["claim"] == "delta-upper" else ">="
         lines.append(f"    {bound['direction']}: delta({bound['epsilon']}) {sign} {bound['bound']}")
+    lines += (f"    {event.describe()}" for event in composition.events)
     return Outcome(report, about, (*lines, *describe_open(about)))
 
 

@@ -319,7 +319,9 @@ def test_a_replayed_name_is_refused_or_served_and_never_run_again(files, tmp_pat
                 assert one_sentence(refused.value)
         with pytest.raises(ReleaseUsed, match="ask for that"):
             ledger.charge("two", SUM, PEOPLE)
-        assert (ledger.run(" two ", Counting(b=8, radius=1), PEOPLE) == ledger.output("two")).all()
+        with pytest.raises(ReleaseUsed, match="another mechanism"):
+            ledger.run("two", Counting(b=8, radius=1), PEOPLE)
+        assert (ledger.run(" two ", LaplaceSum(b=2, radius=1), PEOPLE) == ledger.output("two")).all()
         assert spending(ledger) == before
         assert not runs
 

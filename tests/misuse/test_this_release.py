@@ -93,7 +93,11 @@ def test_a_sample_gives_its_records_away_once():
 
 def test_a_sample_is_drawn_again_because_it_was_empty(pdp, profile, table, tmp_path):
     """ "0 selected", so the command is run again until there is something: 37 times epsilon was measured."""
-    code, printed = pdp("sample", profile(), "-e", "1.7", "--data", table(z=[4.0]), "--out", tmp_path / "s.csv")
+    words = ("sample", profile(), "-e", "1.7", "--data", table(z=[4.0]), "--out", tmp_path / "s.csv")
+    code, printed = pdp(*words)
+    assert code == 0
+    assert "the sample was not redrawn or chosen after it was seen" in printed
+    code, printed = pdp(*words[:-1], tmp_path / "t.csv", "--all")
     assert code == 0
     assert "it was not redrawn or chosen after its size or rows were seen" in printed
     assert "use it as it is" in printed
@@ -131,7 +135,8 @@ def test_the_best_of_ten_runs_is_kept(pdp, profile):
     assert "thrown away" in said.sentence
     assert "best of ten" in said.meaning
     assert compose(*[one] * 10).bound.epsilon == 10 * one.bound.upper
-    assert "looked at and thrown away" in pdp("epsilon", profile(), "--q", "1/2")[1]
+    assert "also of runs thrown away" in pdp("epsilon", profile(), "--q", "1/2")[1]
+    assert "looked at and thrown away" in pdp("epsilon", profile(), "--q", "1/2", "--all")[1]
     earlier = "this is the only release about these records: the epsilons of several add up"
     assert restore("only-release", earlier, "this release") == said
 
@@ -143,8 +148,9 @@ def test_a_sum_of_releases_is_computed_on_the_command_line(pdp, profile, tmp_pat
     assert pdp("epsilon", profile(), "--q", "1/4", "--guarantee", second)[0] == 0
     code, printed = pdp("compose", first, second, second, "--out", third)
     assert code == 0
-    assert "each of the composed releases has a sample of its own, drawn anew" in printed
-    assert "this is the only release about these records" in printed
+    assert "each composed release has a sample of its own, drawn anew" in printed
+    assert "each of the composed releases has a sample of its own, drawn anew" in pdp("compose", first, second, second, "--all")[1]
+    assert "the only release about these records" in printed
     code, printed = pdp("compose", third, first, "--json")
     assert code == 0
     assert {item["id"] for item in json.loads(printed)["premises"]} >= {"fresh-samples", "declared-profile", "only-release"}
@@ -242,6 +248,10 @@ def test_a_certificate_is_shown_without_what_it_rests_on(pdp, profile, tmp_path)
     path = tmp_path / "c.json"
     assert pdp("epsilon", profile(), "--q", "1/2", "--certificate", path)[0] == 0
     code, printed = pdp("check", path)
+    assert code == 0
+    for said in ("unverified assumptions", "has its declared profile", "serve one run alone"):
+        assert said in printed
+    code, printed = pdp("check", path, "--all")
     assert code == 0
     for said in ("not checked here", "has the profile that is declared for it", "used for one run of the declared mechanism"):
         assert said in printed
