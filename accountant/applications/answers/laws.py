@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.applications.answers.parts import Part, PartKind
+from accountant.applications.answers.parts import PartKind, ReleasePart
 from accountant.compositions.events import Event, MechanismKind, make_event
 from profiles import InvalidArgument
 from profiles.numbers import round_up
@@ -31,7 +31,7 @@ _SLACK = 1 + 2.0**-20
 class PartNoise:
     """The noise of a ``part`` that costs ``cost``: an ε, or, where ``normal``, a μ²."""
 
-    part: Part
+    part: ReleasePart
     cost: Fraction
     normal: bool
 

@@ -17,9 +17,9 @@ from accountant.applications.answers.requests import (
     By,
     Clip,
     Count,
-    Grid,
     Histogram,
     Mean,
+    PointGrid,
     Quantile,
     Request,
     Sum,
@@ -47,7 +47,7 @@ class PartKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReleasePart:
     """One noisy number in each cell. ``whole``: it is a whole number for all rows, by declaration or by the type of the column.
 
     ``middle``: what distances are taken from. ``at``: the quantile.
@@ -59,7 +59,7 @@ class Part:
     middle: Fraction = Fraction(0)
     whole: bool = False
     categories: tuple[str | int, ...] = field(default=(), repr=False)
-    grid: Grid | None = None
+    grid: PointGrid | None = None
     at: Fraction = Fraction(0)
 
     @property
@@ -91,7 +91,7 @@ class Needs:
     """The parts of one answer, in the order in which it is computed of them."""
 
     request: Request
-    parts: tuple[Part, ...]
+    parts: tuple[ReleasePart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,33 +133,33 @@ def list_parts(requests: Sequence[Request], integers: frozenset[str]) -> tuple[N
     return tuple(Needs(item, _find_parts(item, integers)) for item in requests)
 
 
-def _find_parts(item: Request, integers: frozenset[str]) -> tuple[Part, ...]:
-    records = Part(PartKind.RECORDS, whole=True)
+def _find_parts(item: Request, integers: frozenset[str]) -> tuple[ReleasePart, ...]:
+    records = ReleasePart(PartKind.RECORDS, whole=True)
     if isinstance(item, Count):
         return (records,)
     if isinstance(item, Histogram):
-        return (Part(PartKind.CELLS, item.column, whole=True, categories=check_categories(item.categories, item.column)),)
+        return (ReleasePart(PartKind.CELLS, item.column, whole=True, categories=check_categories(item.categories, item.column)),)
     if isinstance(item, Quantile):
         at = to_number(item.at, f"the quantile of {item.column!r}", "(0, 1)")
         if at.denominator > _FINEST:
             raise InvalidArgument(f"the quantile of {item.column!r} is a number such as 0.9 or 1/3, but it has too many digits; round it")
-        return (Part(PartKind.CHOICE, item.column, grid=Grid.of(item.grid, item.column), at=at),)
+        return (ReleasePart(PartKind.CHOICE, item.column, grid=PointGrid.of(item.grid, item.column), at=at),)
     clip = Clip.of(item.clip, item.column)
     asked = not isinstance(item, Variance) and item.integer
     if asked and not clip.is_whole:
         raise InvalidArgument(f"{item.column!r} is to hold whole numbers, but an end of its clip is none; declare whole ends")
     whole = (asked or item.column in integers) and clip.is_whole
     if isinstance(item, Sum):
-        return (Part(PartKind.SUM, item.column, clip, whole=whole),)
+        return (ReleasePart(PartKind.SUM, item.column, clip, whole=whole),)
     middle = (clip.low + clip.high) / 2
     whole = whole and middle.denominator == 1 and not isinstance(item, Variance)
-    distances = Part(PartKind.DISTANCES, item.column, clip, middle, whole)
+    distances = ReleasePart(PartKind.DISTANCES, item.column, clip, middle, whole)
     if isinstance(item, Mean):
         return (distances, records)
-    return (distances, Part(PartKind.SQUARES, item.column, clip, middle), records)
+    return (distances, ReleasePart(PartKind.SQUARES, item.column, clip, middle), records)
 
 
-def share_equally(needs: Sequence[Needs]) -> dict[Part, Fraction]:
+def share_equally(needs: Sequence[Needs]) -> dict[ReleasePart, Fraction]:
     """Return what each part gets of the budget, in proportion to the others: the share of the answer that asks for it, the largest of
     several. A number of rows that only means and variances need gets c/(1 − c) of the largest share of these, with the c of
     :func:`~accountant.applications.budget.shares.count_share`, which makes the first-order error of a mean least.
@@ -168,7 +168,7 @@ def share_equally(needs: Sequence[Needs]) -> dict[Part, Fraction]:
     >>> [round(float(share), 3) for share in found.values()]
     [1.0, 0.587]
     """
-    found: dict[Part, Fraction] = {}
+    found: dict[ReleasePart, Fraction] = {}
     part = count_share(1, 2)
     counted = any(isinstance(item.request, Count) for item in needs)
     for item in needs:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 from accountant.applications.answers.laws import PartNoise, require_moderate
-from accountant.applications.answers.parts import Groups, Needs, Part, PartKind, list_parts, read_groups, share_equally
+from accountant.applications.answers.parts import Groups, Needs, PartKind, ReleasePart, list_parts, read_groups, share_equally
 from accountant.applications.answers.requests import MOST_CELLS, Request, check_requests
 from accountant.applications.answers.where import Where, read_where
 from accountant.applications.budget.spending import MOST_EPSILON
@@ -38,18 +38,24 @@ from profiles.hypotheses import DECLARED_EVENTS, EXACT_REALS, SENSITIVITY_ONE, H
 from profiles.mechanisms.interface import EXACT_MODE
 from profiles.numbers import to_number
 from profiles.protection import RECORDS
-from profiles.suggestions import suggest
 from profiles.variables import MAX_NAME
 
 PAGE = "docs/release.md"
 PURE, GAUSSIAN = "pure", "gaussian"
-NOTIONS = (PURE, GAUSSIAN)
 _NAMED = 3  # answers that the name of a release lists
 _PROVED = {
     DECLARED_EVENTS.id: f"what a release runs is what its plan says, and nothing else: {PAGE}, Theorem 1",
     SENSITIVITY_ONE.id: f"each row is moved into the clips, and counted in one cell at most, by itself: {PAGE}, Theorem 1",
 }
 _ROUNDED = f"sums are exact sums of truncated numbers, and what leaves is the correctly rounded noisy value: {PAGE}, Theorem 1"
+
+
+class PlanOptions(TypedDict, total=False):
+    """What a release may be asked for besides: :func:`plan_release` says what each means."""
+
+    delta: object
+    where: object
+    by: object
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,7 @@ class ReleasePlan:
         read = [noise.part.column for noise in self.noises if noise.part.column is not None]
         return tuple(dict.fromkeys([*(() if self.where is None else self.where.columns), *self.groups.columns, *read]))
 
-    def noise_of(self, part: Part) -> PartNoise:
+    def noise_of(self, part: ReleasePart) -> PartNoise:
         """Return the noise of a part."""
         return next(noise for noise in self.noises if noise.part == part)
 
@@ -133,12 +139,11 @@ def plan_release(
     epsilon: object,
     *,
     delta: object = None,
-    notion: str | None = None,
     where: object = None,
     by: object = None,
     integers: Iterable[str] = (),
 ) -> ReleasePlan:
-    """Return how a release is made: for ``epsilon`` in nats, or for (``epsilon``, ``delta``) in the ``notion`` gaussian.
+    """Return how a release is made: for ``epsilon`` in nats, or, with normal noise, for (``epsilon``, ``delta``).
 
     ``where``: a filter of single rows, as text. ``by``: one or several :class:`By`, groups that are declared. ``integers``: columns
     whose type says that their numbers are whole. Raises :class:`InvalidArgument`, also for a cost for which no noise is made.
@@ -149,10 +154,6 @@ def plan_release(
     (['1/2', '1/2'], 'discrete-laplace (scale 2), once')
     """
     whole = to_number(epsilon, "epsilon", f"(0, {MOST_EPSILON}]", "give another number")
-    if notion not in (None, *NOTIONS):
-        raise InvalidArgument(f"the notion of a release is pure or gaussian, but {str(notion)[:40]!r} was found{suggest(notion, NOTIONS)}")
-    if (delta is None) != (notion in (None, PURE)) and notion is not None:
-        raise InvalidArgument("a delta and the notion gaussian go together: normal noise has no pure epsilon; give both, or neither")
     asked = check_requests(requests)
     needs = list_parts(asked, frozenset(integers))
     shares, groups = share_equally(needs), read_groups(by)

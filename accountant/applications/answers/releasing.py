@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from accountant.applications.answers.errors import Estimate, estimate
-from accountant.applications.answers.parts import Part, PartKind
-from accountant.applications.answers.planning import ReleasePlan, plan_release, run_of
+from accountant.applications.answers.parts import PartKind, ReleasePart
+from accountant.applications.answers.planning import PlanOptions, ReleasePlan, plan_release, run_of
 from accountant.applications.answers.requests import Histogram
 from accountant.applications.answers.rows import OpenedTable, open_table, read_rows
 from accountant.applications.answers.totals import PartTotals, add_rows
@@ -119,19 +119,16 @@ def release(
     requests: object,
     *,
     epsilon: object,
-    delta: object = None,
-    notion: str | None = None,
-    where: object = None,
-    by: object = None,
     ledger: Analysis | None = None,
     bits: object = None,
+    **options: Unpack[PlanOptions],
 ) -> Released:
     """Return noisy answers about a table, each with the error of its noise, and one guarantee for all of them.
 
     ``table``: the path of a CSV or Parquet file, an Arrow table, a frame of pandas, Polars or Spark, a relation of DuckDB; each row is
     one record. ``requests``: :class:`Count`, :class:`Sum`, :class:`Mean`, :class:`Variance`, :class:`Histogram`, :class:`Quantile`.
-    ``epsilon`` is of everything together, in nats, and with a ``delta`` the noise is normal. ``where``: a filter such as ``"year = 2025"``.
-    ``by``: :class:`By`, declared groups. ``ledger``: ``Ledger.analysis(name, ids)``, which is charged first. ``bits``: None for the
+    ``epsilon`` is of everything together, in nats; with ``delta=`` the noise is normal. ``where=``: a filter such as ``"year = 2025"``.
+    ``by=``: :class:`By`, declared groups. ``ledger``: ``Ledger.analysis(name, ids)``, which is charged first. ``bits``: None for the
     secure source, a seed, or a generator.
 
     Source: docs/release.md, Theorems 1 and 2. Raises :class:`InvalidArgument` for what is not declared as it has to be,
@@ -146,7 +143,7 @@ def release(
     Fraction(1, 1)
     """
     opened = open_table(table)
-    plan = plan_release(requests, epsilon, delta=delta, notion=notion, where=where, by=by, integers=opened.integers)
+    plan = plan_release(requests, epsilon, integers=opened.integers, **options)
     return run_plan(opened, plan, ledger=ledger, bits=bits)
 
 
@@ -215,7 +212,7 @@ def _divide(values: np.ndarray[Any, Any], exponent: int) -> np.ndarray[Any, Any]
     return np.array([abs(int(value)) // 2**exponent * (1 if value > 0 else -1) for value in values.tolist()], dtype=object)
 
 
-def _point(part: Part, place: int) -> float:
+def _point(part: ReleasePart, place: int) -> float:
     if part.grid is None:
         raise InvalidArgument("a quantile has lost its grid; plan it again")
     return nearest(part.grid.point(place))

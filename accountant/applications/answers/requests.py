@@ -66,6 +66,7 @@ class Clip:
         return self.low.denominator == self.high.denominator == 1 and self.reach <= MOST_WHOLE
 
     def describe(self) -> str:
+        """Return both ends as text."""
         return f"{exact_text(self.low)}..{exact_text(self.high)}"
 
 
@@ -210,13 +211,12 @@ def check_categories(given: object, column: str) -> tuple[str | int, ...]:
     ('N', 'S')
     """
     if given is None or isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-        raise InvalidArgument(
-            f"the categories of {column!r} have to be declared, but none were found; those that are read from the data tell which ones "
-            f"there are: list them, such as --histogram {column}=N,S,E,W, or name a public file, {column}=@FILE"
-        )
+        raise InvalidArgument(_undeclared(column))
     found = tuple(given)
-    if not found or not all(type(item) is int or (isinstance(item, str) and item.isprintable()) for item in found):
-        raise InvalidArgument(f"the categories of {column!r} are texts or whole numbers, at least one; correct them")
+    if not found:
+        raise InvalidArgument(_undeclared(column))
+    if not all(type(item) is int or (isinstance(item, str) and item.isprintable()) for item in found):
+        raise InvalidArgument(f"the categories of {column!r} are texts or whole numbers, but others were found; correct them")
     if len({type(item) for item in found}) > 1:
         raise InvalidArgument(f"the categories of {column!r} are texts, or they are whole numbers, but both were found; write one kind")
     if len(found) > MOST_CELLS:
@@ -227,8 +227,15 @@ def check_categories(given: object, column: str) -> tuple[str | int, ...]:
     return found
 
 
+def _undeclared(column: str) -> str:
+    return (
+        f"the categories of {column!r} have to be declared, but none were found; those that are read from the data tell which ones there "
+        f"are: list them, such as --histogram {column}=N,S,E,W, or name a public file, {column}=@FILE"
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PointGrid:
     """The points low, low + step, ..., at most high, of which a quantile is one."""
 
     low: Fraction
@@ -236,7 +243,7 @@ class Grid:
     size: int
 
     @classmethod
-    def of(cls, given: object, column: str) -> Grid:
+    def of(cls, given: object, column: str) -> PointGrid:
         """Return a grid of three numbers. Raises :class:`InvalidArgument` for others, and where none is declared."""
         if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 3:
             raise InvalidArgument(

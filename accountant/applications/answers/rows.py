@@ -131,7 +131,7 @@ _LOADERS: Mapping[str, _Load] = {"polars": _load_polars, "duckdb": _load_duckdb,
 
 
 @dataclass(slots=True)
-class RowBatch:
+class AnswerRows:
     """The rows of one batch that take part: ``groups``, the number of each row's group, −1 of a row that is in none."""
 
     size: int
@@ -155,7 +155,7 @@ class RowBatch:
 
 def read_rows(
     table: OpenedTable, columns: Sequence[str], where: Where | None, groups: Groups, active: Booleans | None
-) -> Iterator[RowBatch]:
+) -> Iterator[AnswerRows]:
     """Yield the rows of one pass that take part: those that ``where`` keeps, and, where there is a mask, that are ``active``.
 
     Raises :class:`InvalidData`, also where there are other rows than those of the mask.
@@ -170,7 +170,7 @@ def read_rows(
         done = first + batch.num_rows
         part = batch if chosen is None else batch.filter(pa.array(chosen))
         found = _find_groups(part, groups, is_text=table.is_text)
-        yield RowBatch(part.num_rows, found, part, ArrowFrame(label, part, kept, ()), table.is_text)
+        yield AnswerRows(part.num_rows, found, part, ArrowFrame(label, part, kept, ()), table.is_text)
         kept += part.num_rows
     if active is not None and done != len(active):
         raise InvalidData(_CHANGED)

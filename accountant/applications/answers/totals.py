@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from accountant.applications.answers.laws import PartNoise
-from accountant.applications.answers.parts import Part, PartKind
-from accountant.applications.answers.rows import RowBatch
+from accountant.applications.answers.parts import PartKind, ReleasePart
+from accountant.applications.answers.rows import AnswerRows
 from profiles.arrays import Floats, Integers, ignore_flags
 from profiles.mechanisms.quantised import SumUnit, Totals, add_exactly, quantise
 from profiles.numbers import nearest, round_down, round_up
@@ -37,7 +37,7 @@ class PartTotals:
         else:
             self.values = np.zeros(groups * part.cells, dtype=np.int64)
 
-    def add(self, rows: RowBatch) -> None:
+    def add(self, rows: AnswerRows) -> None:
         """Add the rows of a batch. Raises :class:`profiles.InvalidData` for a value that is no number."""
         part = self.noise.part
         if part.kind is PartKind.CHOICE:
@@ -61,7 +61,7 @@ class PartTotals:
         if len(units):
             self._join(add_exactly(lambda u: _add_up(u, cells, self.values.size), units, len(units), max(1.0, most)))
 
-    def _add_places(self, rows: RowBatch) -> None:
+    def _add_places(self, rows: AnswerRows) -> None:
         column = self.noise.part.column
         numbers = rows.numbers(str(column))
         groups = np.zeros(rows.size, dtype=np.int64) if rows.groups is None else rows.groups
@@ -95,11 +95,11 @@ class PartTotals:
 
 
 @ignore_flags
-def measure_rows(numbers: Floats, part: Part) -> Floats:
+def measure_rows(numbers: Floats, part: ReleasePart) -> Floats:
     """Return what each row adds to a part before it is truncated, at most its reach in size: a function of the row alone.
 
     >>> from accountant.applications.answers.requests import Clip
-    >>> measure_rows(np.array([-3.0, 0.5, 7.0]), Part(PartKind.SUM, "z", Clip.of((0, 2), "z"))).tolist()
+    >>> measure_rows(np.array([-3.0, 0.5, 7.0]), ReleasePart(PartKind.SUM, "z", Clip.of((0, 2), "z"))).tolist()
     [0.0, 0.5, 2.0]
     """
     if part.clip is None:
@@ -122,7 +122,7 @@ def _add_up(units: Floats, cells: Integers | None, size: int) -> Floats:
     return np.asarray([units.sum()] if cells is None else np.bincount(cells, units, minlength=size), dtype=np.float64)
 
 
-def add_rows(noises: Sequence[PartNoise], batches: Iterable[RowBatch], groups: int, *, grouped: bool) -> list[PartTotals]:
+def add_rows(noises: Sequence[PartNoise], batches: Iterable[AnswerRows], groups: int, *, grouped: bool) -> list[PartTotals]:
     """Return the totals of all parts, of one pass over the rows."""
     totals = [PartTotals(noise, groups, grouped=grouped) for noise in noises]
     for rows in batches:
