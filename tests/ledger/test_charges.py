@@ -23,7 +23,7 @@ from accountant.ledger.prices import PriceShape
 from profiles import InvalidArgument, InvalidData, OtherNotion, declare
 from profiles.errors import OverBudget, ReleaseUsed
 from profiles.mechanisms import GaussianSum, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
-from tests.ledger.conftest import PEOPLE, SUM, table
+from tests.ledger.conftest import PEOPLE, SUM, rounding, table
 
 POSITIVE = st.fractions(Fraction(1, 10**9), Fraction(10**4))
 
@@ -113,12 +113,25 @@ def test_a_user_is_charged_half_the_square_of_the_shifts_under_zcdp(make):
     ledger = make(rows, budget="10", notion="zcdp")
     ledger.charge("one", noisy, rows)
     for name in ("ada", "ben"):
-        assert Fraction(1, 2) <= Fraction(ledger.account(name)["spent"]) < Fraction("0.5000000001")
+        assert Fraction(1, 2) <= Fraction(ledger.account(name)["spent"]) < Fraction("0.5000000001") * (1 + rounding(ledger))
     ledger.charge("pure", declare("pure", "w*z", record={"z": [0, 2]}), rows)
-    assert Fraction("2.0231883119") <= Fraction(ledger.account("ada")["spent"]) < Fraction("2.023188313")  # and 2 tanh 1
+    more = 1 + rounding(ledger)
+    assert Fraction("2.0231883119") <= Fraction(ledger.account("ada")["spent"]) < Fraction("2.023188313") * more  # and 2 tanh 1
     ledger.charge("rho", declare("rho", notion="zcdp", rho="w**2*z/2", record={"z": [0, 2]}), rows)
-    assert Fraction("4.0231883119") <= Fraction(ledger.account("ada")["spent"]) < Fraction("4.023188314")  # (1 + 1)**2/2
-    assert Fraction("3.0231883119") <= Fraction(ledger.account("ben")["spent"]) < Fraction("3.023188314")
+    assert Fraction("4.0231883119") <= Fraction(ledger.account("ada")["spent"]) < Fraction("4.023188314") * more  # (1 + 1)**2/2
+    assert Fraction("3.0231883119") <= Fraction(ledger.account("ben")["spent"]) < Fraction("3.023188314") * more
+
+
+def test_rows_of_a_user_have_the_square_of_summed_roots_and_the_least_of_their_budgets(make):
+    """(Σ√ρ)² under zCDP, where what a user may spend is read from a column, row by row."""
+    gaussian = declare("gaussian", notion="zcdp", ignores_weights=True, record={"r": [0, 2]}, rho="r")
+    rows = pa.table({"id": ["ada", "ada", "ben", "ben"], "r": [0.5, 2.0, 0.5, 2.0], "years": [50, 45, 44, 50]})
+    ledger = make(rows, notion="zcdp", budget="Min(5, years/10)", attributes={"years": [1, 100]})
+    assert [ledger.account(name)["budget"] for name in ("ada", "ben")] == ["4.5", "4.39999999999"]
+    receipt = ledger.charge("one", gaussian, rows)
+    assert receipt.active.tolist() == [True, True, False, False]  # (√½ + √2)² = 4.5
+    assert ledger.account("ada")["spent"] == "4.5"
+    assert ledger.account("ben")["spent"] == "0"
 
 
 @given(st.lists(st.integers(0, 2**31), min_size=1, max_size=20), st.integers(0, 30), st.integers(0, 30))
@@ -325,7 +338,8 @@ def test_whatever_has_a_guarantee_for_records_is_charged_its_number(make):
         release.publish([1, 2])
     number = found.bound.upper
     for name, records in (("ada", 2), ("ben", 1)):
-        assert 0 <= Fraction(ledger.account(name)["spent"]) - records * number < Fraction(1, 10**8)
+        most = Fraction(1, 10**8) + records * number * rounding(ledger)
+        assert 0 <= Fraction(ledger.account(name)["spent"]) - records * number < most
     assert {"fixed-in-advance", "run-on-active"} <= {item.id for item in ledger.guarantee().hypotheses}
     with ledger.release("again", found.guarantee, from_rows) as release:
         assert release.active.tolist() == [False, True, False]
