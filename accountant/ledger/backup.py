@@ -14,23 +14,29 @@ from typing import Any
 from accountant.files import replace_file
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.anchor import Anchor
+from accountant.ledger.book import Book
+from accountant.ledger.database import NEWEST, VERSION, StoreLocation
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger, open_journal
 from accountant.ledger.log import CHARGE, END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
-from accountant.ledger.mixed_book import open_book
+from accountant.ledger.opening import open_store
 from accountant.ledger.packing import pack
+from accountant.ledger.paged.book import PageBook
+from accountant.ledger.paged.changes import HASHING
 from accountant.ledger.places import to_place
 from accountant.ledger.requests import is_mark
 from accountant.ledger.settings import LedgerSettings, make_token, open_settings
 from accountant.ledger.store import Store
+from accountant.ledger.succession import BEFORE
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher
 from profiles import InvalidArgument, PDPError, UnreadableFile
 from profiles.errors import LedgerRejected
 from profiles.strict_json import read_json
 
-FORMAT, VERSION = "pdp-ledger-log", 1
+#: The version of a backup is that of the tables whose rows it has.
+FORMAT = "pdp-ledger-log"
 _LONGEST = 1 << 27
 
 
@@ -56,7 +62,7 @@ def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
 
 
 def _write_lines(journal: Journal) -> Iterator[str]:
-    yield json.dumps({"format": FORMAT, "version": VERSION})
+    yield json.dumps({"format": FORMAT, "version": journal.store.database.version})
     for entry in journal.entries:
         for segment in journal.store.iter_segments(journal.hasher, entry.sequence):
             yield json.dumps({"first": segment.first, "hashes": _text(segment.hashes), "fingerprint": _text(segment.fingerprint)})
@@ -98,7 +104,7 @@ def restore(
             if _digest(batch) != entry.digest or not _has_output(entry, batch, hasher):
                 break
             if store is None:
-                store = Store(where.create())
+                store = open_store(where.create(_find_version(batch, where)))
             _write_batch(store, entry, batch, hasher)
             entries.append(entry)
         if settings is None or store is None:
@@ -112,6 +118,14 @@ def restore(
         if store is not None:
             store.database.discard()
         raise
+
+
+def _find_version(batch: _Batch, where: StoreLocation) -> int:
+    """Return the version of the tables that hold what the first entry of a backup did. Raises :class:`InvalidArgument`."""
+    version = NEWEST if any(change.kind == HASHING for change in batch.changes) else VERSION
+    if version > where.newest:
+        raise InvalidArgument("the ledger in this backup has accounts in pages, which only a file holds; restore it into a file")
+    return version
 
 
 def _find_folder(settings: LedgerSettings, table: str | os.PathLike[str] | None) -> Folder | None:
@@ -146,9 +160,9 @@ def _read_batches(path: Path) -> Iterator[tuple[Entry, _Batch]]:
         head = _read_line(stream.readline(_LONGEST))
         if head is None or head.get("format") != FORMAT:
             raise UnreadableFile(f"a backup of a ledger was expected in {path.name}, but another file was found; name the backup")
-        if type(head.get("version")) is not int or head["version"] != VERSION:
+        if type(head.get("version")) is not int or head["version"] not in (VERSION, NEWEST):
             raise UnreadableFile(
-                f"a backup of version {VERSION} was expected in {path.name}, but another one was found; use a newer release"
+                f"a backup of version {VERSION} or {NEWEST} was expected in {path.name}, but another one was found; use a newer release"
             )
         batch = _Batch()
         while line := stream.readline(_LONGEST):
@@ -228,7 +242,8 @@ def migrate(
     """Return a new ledger that goes on from ``ledger``: its first hash is made of the old head, and every account begins with its spending.
 
     An entry ends the old ledger: two that go on would be two budgets. It serves its outputs, and is charged no more. A death before that
-    entry leaves both without a word of success: then the new files are removed, and it is migrated again.
+    entry leaves the old one, and a new one that is refused as long as the old one is not ended: it is removed, and the old one migrated
+    again. A death after it leaves the new one.
     """
     old = ledger.journal
     if ledger.settings.table:
@@ -243,6 +258,8 @@ def migrate(
         except BaseException:
             made.close()
             raise
+        with made.journal.store.database.turn(), made.journal.store.database.transaction():
+            made.journal.store.forget_place(BEFORE)
     return made
 
 
@@ -267,10 +284,18 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
 
     def work(entry: int, digest: Digest) -> Mapping[str, Any]:
         store, hasher = made.journal.store, made.journal.hasher
+        files = old.store.database.files
+        store.write_place(BEFORE, files[0].absolute() if files else old.store.database.name)
+        accounts = made.journal.accounts
+        if isinstance(accounts, PageBook):
+            accounts.adopt(entry, old.accounts, old.entries, settings.budget.flat, digest)
+            return settings.to_body(ledger.tell_time())
+        if not isinstance(old.accounts, Book):
+            raise InvalidArgument("a ledger with accounts in pages goes on in a file alone, but another place was named; name a file")
         for segment in old.store.iter_segments(old.hasher):
             store.write_segment(entry, segment, hasher)
             digest.add_segment(segment)
-        for chunk, amounts, budgets in open_book(old.store, old.hasher, settings.notion).fold(old.entries):
+        for chunk, amounts, budgets in old.accounts.fold(old.entries):
             for kind, values in (("budget", budgets), ("cost", amounts)):
                 change = Change(kind, chunk, pack(values))
                 store.write_change(entry, change)

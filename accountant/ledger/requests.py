@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -155,6 +155,11 @@ def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
+def _is_unsaid(item: Field[Any], value: object) -> bool:
+    """Tell whether a field came later than what may be stored, and says what went without saying before."""
+    return bool(item.metadata.get("later")) and getattr(value, item.name) == item.default
+
+
 def _spell(value: object) -> Any:
     if value is None or isinstance(value, bool):
         return value
@@ -177,6 +182,6 @@ def _spell(value: object) -> Any:
         return ["range", value.start, value.stop, value.step]
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if is_dataclass(value) and not isinstance(value, type):
-        return [kind, {item.name: _spell(getattr(value, item.name)) for item in fields(value) if item.init}]
+        return [kind, {item.name: _spell(getattr(value, item.name)) for item in fields(value) if item.init and not _is_unsaid(item, value)}]
     name = getattr(value, "__qualname__", None)
     return [kind, f"{getattr(value, '__module__', '')}.{name}" if isinstance(name, str) else ""]

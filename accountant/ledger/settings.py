@@ -79,6 +79,11 @@ class BudgetRule:
         return Amounts((self.most, *self.more))
 
     @property
+    def flat(self) -> tuple[int, ...] | None:
+        """The budget of every unit, by component; None where columns tell it."""
+        return None if self.attributes else self.floor.values
+
+    @property
     def specs(self) -> tuple[StatisticSpec, ...]:
         return tuple(StatisticSpec(_name(item), column=item.name) for item in self.attributes)
 
