@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -546,8 +546,18 @@ class PageBook:
 
     # going on from another ledger
 
-    def adopt(self, entry: int, before: Accounts, entries: Sequence[Entry], flat: tuple[int, ...] | None, digest: Digest) -> None:
-        """Open accounts with the hashes, spending and budgets of another ledger's. ``flat``: the budget in force, where it is one."""
+    def adopt(
+        self,
+        entry: int,
+        before: Accounts,
+        entries: Sequence[Entry],
+        flat: tuple[int, ...] | None,
+        digest: Digest,
+        rename: Callable[[bytes], bytes],
+    ) -> None:
+        """Open accounts with the hashes, spending and budgets of another ledger's. ``flat``: the budget in force, where it is one;
+        ``rename``: from its hashes to those of this one.
+        """
         hashing = before.read_hashing() if isinstance(before, PageBook) else Hashing.BLAKE2B
         pieces = list(before.list_state(entries))
         none = np.zeros((self._width, 0), np.int64)
@@ -555,7 +565,7 @@ class PageBook:
         limits = np.concatenate(budgets, axis=1)
         same = flat is not None and bool((limits == np.array(flat)[:, None]).all())
         state = self._begin(entry, replace(NEW, hashing=hashing, flat=flat if same else None), digest)
-        pairs = np.frombuffer(b"".join(hashes), "<u8").reshape(-1, 2)
+        pairs = np.frombuffer(rename(b"".join(hashes)), "<u8").reshape(-1, 2)
         if len(pairs):
             state, slots = self._add(entry, state, [pairs], digest)
             placed = np.zeros((self._width, state.slots), np.int64)
