@@ -6,7 +6,8 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,13 +27,15 @@ from accountant.ledger.paged.book import PageBook
 from accountant.ledger.paged.changes import HASHING
 from accountant.ledger.places import to_place
 from accountant.ledger.requests import is_mark
-from accountant.ledger.settings import LedgerSettings, make_token, open_settings
+from accountant.ledger.settings import LedgerSettings, make_check, make_token, open_settings
+from accountant.ledger.signing import public_key
 from accountant.ledger.store import Store
 from accountant.ledger.succession import BEFORE
 from accountant.ledger.tables.versions import Folder
-from accountant.ledger.units import Hasher
-from profiles import InvalidArgument, PDPError, UnreadableFile
+from accountant.ledger.units import SECRET_BYTES, WIDTH, Hasher
+from profiles import InvalidArgument, InvalidData, MissingExtra, PDPError, UnreadableFile
 from profiles.errors import LedgerRejected
+from profiles.hypotheses import FORGOTTEN_STAY_AWAY
 from profiles.strict_json import read_json
 
 #: The version of a backup is that of the tables whose rows it has.
@@ -93,7 +96,7 @@ def restore(
     where, anchored = to_place(path), Path(anchor).absolute()
     key = find_secret(where, secret)
     hidden = read_secret(key)
-    hasher, entries, settings, store = Hasher(hidden), list[Entry](), None, None
+    hasher, entries, settings, store = Hasher.of(hidden), list[Entry](), None, None
     try:
         for entry, batch in _read_batches(Path(log)):
             try:
@@ -237,13 +240,23 @@ def _write_batch(store: Store, entry: Entry, batch: _Batch, hasher: Hasher) -> N
 
 
 def migrate(
-    ledger: Ledger, path: str | os.PathLike[str], *, anchor: str | os.PathLike[str], secret: str | os.PathLike[str] | None = None
+    ledger: Ledger,
+    path: str | os.PathLike[str],
+    *,
+    anchor: str | os.PathLike[str],
+    secret: str | os.PathLike[str] | None = None,
+    rotate: bool = False,
+    forget: Sequence[object] = (),
 ) -> Ledger:
     """Return a new ledger that goes on from ``ledger``: its first hash is made of the old head, and every account begins with its spending.
 
     An entry ends the old ledger: two that go on would be two budgets. It serves its outputs, and is charged no more. A death before that
     entry leaves the old one, and a new one that is refused as long as the old one is not ended: it is removed, and the old one migrated
     again. A death after it leaves the new one.
+
+    ``rotate``: the new ledger gets a new secret, under which it seals and signs, and hashes what the ids were hashed to: nobody finds
+    accounts in it, or forges it, with the old secret alone. ``forget``: units (as ``Ledger.account`` takes them) whose ids it forgets:
+    their accounts stay, and nobody finds them again, under whatever id. Raises :class:`InvalidData` for a unit without an account.
     """
     old = ledger.journal
     if ledger.settings.table:
@@ -252,9 +265,10 @@ def migrate(
         with old.store.database.reading():
             old.synchronise()
             old.require_open()
-            made = _go_on(ledger, path, anchor, secret)
+            made = _go_on(ledger, path, anchor, secret, _Renaming.of(ledger, rotate=rotate, forget=forget))
+            told = {"to": made.settings.ledger, **_tell_key(made, rotate=rotate)}
         try:
-            old.write(END, "", lambda _, __: {"to": made.settings.ledger, **ledger.stamp()})
+            old.write(END, "", lambda _, __: {**told, **ledger.stamp()})
         except BaseException:
             made.close()
             raise
@@ -263,20 +277,69 @@ def migrate(
     return made
 
 
-def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLike[str], secret: str | os.PathLike[str] | None) -> Ledger:
+@dataclass(frozen=True, slots=True)
+class _Renaming:
+    """How the accounts of a ledger are called in the one that goes on from it: under ``secrets``, and ``forgotten`` ones by nothing."""
+
+    secrets: bytes = field(repr=False)
+    rotated: bool
+    forgotten: frozenset[bytes] = field(repr=False)
+
+    @classmethod
+    def of(cls, ledger: Ledger, *, rotate: bool, forget: Sequence[object]) -> _Renaming:
+        """Return it. Raises :class:`InvalidData` for a unit without an account."""
+        old = ledger.journal
+        hashes = [ledger.hash_unit(key) for key in forget]
+        if any(old.accounts.look_up(hashed) is None for hashed in hashes):
+            raise InvalidData("a unit was to be forgotten, but this ledger has no account for it; check the id")
+        fresh = secrets.token_bytes(SECRET_BYTES) if rotate else b""
+        return cls(fresh + old.hasher.secrets, rotate, frozenset(hashes))
+
+    def rename(self, hashes: bytes) -> bytes:
+        """Return hashes as the new ledger has them: of forgotten units random ones."""
+        parts = (hashes[start : start + WIDTH] for start in range(0, len(hashes), WIDTH))
+        kept = b"".join(secrets.token_bytes(WIDTH) if part in self.forgotten else part for part in parts) if self.forgotten else hashes
+        return Hasher.of(self.secrets).rename(kept) if self.rotated else kept
+
+    def rename_rows(self, segment: Segment) -> bytes:
+        """Return the hash of the rows of a segment: none where one of them is forgotten."""
+        hashes = segment.hashes
+        if any(hashes[start : start + WIDTH] in self.forgotten for start in range(0, len(hashes), WIDTH)):
+            return b""
+        return Hasher.of(self.secrets).rename_fingerprint(segment.fingerprint) if self.rotated else segment.fingerprint
+
+
+def _tell_key(made: Ledger, *, rotate: bool) -> dict[str, str]:
+    """Return the public key of a ledger with a new secret, for the entry that ends the old one; nothing where none can be made."""
+    if not rotate:
+        return {}
+    try:
+        return {"key": public_key(made.journal.hasher)}
+    except MissingExtra:
+        return {}
+
+
+def _go_on(
+    ledger: Ledger,
+    path: str | os.PathLike[str],
+    anchor: str | os.PathLike[str],
+    secret: str | os.PathLike[str] | None,
+    renaming: _Renaming,
+) -> Ledger:
     """Return a new ledger with the accounts of another one."""
     old = ledger.journal
-    head, hidden = old.entries[-1], old.hasher.secret
+    head, hidden = old.entries[-1], renaming.secrets
     spent = ledger.spent
     parts, whole = ledger.list_carried(), ledger.carry()
+    forgetting = (FORGOTTEN_STAY_AWAY,) if renaming.forgotten else ()
     carried = Carried(
         whole.protection,  # what the filter closed is open again: the new ledger's own filter closes it, if it does
-        tuple(dict.fromkeys((*(item for part in parts for item in part.hypotheses), *whole.hypotheses))),
+        tuple(dict.fromkeys((*(item for part in parts for item in part.hypotheses), *whole.hypotheses, *forgetting))),
         tuple(dict.fromkeys(item for part in parts for item in part.discharged)),
     )
     settings = LedgerSettings(
         make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
-        ledger.settings.check, ledger.settings.protection, head.hash.hex(), spent, carried,
+        make_check(hidden), ledger.settings.protection, head.hash.hex(), spent, carried,
         cap=ledger.settings.cap, first=ledger.settings.grid,
     )  # fmt: skip
     made = Ledger.begin(path, anchor, secret, hidden, settings)
@@ -288,13 +351,14 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
         store.write_place(BEFORE, files[0].absolute() if files else old.store.database.name)
         accounts = made.journal.accounts
         if isinstance(accounts, PageBook):
-            accounts.adopt(entry, old.accounts, old.entries, settings.budget.flat, digest)
-            return settings.to_body(ledger.tell_time())
+            accounts.adopt(entry, old.accounts, old.entries, settings.budget.flat, digest, renaming.rename)
+            return settings.to_body(ledger.tell_time()) | ledger.note
         if not isinstance(old.accounts, Book):
             raise InvalidArgument("a ledger with accounts in pages goes on in a file alone, but another place was named; name a file")
         for segment in old.store.iter_segments(old.hasher):
-            store.write_segment(entry, segment, hasher)
-            digest.add_segment(segment)
+            renamed = Segment(segment.first, renaming.rename(segment.hashes), renaming.rename_rows(segment))
+            store.write_segment(entry, renamed, hasher)
+            digest.add_segment(renamed)
         for chunk, amounts, budgets in old.accounts.fold(old.entries):
             for kind, values in (("budget", budgets), ("cost", amounts)):
                 change = Change(kind, chunk, pack(values))

@@ -31,7 +31,7 @@ from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.database import VERSION
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
-from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
+from accountant.ledger.journal import Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, Digest, Entry
 from accountant.ledger.notes import to_note
 from accountant.ledger.notions import to_ledger_notion
@@ -66,7 +66,7 @@ from accountant.ledger.succession import require_ended
 from accountant.ledger.tables.accounts_table import TableBook
 from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
-from accountant.ledger.units import Hasher, spell_text
+from accountant.ledger.units import SECRET_BYTES, Hasher, spell_text
 from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData, Profile
 from profiles.arrays import Booleans, Integers
@@ -228,7 +228,7 @@ class Ledger:
             made.callback(found.remove)
             store = open_store(where.create(newest if version is None else version))
             made.callback(store.database.discard)
-            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
+            ledger = cls(open_journal(store, found, Hasher.of(hidden), settings, folder, engine), settings)
             ledger.remember(key, table=None if folder is None else folder.path)
             made.pop_all()
         return ledger
@@ -287,7 +287,7 @@ class Ledger:
             require_ended(store, settings, Hasher(hidden))
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
-            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings, partial=partial, note=note)
+            ledger = cls(open_journal(store, found, Hasher.of(hidden), settings, folder, engine), settings, partial=partial, note=note)
             ledger.journal.catch_up()
             if anchor is not None or secret is not None or (table is not None and folder is not None):
                 ledger.remember(key, table=None if folder is None else folder.path)

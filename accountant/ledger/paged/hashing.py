@@ -55,6 +55,8 @@ class PageHasher:
         """Return the hashes of ids."""
         if hashing is Hashing.BLAKE2B:
             return np.frombuffer(self.hasher.hashes(ids), "<u8").reshape(-1, 2)
+        if self.hasher.before is not None:  # ids are hashed under the first secret, and that under each later one
+            return self._rename(PageHasher.of(self.hasher.before).hash_ids(ids, hashing))
         if pa.types.is_int64(ids.values.type):
             values = np.ascontiguousarray(ids.values.to_numpy(zero_copy_only=False))
             if not values.size or (int(values.min()) > -_MOST and int(values.max()) < _MOST):
@@ -65,10 +67,15 @@ class PageHasher:
         """Return the hash of one id, shape (1, 2). Halves of surrogate pairs are no id of any data."""
         if hashing is Hashing.BLAKE2B:
             return np.frombuffer(self.hasher.hash_text(text), "<u8").reshape(1, 2)
+        if self.hasher.before is not None:
+            return self._rename(PageHasher.of(self.hasher.before).hash_text(text, hashing))
         try:
             return self._texts(pa.array([text], pa.string()))
         except (UnicodeEncodeError, pa.ArrowException):
             return np.frombuffer(self._long(spell_text(text)), "<u8").reshape(1, 2)
+
+    def _rename(self, hashes: Pairs) -> Pairs:
+        return np.frombuffer(self.hasher.rename(hashes.tobytes()), "<u8").reshape(-1, 2)
 
     def hash_nobody(self, first: int, size: int) -> Pairs:
         """Return hashes that are no id's, of the slots from ``first`` on."""

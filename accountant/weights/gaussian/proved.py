@@ -136,12 +136,16 @@ def tabulate_weights(
     try:
         return make_table(step, proved.reach, target.steps, least=proved.least, whole=whole, progress=progress)
     except Infeasible as error:
-        where = ", ".join(f"{name} = {_short(value)}" for name, value in proved.worst.items())
         raise Infeasible(
-            f"weights for {target.describe()} were asked for, but w = 1 already exceeds them at the record {where} of the declared domain; "
-            "raise the target or the noise, or narrow the range and clip each record to it"
+            f"weights for {target.describe()} were asked for, but w = 1 already exceeds them at the record "
+            f"{describe_record(proved.worst)} of the declared domain; raise the target or the noise, or narrow the range and clip "
+            "each record to it"
         ) from error
 
 
-def _short(value: Fraction) -> str:
-    return exact_text(value) if len(exact_text(value)) <= 20 else decimal_text(value, 12, round_up=False)
+def describe_record(at: Point) -> str:
+    """Return the statistics of a record of the declared domain, long ones rounded."""
+    return ", ".join(
+        f"{name} = {exact_text(value) if len(exact_text(value)) <= 20 else decimal_text(value, 12, round_up=False)}"
+        for name, value in at.items()
+    )
