@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from accountant.ledger.accounts import Accounts, Asked, Cost, Spent
@@ -62,6 +63,8 @@ _RUN, _PAD, _SMALL_PAD = 50_000, 50_000, 1_000
 _LEAST_LATE = 16
 #: Slots that are charged at once.
 _PART = 625_000
+#: So many more hashes are held at least, where there is no room for them.
+_MORE = 1 << 20
 #: The largest number of 32 bits; integers below the other are exact in binary64.
 _NARROW, _EXACT = 2**32 - 1, 2**53
 
@@ -142,10 +145,11 @@ class PageBook:
                 slots.append(np.full(piece.size, -1, np.int32))
                 hashed.append((rows, piece.size, key))
                 if size + piece.size > len(held):
-                    held = np.concatenate([held[:size], np.empty((size + piece.size, 2), np.uint64)])
+                    held.resize((size + max(piece.size, _MORE), 2), refcheck=False)  # no copy, where the C library moves pages
                 held[size : size + piece.size] = hashes
                 size += piece.size
             rows += piece.size
+        pa.default_memory_pool().release_unused()
         made = _Rows(_concatenate(slots, np.int32), _concatenate(steps, np.int64), held[:size], hashed, batches, seen)
         found = Finder(self._store, self._hasher, state).find(made.hashes) if state.slots else np.full(size, -1, np.int32)
         self._put(made, found, maps)
@@ -186,12 +190,14 @@ class PageBook:
         begins = not state.lasts[LATE]
         if begins:
             state = self._begin(entry, replace(state, flat=asked.flat), digest)
-        fresh = np.flatnonzero(rows.slots < 0).astype(np.int32)
-        hashes, places = rows.take_hashes(), None
+        hashes = rows.take_hashes()
+        fresh: Any = np.flatnonzero(rows.slots < 0).astype(np.int32)
         if fresh.size:
-            first, places = state.slots, _places_of(rows, fresh, len(hashes))
-            if places is not None:
-                hashes = hashes[places]
+            first = state.slots
+            if fresh.size == rows.slots.size:
+                fresh = slice(None)
+            elif fresh.size < len(hashes):
+                hashes = hashes[_places_of(rows, fresh)]
             given = [hashes]
             del hashes  # as many bytes as all else together
             state, slots = self._add(entry, state, given, digest)
@@ -220,14 +226,13 @@ class PageBook:
         """Give each distinct hash a slot, and return those of all; the hashes are taken out of ``given``."""
         hashes = given.pop()
         size = len(hashes)
-        order = np.argsort(hashes[:, 0])
+        order = np.argsort(hashes[:, 0]).astype(np.int32)
         ordered = hashes[order]
         same = ordered[1:, 0] == ordered[:-1, 0]
         if same.any() and bool((same & (ordered[1:, 1] != ordered[:-1, 1])).any()):  # so that equal ones stand side by side
-            order = np.lexsort((hashes[:, 1], hashes[:, 0]))
+            order = np.lexsort((hashes[:, 1], hashes[:, 0])).astype(np.int32)
             ordered = hashes[order]
         del hashes, same
-        order = order.astype(np.int32)
         distinct = np.ones(len(ordered), np.bool_)
         distinct[1:] = (ordered[1:, 0] != ordered[:-1, 0]) | (ordered[1:, 1] != ordered[:-1, 1])
         ranks = np.cumsum(distinct, dtype=np.int32) - 1
@@ -578,10 +583,8 @@ class PageBook:
         return self._read_state().hashing
 
 
-def _places_of(rows: _Rows, fresh: Slots, size: int) -> Integers | None:
-    """Return where the hashes of some rows are among those that were made; None for all, in order."""
-    if fresh.size == size:
-        return None
+def _places_of(rows: _Rows, fresh: Slots) -> Integers:
+    """Return where the hashes of some rows are among those that were made."""
     starts = np.array([first for first, _, _ in rows.hashed])
     offsets = np.concatenate([[0], np.cumsum([size for _, size, _ in rows.hashed])])
     piece = np.searchsorted(starts, fresh, side="right") - 1
@@ -590,4 +593,7 @@ def _places_of(rows: _Rows, fresh: Slots, size: int) -> Integers | None:
 
 
 def _concatenate(parts: list[NDArray[Any]], kind: Any) -> NDArray[Any]:
-    return np.concatenate(parts) if parts else np.zeros(0, kind)
+    """Return parts as one array; they are not held any more."""
+    made = np.concatenate(parts) if parts else np.zeros(0, kind)
+    parts.clear()
+    return made

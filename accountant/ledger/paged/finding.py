@@ -17,7 +17,7 @@ from profiles.errors import LedgerRejected
 
 Slots = NDArray[np.int32]
 #: Ranges of hashes, by their first bits.
-_BITS = 4
+_BITS = 5
 _WHOLE = np.uint64(64 - _BITS)
 
 
@@ -35,14 +35,11 @@ class Finder:
 
     def find(self, hashes: Pairs) -> Slots:
         """Return the slot of each hash, −1 where it has none."""
-        found: Slots = np.full(len(hashes), -1, np.int32)
-        if not self.state.slots or not len(hashes):
-            return found
+        if not self.runs or not len(hashes):
+            return np.full(len(hashes), -1, np.int32)
         search = self._search if len(hashes) > max(2_000, self.state.slots // 400) else self._look_up
-        for number, group in enumerate(self.runs):
-            if number == 0:
-                found = search(group, hashes)
-                continue
+        found = search(self.runs[0], hashes)
+        for group in self.runs[1:]:
             rows = np.flatnonzero(found < 0).astype(np.int32)
             if rows.size:
                 found[rows] = search(group, hashes[rows])
@@ -69,7 +66,7 @@ class Finder:
 
     def _search(self, run: Enrolled, hashes: Pairs) -> Slots:
         found = np.full(len(hashes), -1, np.int32)
-        ranges = (hashes[:, 0] >> _WHOLE).astype(np.uint8)
+        ranges = hashes.view(np.uint8)[:, 7] >> (8 - _BITS)  # the first bits, in little-endian order
         ends = np.searchsorted(run.fences, np.arange(1, 1 << _BITS, dtype=np.uint64) << _WHOLE, side="left").tolist()
         bounds = [0, *ends, run.fences.size]
         for number in range(1 << _BITS):
