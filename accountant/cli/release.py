@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,13 +14,14 @@ import typer
 
 from accountant.cli.charging import KeyOption, ReleaseOptions, check_ledger, make_analysis, open_ledger
 from accountant.cli.options import SeedOption
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_table, print_written
+from accountant.cli.output import console, make_printable, print_as_it_is, print_json, print_line, print_written
 from accountant.files import check_outputs, check_public, replace_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.applications.answers import Released, ReleasePlan
+    from accountant.applications.answers.releasing import ReleasedAnswer
     from accountant.applications.answers.requests import Request
 
 HELP = (
@@ -87,6 +89,7 @@ class Options(ReleaseOptions):
         Path | None, typer.Option("--certificate", metavar="FILE", help="write the certificate of the events, for pdp check")
     ] = None
     guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
+    report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="write the release as one HTML page")] = None
     seed: SeedOption = None
     key: KeyOption = None
 
@@ -114,16 +117,16 @@ def run(options: Options) -> int:
     plan = plan_release(requests, options.epsilon, integers=table.integers, **given)
     with open_ledger(options) as ledger, show_progress("release"):
         analysis = make_analysis(ledger, options, data=options.data, key=options.key)
-        if ledger is not None and options.certificate is not None and ledger.settings.records != 1:
+        if ledger is not None and (options.report is not None or (options.certificate is not None and ledger.settings.records != 1)):
             raise InvalidArgument(
-                "a certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for all "
-                "releases together; leave it out, or open the ledger with --records 1, and see pdp ledger report"
+                "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for "
+                "all releases together; leave it out (or, for a certificate, open the ledger with --records 1), and see pdp ledger report"
             )
         found = run_plan(table, plan, ledger=analysis, bits=options.seed)
     told = tell_release(found)
     _write(found, told, options)
     if options.json:
-        print_json(told | {name: _path(getattr(options, name)) for name in ("out", "certificate", "guarantee")})
+        print_json(told | {name: _path(getattr(options, name)) for name in ("out", "certificate", "guarantee", "report")})
     else:
         _print(found, options)
     return 0
@@ -208,7 +211,7 @@ def _split(text: str, option: str) -> tuple[str, str]:
 
 def _read_range(text: str, size: int, example: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in text.split(":"))
-    if len(found) != size or not all(found):
+    if len(found) != size or not all(any(letter.isdigit() for letter in part) for part in found):
         raise InvalidArgument(
             f"{size} numbers with colons between were expected, which are declared and never computed from the data, but {text[:60]!r} was "
             f"found; write for example {example}"
@@ -239,7 +242,7 @@ def _read_group(text: str, options: Options) -> Any:
 
 
 def _check_outputs(options: Options) -> None:
-    outputs = (options.out, options.certificate, options.guarantee)
+    outputs = (options.out, options.certificate, options.guarantee, options.report)
     check_outputs({"input": options.data}, *outputs)
     check_ledger(options, *outputs)
     if options.out is not None and options.out.suffix.lower() not in (".json", ".csv", ".parquet"):
@@ -299,6 +302,10 @@ def _write(found: Released, told: dict[str, Any], options: Options) -> None:
         pages[options.certificate] = (json.dumps(found.plan.certificate(), indent=2) + "\n").encode()
     if options.guarantee is not None:
         pages[options.guarantee] = write_guarantee(found.guarantee).encode()
+    if options.report is not None:
+        from accountant.applications.answers.page import render_release
+
+        pages[options.report] = render_release(found).encode()
     if pages:
         with replace_files(*pages) as streams:
             for stream, text in zip(streams, pages.values(), strict=True):
@@ -331,74 +338,71 @@ def _to_bytes(found: Released, told: dict[str, Any], path: Path) -> bytes:
     return buffer.getvalue()
 
 
-def _up(value: float) -> str:
+def _up(value: float | Fraction) -> str:
+    """Return a size, rounded up."""
     from profiles import decimal_text, to_exact
 
-    return decimal_text(to_exact(float(value)), _DIGITS, round_up=True)
+    found = to_exact(value)
+    if found >= 10**_DIGITS:
+        return f"{math.ceil(found):,}"
+    return decimal_text(found, _DIGITS, round_up=True)
 
 
 def _show_value(value: float, error: float | None) -> str:
     """Return a released number with as many digits as its error leaves: nearest, because it has no side."""
     if isinstance(value, int) or error is None or error <= 0:
         return f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
-    import math
-
     places = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:,.{min(places, 12)}f}"
 
 
-def _show_end(value: float, error: float | None, *, up: bool) -> str:
-    """Return an end of an interval, rounded outward to the places of the value."""
-    import math
-
-    if value.is_integer():
-        return f"{int(value):,}"
-    if error is None or error <= 0:
-        return f"{value:,.6g}"
-    places = min(max(0, 1 - math.floor(math.log10(error))), 12)
-    scaled = Fraction(value) * 10**places
-    rounded = math.ceil(scaled) if up else math.floor(scaled)
-    sign, digits = "-" if rounded < 0 else "", str(abs(rounded)).rjust(places + 1, "0")
-    whole, rest = (digits, "") if not places else (digits[:-places], "." + digits[-places:])
-    return f"{sign}{int(whole):,}{rest}"
-
-
 def _print(found: Released, options: Options) -> None:
-    from accountant.guarantees import render_assumptions
+    from accountant.guarantees.render import render_basis
     from profiles import exact_text
 
     plan = found.plan
-    delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
     if found.charged is None:
-        print_line(
-            f"epsilon <= {exact_text(plan.epsilon)} nats{delta} for all of it, one record (a row) more or less; checked by kernel: yes"
-        )
+        delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
+        print_line(f"epsilon <= {exact_text(plan.epsilon)} nats{delta}, one record (a row) more or less; checked by kernel: yes")
     else:
         print_line(f"ledger                {found.charged}")
-    rows = []
-    for place, answer in enumerate(found):
-        if place < _SHOWN or options.everything:
-            rows.append(_row(answer))
-    print_table("what was released", ("answer", "value", "standard error", "95% interval of the noise"), rows)
-    more = sum(1 for _ in found) - len(rows)
+    shown = [_row(answer) for place, answer in enumerate(found) if place < _SHOWN or options.everything]
+    print_rows(("answer", "value", "standard error", "95% of the noise"), shown)
+    more = plan.count_answers() - len(shown)
     if more:
-        print_line(f"{more} more answers" + (f" in {options.out}" if options.out is not None else ": --out FILE, or --all"))
+        print_line(f"and {more} more answers" + (f" in {options.out}" if options.out is not None else ": --out FILE, or --all"))
     clipped = dict.fromkeys(f"{noise.part.column} {noise.part.clip.describe()}" for noise in plan.noises if noise.part.clip is not None)
     if clipped:
         print_line(f"clipped: {', '.join(clipped)}; numbers outside count as the nearer end")
-    print_as_it_is("\n".join(render_assumptions(found.guarantee, everything=options.everything)))
+    print_as_it_is("\n".join(render_basis(found.guarantee, everything=options.everything, explain=options.explain)))
     if options.out is not None:
         print_line(f"answers written to {options.out}; all of it may be published")
     print_written(certificate=options.certificate, guarantee=options.guarantee)
+    if options.report is not None:
+        print_line(f"report                {options.report}")
 
 
-def _row(answer: Any) -> tuple[str, str, str, str]:
-    name = " ".join([answer.name, *(f"[{item}]" for item in (*answer.group, *([] if answer.category is None else [answer.category])))])
+def _row(answer: ReleasedAnswer) -> tuple[str, str, str, str]:
+    named = (*answer.group, *(() if answer.category is None else (answer.category,)))
+    name = " ".join([answer.name, *(f"[{item}]" for item in named)])
     error = answer.standard_error
     low, high = answer.interval
     if error is None:
-        return name, _show_value(answer.value, None), "", f"rank within {_up(high)} rows"
-    return name, _show_value(answer.value, error), _up(error), f"{_show_end(low, error, up=False)} .. {_show_end(high, error, up=True)}"
+        return name, f"{answer.value:,.12g}", "", f"+/- {_up(high)} rows in rank"
+    radius = max(Fraction(high) - Fraction(answer.value), Fraction(answer.value) - Fraction(low))
+    return name, _show_value(answer.value, error), _up(error), f"+/- {_up(radius)}"
+
+
+def print_rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a small table, a line a row: names to the left, numbers to the right, names cut where a terminal has no room for them."""
+    lines = [head, *rows]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
+    widths[0] = min(widths[0], max(12, console().width - 1 - sum(widths[1:]) - 2 * len(widths)))
+    for line in lines:
+        first = make_printable(line[0])
+        cells = [(first if len(first) <= widths[0] else first[: widths[0] - 3] + "...").ljust(widths[0])]
+        cells += [make_printable(cell).rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+        print_as_it_is("  " + "  ".join(cells).rstrip())
 
 
 def _tell_plan(plan: ReleasePlan, options: Options) -> int:
@@ -406,7 +410,7 @@ def _tell_plan(plan: ReleasePlan, options: Options) -> int:
     from profiles import decimal_text, exact_text
     from profiles.numbers import to_number
 
-    written = [name for name in ("out", "certificate", "guarantee", "ledger") if getattr(options, name) is not None]
+    written = [name for name in ("out", "certificate", "guarantee", "report", "ledger") if getattr(options, name) is not None]
     if written:
         raise InvalidArgument(f"--{written[0]} was given, but --plan releases nothing; leave it out, or leave out --plan")
     rows = None if options.rows is None else float(to_number(options.rows, "--rows", "[1, inf)"))
@@ -435,7 +439,8 @@ def _tell_plan(plan: ReleasePlan, options: Options) -> int:
     print_line(f"planned, for epsilon <= {exact_text(plan.epsilon)} nats{delta}, one record (a row) more or less; nothing is spent")
     groups = plan.groups.count
     each = "" if not plan.groups.columns else f", in each of {groups} groups"
-    print_table(f"noise of each answer{each}", ("answer", "standard error", "95% of the noise"), lines)
+    print_line(f"noise of each answer{each}")
+    print_rows(("answer", "standard error", "95% of the noise"), lines)
     share = "epsilon" if plan.delta is None else "mu^2"
     for noise in plan.noises[:_SHOWN]:
         print_line(f"{share} {decimal_text(noise.cost, 4, round_up=True):8} for the {noise.part.describe()}")

@@ -100,6 +100,10 @@ class ReleasePlan:
         read = [noise.part.column for noise in self.noises if noise.part.column is not None]
         return tuple(dict.fromkeys([*(() if self.where is None else self.where.columns), *self.groups.columns, *read]))
 
+    def count_answers(self) -> int:
+        """Return how many numbers are released."""
+        return self.groups.count * sum(item.parts[0].cells for item in self.needs)
+
     def noise_of(self, part: ReleasePart) -> PartNoise:
         """Return the noise of a part."""
         return next(noise for noise in self.noises if noise.part == part)
