@@ -284,7 +284,7 @@ class Ledger:
             first, key = read_first(store), find_place(store, "secret", secret)
             hidden = read_secret(key)
             settings = open_settings(first, hidden)
-            require_ended(store, settings, Hasher(hidden))
+            require_ended(store, settings, Hasher.of(hidden))
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
             ledger = cls(open_journal(store, found, Hasher.of(hidden), settings, folder, engine), settings, partial=partial, note=note)

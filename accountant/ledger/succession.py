@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from accountant.ledger.log import END, Entry, check_entry
 from accountant.ledger.places import to_place
 from accountant.ledger.settings import LedgerSettings, read_settings
@@ -36,10 +38,18 @@ def _is_ended(before: str, settings: LedgerSettings, hasher: Hasher) -> bool:
             entries = Store(database).read_entries(-1)
         finally:
             database.close()
-        last: Entry | None = None
+    except PDPError:
+        return False
+    named = any(entry.kind == END and entry.body.get("to") == settings.ledger for entry in entries)
+    return named and any(_is_whole(entries, made) for made in (hasher, hasher.before) if made is not None)  # a new secret may have come
+
+
+def _is_whole(entries: Sequence[Entry], hasher: Hasher) -> bool:
+    last: Entry | None = None
+    try:
         for entry in entries:
             check_entry(last, entry, hasher, read_settings(entries[0]).previous)
             last = entry
     except PDPError:
         return False
-    return any(entry.kind == END and entry.body.get("to") == settings.ledger for entry in entries)
+    return True

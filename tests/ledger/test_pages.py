@@ -272,7 +272,7 @@ def test_a_migration_that_dies_leaves_one_ledger_that_can_be_charged(request, tm
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, die)
         try:
-            migrate(ledger, names["new"], anchor=tmp_path / "new").close()
+            migrate(ledger, names["new"], anchor=tmp_path / "new", rotate=source is in_files).close()
         except Death:
             died = True
     ledger.close()
