@@ -135,6 +135,7 @@ def release(
     :class:`profiles.InvalidData` for rows that hold no numbers, and what charging raises. Nothing is spent where it raises these.
 
     >>> import pyarrow as pa
+    >>> from accountant.applications.answers import Histogram, Sum
     >>> table = pa.table({"income": [10, 20, 30], "region": ["N", "S", "?"]})
     >>> found = release(table, [Sum("income", (0, 100)), Histogram("region", ["N", "S"])], epsilon=1, bits=1)
     >>> [(item.name, item.category) for item in found]
