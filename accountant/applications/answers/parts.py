@@ -28,7 +28,6 @@ from accountant.applications.answers.requests import (
     check_column,
     to_weight,
 )
-from accountant.applications.budget.shares import count_share
 from profiles import InvalidArgument
 from profiles.numbers import to_number
 
@@ -161,21 +160,19 @@ def _find_parts(item: Request, integers: frozenset[str]) -> tuple[ReleasePart, .
 
 def share_equally(needs: Sequence[Needs]) -> dict[ReleasePart, Fraction]:
     """Return what each part gets of the budget, in proportion to the others: the share of the answer that asks for it, the largest of
-    several. A number of rows that only means and variances need gets c/(1 − c) of the largest share of these, with the c of
-    :func:`~accountant.applications.budget.shares.count_share`, which makes the first-order error of a mean least.
+    several. For a mean halves are minimax: the largest first-order error over all means in the clip is least.
 
-    >>> found = share_equally(list_parts([Mean("age", (0, 110))], frozenset()))
-    >>> [round(float(share), 3) for share in found.values()]
-    [1.0, 0.587]
+    >>> found = share_equally(list_parts([Mean("age", (0, 110), share=2), Count()], frozenset()))
+    >>> [str(share) for share in found.values()]
+    ['2', '1']
     """
     found: dict[ReleasePart, Fraction] = {}
-    part = count_share(1, 2)
     counted = any(isinstance(item.request, Count) for item in needs)
     for item in needs:
         weight = to_weight(item.request.share, item.request.name)
         for need in item.parts:
             mine = weight
             if need.kind is PartKind.RECORDS and not isinstance(item.request, Count):
-                mine = Fraction(0) if counted else weight * part / (1 - part)
+                mine = Fraction(0) if counted else weight
             found[need] = max(found.get(need, Fraction(0)), mine)
     return found

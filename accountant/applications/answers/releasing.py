@@ -184,7 +184,7 @@ def check_rows(rows: Any, plan: ReleasePlan) -> None:
 def count_rows(table: OpenedTable, plan: ReleasePlan, active: Booleans | None) -> list[PartTotals]:
     """Return the exact totals of all parts, of one pass: private."""
     batches = read_rows(table, plan.columns, plan.where, plan.groups, active)
-    return add_rows(plan.noises, batches, plan.groups.count, grouped=bool(plan.groups.columns))
+    return add_rows(plan.noises, batches, plan.groups.count)
 
 
 def draw_part(total: PartTotals, groups: int, bits: BitSource) -> list[int | float]:
