@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from accountant.cli.options import AllOption, CertificateOption, ExplainOption, JsonOption
+from accountant.cli.options import BoundOptions
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
 from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
@@ -32,8 +32,8 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(BoundOptions):
     """What the command line says."""
 
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="a composition: TOML with name and [[event]] tables")] = None
@@ -61,11 +61,6 @@ class Options:
         str | None, typer.Option("--gap", metavar="G", help="how far apart the ends may be, relatively: 1e-3, or 1e-2 with --calibrate")
     ] = None
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw delta against epsilon (.png, .svg, .pdf)")] = None
-    certificate: CertificateOption = None
-    guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
-    everything: AllOption = False
-    explain: ExplainOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.charging import ReleaseOptions, check_ledger, make_analysis, open_ledger, require_one_key
-from accountant.cli.options import SeedOption
+from accountant.cli.options import GuaranteeOption, SeedOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
 from accountant.files import check_outputs, check_public, replace_file, write_whole
 from accountant.progress import show_progress
@@ -37,9 +37,6 @@ UserOption = Annotated[str, typer.Option("--user", metavar="COLUMN", help="the c
 ItemOption = Annotated[str, typer.Option("--item", metavar="COLUMN", help="the column of the candidates")]
 AnswerOption = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="write the answer to a CSV, Parquet or JSON file, atomically")
-]
-GuaranteeOption = Annotated[
-    Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee to a file that pdp compose adds to others")
 ]
 
 _LARGEST = 200_000_000

@@ -10,13 +10,11 @@ import typer
 
 from accountant.cli.completion import complete_rule
 from accountant.cli.options import (
-    AllOption,
     CertificateOption,
     ConstantOption,
-    ExplainOption,
-    JsonOption,
     ProfileArgument,
     QOption,
+    ScreenOptions,
     ShowValuesOption,
     StatisticOption,
     TargetOption,
@@ -49,8 +47,8 @@ Examples:
 _EXIT = {"infeasible": 1, "unknown": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(ScreenOptions):
     """What the command line says."""
 
     profile: ProfileArgument
@@ -80,10 +78,7 @@ class Options:
     tolerance: Annotated[str, typer.Option("--tolerance", metavar="T", help="relative distance to a noise that is too small")] = "1e-6"
     certificate: CertificateOption = None
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the profile with the noise put in (.toml)")] = None
-    everything: AllOption = False
-    explain: ExplainOption = False
     show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:

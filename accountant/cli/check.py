@@ -69,6 +69,12 @@ class Options:
     log: Annotated[
         Path | None, typer.Option("--log", metavar="LOG", help="the statement of a unit: the log for everybody, which has to have its root")
     ] = None
+    timestamp: Annotated[
+        Path | None, typer.Option("--timestamp", metavar="REPLY", help="the reply of a time-stamping authority (RFC 3161) about this file")
+    ] = None
+    authority: Annotated[
+        Path | None, typer.Option("--authority", metavar="CERT", help="with --timestamp: the certificate (PEM) that has to have signed it")
+    ] = None
     everything: Annotated[
         bool, typer.Option("--all", help="print all: what the file is about, every assumption in full, each claim with its rules")
     ] = False
@@ -154,6 +160,34 @@ def _look_up(found: CheckedDocument, text: str, log: Path) -> CheckedDocument:
     return replace(found, outcome=replace(found.outcome, lines=lines))
 
 
+def _compare_time(found: CheckedDocument, file: Path, reply: Path, authority: Path | None) -> CheckedDocument:
+    """Return what the check of a file found, and whether a time-stamping authority saw it. Raises :class:`UnreadableFile`."""
+    from dataclasses import replace
+
+    from accountant.ledger.timestamps import read_reply
+    from profiles.errors import LedgerRejected, UnreadableFile
+    from proofs_check.kernel import Report
+
+    if not found.outcome.report.accepted:
+        return found
+    try:
+        data, told, signed = file.read_bytes(), reply.read_bytes(), None if authority is None else authority.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(f"{error.filename} cannot be read ({error.strerror}); check the path and its rights") from None
+    stamp = read_reply(told)
+    try:
+        stamp.require_file(data)
+        signer = None if signed is None else stamp.require_signed(signed)
+    except LedgerRejected as error:
+        return replace(found, outcome=replace(found.outcome, report=Report(accepted=False, step="timestamp", reason=str(error))))
+    by = (
+        "its signature was not checked: name the certificate of the authority with --authority" if signer is None else f"signed by {signer}"
+    )
+    when = stamp.time.strftime("%Y-%m-%dT%H:%M:%SZ")
+    about = {**(found.outcome.about or {}), "timestamp": {"time": when, "signer": signer}}
+    return replace(found, outcome=replace(found.outcome, about=about, lines=(*found.outcome.lines, f"timestamp of {when}; {by}")))
+
+
 def run(options: Options) -> int:
     from accountant.checking import check_document, read_file
     from accountant.files import check_not_input
@@ -181,6 +215,10 @@ def run(options: Options) -> int:
         found = _compare_logs(found, text, options.since)
     if options.log is not None:
         found = _look_up(found, text, options.log)
+    if options.authority is not None and options.timestamp is None:
+        raise InvalidArgument("--authority was given, but it belongs to a timestamp; add --timestamp, or leave it out")
+    if options.timestamp is not None:
+        found = _compare_time(found, Path(options.file), options.timestamp, options.authority)
     report, opinion = found.outcome.report, None
     if asks and report.accepted:
         from accountant.cli.second_opinion import ask_coq

@@ -70,6 +70,26 @@ SeedOption = Annotated[
 OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, atomically")]
 
 
+GuaranteeOption = Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenOptions:
+    """What the command line says of how a guarantee is printed."""
+
+    everything: AllOption = False
+    explain: ExplainOption = False
+    json: JsonOption = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BoundOptions(ScreenOptions):
+    """What the command line says of a bound: where its certificate and its guarantee are written, and how it is printed."""
+
+    certificate: CertificateOption = None
+    guarantee: GuaranteeOption = None
+
+
 class Verb(NamedTuple):
     """A command below a command: its help, a dataclass as it is taken by :func:`to_callback`, what it does, and a command that runs."""
 

@@ -23,6 +23,14 @@ ONE_USER = Hypothesis(
     Head.DATA,
     "What is protected is one user with all records of that id. A person with two ids is protected half as well.",
 )
+FORGOTTEN_STAY_AWAY = Hypothesis(
+    "forgotten-stay-away",
+    "whoever's id a ledger was made to forget does not come back in its data, under whichever id",
+    Head.DATA,
+    "The account stays, but nobody finds it again. A person who comes back after that gets a second account with a budget of its own, and "
+    "both add up.",
+    "a ledger that never forgot an id",
+)
 IN_RANGE = Hypothesis(
     "declared-range",
     "the declared range contains every record: {ranges}",

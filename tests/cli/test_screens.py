@@ -34,9 +34,13 @@ COMMANDS = {
     "epsilon of a rule": ("epsilon", "examples/lloyd.toml", "--rule", "privacy-constrained", "--target-epsilon", "20"),
     "weights": ("weights", *LLOYD, "--out", "w.parquet"),
     "kmeans": (*KMEANS, "--radius", "8", "--certificate", "k.json"),
+    "release": (
+        *("release", "examples/people.csv", "-e", "1", "--count", "--sum", "income", "--mean", "income", "--clip", "income=0:100"),
+        *("--histogram", "id=ada,ben,cleo", "--out", "r.json", "--certificate", "r.certificate.json", "--guarantee", "r.guarantee.json"),
+    ),
     "sample": ("sample", *LLOYD, "--out", "s.csv"),
 }
-FILES = ("a.json", "e.json", "g.json", "k.json", "s.csv.certificate.json")
+FILES = ("a.json", "e.json", "g.json", "k.json", "r.certificate.json", "r.guarantee.json", "s.csv.certificate.json")
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 
 from accountant.ledger import Ledger
 from accountant.ledger.anchor import Anchor
-from accountant.ledger.book import Book
 from accountant.ledger.release import LedgerRelease
 from accountant.ledger.store import Store
 from profiles.errors import ReleaseUsed
@@ -28,7 +27,7 @@ def check(place, folder):
     with Ledger.open(place, partial=True) as ledger:
         assert ledger.verify() == 0
         if not ledger.settings.table:  # whose units verify has compared with their budgets
-            for _, spent, budgets in Book(ledger.journal.store, ledger.journal.hasher).fold(ledger.journal.entries):
+            for _, spent, budgets in ledger.journal.accounts.list_state(ledger.journal.entries):
                 assert (spent <= budgets).all()
         for path in folder.glob("handed.*"):
             for line in path.read_text().splitlines():

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.answers import GuaranteeOption
 from accountant.cli.ledger_verbs.options import (
     FileArgument,
     OpenedOptions,
@@ -18,6 +17,7 @@ from accountant.cli.ledger_verbs.options import (
 from accountant.cli.options import (
     AllOption,
     ExplainOption,
+    GuaranteeOption,
     Verb,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_result, print_written
