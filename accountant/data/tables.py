@@ -106,7 +106,8 @@ def check_names(label: str, names: Sequence[str]) -> None:
 class TableSource:
     """A table file (``format`` csv or parquet) or an Arrow table in memory; ``may_be_empty``: one without rows is no mistake.
 
-    ``only``: the columns that are read, all of which are there; None for all.
+    ``only``: the columns that are read, all of which are there; None for all. ``coded``: columns of texts that come as dictionaries of
+    a Parquet file, where each text is read once.
     """
 
     path: Path | None
@@ -115,6 +116,7 @@ class TableSource:
     table: Any = None
     may_be_empty: bool = False
     only: tuple[str, ...] | None = None
+    coded: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -203,7 +205,8 @@ class TableSource:
         return opened.schema, iter(opened)
 
     def _open_parquet(self, stack: contextlib.ExitStack) -> tuple[Any, Iterator[Any]]:
-        opened = stack.enter_context(pq.ParquetFile(str(self.path), memory_map=False, pre_buffer=False, buffer_size=_BUFFER_BYTES))
+        reading: dict[str, Any] = {"memory_map": False, "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
+        opened = stack.enter_context(pq.ParquetFile(str(self.path), read_dictionary=list(self.coded) or None, **reading))
         columns = None if self.only is None else list(self.only)
         batches: Iterator[Any] = opened.iter_batches(batch_size=self.batch_rows, columns=columns, use_threads=False)
         return opened.schema_arrow, batches

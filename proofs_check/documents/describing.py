@@ -38,12 +38,11 @@ def describe_profile(about: Mapping[str, Any]) -> Iterator[str]:
     yield from describe_open(about)
 
 
-def describe_open(about: Mapping[str, Any], promise: str | None = None) -> Iterator[str]:
-    """Yield what is not checked: the ``premises`` that a file rests on, or else what its profile, or ``promise``, says of a mechanism."""
+def describe_open(about: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is not checked: the ``premises`` that a file rests on, or else what its profile says of a mechanism."""
     if "premises" not in about:
-        if promise is None:
-            promise = f"has this {to_notion(about['profile'].get('notion', ProfileNotion.PURE)).number}(w, x)"
-        yield f"    not checked here: that your mechanism {promise}"
+        number = to_notion(about["profile"].get("notion", ProfileNotion.PURE)).number
+        yield f"    not checked here: that your mechanism has this {number}(w, x)"
         return
     if not about["premises"]:
         yield "    no hypothesis is left open"

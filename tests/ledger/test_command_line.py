@@ -139,7 +139,8 @@ def test_public_mode_says_no_by_public_numbers(pdp, folder):
     init(pdp, mode="public")
     words = ["ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--name"]
     assert pdp(*words, "a").code == 0
-    refused = pdp(*words, "b", "--json")
+    assert pdp(*words, "b").code == 0  # one half each, exactly
+    refused = pdp(*words, "c", "--json")
     assert refused.code == 1
     assert refused.json()["verdict"] == "over budget"
     assert "nothing was charged" in refused.err

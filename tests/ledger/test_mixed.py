@@ -201,7 +201,7 @@ def test_a_mixed_ledger_that_was_raised_reports_its_level(make):
 def test_public_mode_refuses_by_the_component_that_is_full(make):
     ledger = make(budget="epsilon=1.01, mu2=1.01, delta=1e-6", notion="mixed", mode="public")
     ledger.charge("noise", NOISY, PEOPLE)
-    with pytest.raises(OverBudget, match=r"epsilon 0, mu2 1\.0+233, delta 0"):
+    with pytest.raises(OverBudget, match=r"epsilon 0, mu2 1, delta 0"):
         ledger.charge("noise again", NOISY, PEOPLE)
     assert ledger.charge("pure", SUM, PEOPLE).active.all()
     assert ledger.verify() == 0
@@ -288,11 +288,11 @@ def test_a_mixed_ledger_on_the_command_line(pdp, tmp_path, monkeypatch):
     assert pdp("ledger", "init", "l", *words, *parts).code == 0
     said = pdp("ledger", "charge", "l", "noisy.toml", "--statistic", "z=z", "--name", "noise")
     assert said.code == 0, said.err
-    assert "at most epsilon 0, mu2 1.00000000233, delta 0 for a unit" in said.out
+    assert "at most epsilon 0, mu2 1, delta 0 for a unit" in said.out
     printed = pdp("ledger", "report", "l").out
     assert "epsilon=1, mu2=1.01, delta=" in printed
     public = pdp("ledger", "report", "l", "--json").json()
-    assert public["at_worst"] == {"epsilon": "0", "mu2": "1.00000000233", "delta": "0"}
+    assert public["at_worst"] == {"epsilon": "0", "mu2": "1", "delta": "0"}
     assert public["left"]["epsilon"] == "1"
     assert "Theorem M" in pdp("ledger", "report", "l", "--all").out
     assert "spent epsilon 0, mu2 0.25, delta 0" in pdp("ledger", "report", "l", "--unit", "ada").out

@@ -212,6 +212,40 @@ def test_a_ledger_is_moved_to_lose_what_it_rests_on(pdp, assumptions, profile, t
     assert whole == assumptions("ledger", "report", names[2])
 
 
+def test_somebody_who_was_forgotten_comes_back(pdp, assumptions, profile, tmp_path):
+    """An id is erased, its account stays, and the person is in the next file: two budgets."""
+    names, _ = open_ledger(pdp, tmp_path)
+    assert "forgotten-stay-away" not in assumptions("ledger", "report", names[0])
+    assert pdp("ledger", "migrate", names[0], names[2], "--anchor", tmp_path / "other", "--forget", "ada")[0] == 0
+    assert "forgotten-stay-away" in assumptions("ledger", "report", names[2])
+    told = tmp_path / "c.toml"
+    assert pdp("ledger", "report", names[2], "--composition", told)[0] == 0
+    assert "forgotten-stay-away" in assumptions("account", told, "--delta", "1e-6")
+
+
+def test_rows_are_clipped_for_the_charge_and_not_for_the_run(pdp, assumptions, profile, tmp_path):
+    """A row of 9 is charged for 4: a run on the 9 costs more."""
+    names, data = open_ledger(pdp, tmp_path)
+    data.write_text("id,z\nada,9\nben,0.5\n")
+    words = ("ledger", "charge", names[0], profile(), "--data", data, "--statistic", "z=z", "--name", "one", "--active", names[1])
+    assert pdp(*words)[0] == 2
+    code, printed = pdp(*words, "--clip", "--json")
+    assert code == 0
+    assert names[1].read_text().splitlines()[1].endswith('"4"')
+    code, printed = pdp("ledger", "report", names[0], "--all")
+    assert "moved into its declared range, also in what is run" in printed
+    assert "record-statistics" in assumptions("ledger", "report", names[0])
+
+
+def test_a_quota_is_taken_for_a_budget(pdp, profile, tmp_path):
+    """An analyst has a quota of 1 of budgets of 4: what everybody is promised is 4."""
+    names, _ = open_ledger(pdp, tmp_path)
+    assert pdp("ledger", "quota", names[0], "--analyst", "ada", "--most", "1")[0] == 0
+    code, printed = pdp("ledger", "report", names[0], "--json")
+    assert code == 0
+    assert json.loads(printed)["guarantee"]["epsilon"]["upper"] == "4"
+
+
 def open_ledger(pdp, folder):
     """A ledger with three names of files, and the data that it was opened with."""
     data, names = folder / "people.csv", [folder / name for name in ("l", "active.csv", "n")]

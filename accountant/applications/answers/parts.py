@@ -28,8 +28,7 @@ from accountant.applications.answers.requests import (
     check_column,
     to_weight,
 )
-from accountant.applications.budget.shares import count_share
-from profiles import InvalidArgument
+from profiles import InvalidArgument, to_exact
 from profiles.numbers import to_number
 
 _FINEST = 10**6  # of the denominators of quantiles
@@ -159,23 +158,65 @@ def _find_parts(item: Request, integers: frozenset[str]) -> tuple[ReleasePart, .
     return (distances, ReleasePart(PartKind.SQUARES, item.column, clip, middle), records)
 
 
+def share_budget(needs: Sequence[Needs], *, normal: bool) -> dict[ReleasePart, Fraction]:
+    """Return what each part gets of the budget: by declared sizes where these are given, else by shares.
+
+    Raises :class:`InvalidArgument` for sizes of some answers alone.
+    """
+    given = [getattr(item.request, "expected", None) for item in needs]
+    if all(size is None for size in given):
+        return share_equally(needs)
+    for item, size in zip(needs, given, strict=True):
+        if size is None or item.request.share != 1:
+            raise InvalidArgument(
+                f"the budget was to be divided by expected sizes, but {item.request.name!r} has none, or a share beside it; give all "
+                "answers one (variances and quantiles take shares alone), or all of them shares"
+            )
+    sizes = [to_exact(size, f"the expected size of {item.request.name!r}") for item, size in zip(needs, given, strict=True)]
+    return share_by_size(needs, sizes, normal=normal)
+
+
+def share_by_size(needs: Sequence[Needs], sizes: Sequence[Fraction], *, normal: bool) -> dict[ReleasePart, Fraction]:
+    """Return the shares with which the sum of squared relative errors is least: in ε ∝ (Δ/s)^(2/3), in μ² ∝ Δ/s, with s the size of what
+    the noise is added to: of a mean, the number of rows times its size. Rounded to six digits; no guarantee rests on them.
+
+    >>> from accountant.applications.answers.requests import Histogram
+    >>> asked = [Count(expected=1000), Histogram("region", ["N", "S"], expected=125)]
+    >>> [float(share) for share in share_by_size(list_parts(asked, frozenset()), [Fraction(1000), Fraction(125)], normal=False).values()]
+    [0.01, 0.04]
+    """
+    rows = [size for item, size in zip(needs, sizes, strict=True) if isinstance(item.request, Count)]
+    found: dict[ReleasePart, Fraction] = {}
+    for item, size in zip(needs, sizes, strict=True):
+        if isinstance(item.request, Mean) and not rows:
+            raise InvalidArgument(
+                "the budget of a mean was to be divided by expected sizes, but nobody said how many rows are expected; ask for the count "
+                "as well, with its expected size"
+            )
+        part = item.parts[0]
+        whole = abs(size) * (rows[0] if isinstance(item.request, Mean) else 1)
+        if whole <= 0:
+            raise InvalidArgument(f"the expected size of {item.request.name!r} is above 0; give about how large it will be")
+        ratio = float(part.reach / whole)
+        found[part] = Fraction(f"{ratio if normal else ratio ** (2 / 3):.6g}")
+    return found
+
+
 def share_equally(needs: Sequence[Needs]) -> dict[ReleasePart, Fraction]:
     """Return what each part gets of the budget, in proportion to the others: the share of the answer that asks for it, the largest of
-    several. A number of rows that only means and variances need gets c/(1 − c) of the largest share of these, with the c of
-    :func:`~accountant.applications.budget.shares.count_share`, which makes the first-order error of a mean least.
+    several. For a mean halves are minimax: the largest first-order error over all means in the clip is least.
 
-    >>> found = share_equally(list_parts([Mean("age", (0, 110))], frozenset()))
-    >>> [round(float(share), 3) for share in found.values()]
-    [1.0, 0.587]
+    >>> found = share_equally(list_parts([Mean("age", (0, 110), share=2), Count()], frozenset()))
+    >>> [str(share) for share in found.values()]
+    ['2', '1']
     """
     found: dict[ReleasePart, Fraction] = {}
-    part = count_share(1, 2)
     counted = any(isinstance(item.request, Count) for item in needs)
     for item in needs:
         weight = to_weight(item.request.share, item.request.name)
         for need in item.parts:
             mine = weight
             if need.kind is PartKind.RECORDS and not isinstance(item.request, Count):
-                mine = Fraction(0) if counted else weight * part / (1 - part)
+                mine = Fraction(0) if counted else weight
             found[need] = max(found.get(need, Fraction(0)), mine)
     return found

@@ -135,6 +135,7 @@ def release(
     :class:`profiles.InvalidData` for rows that hold no numbers, and what charging raises. Nothing is spent where it raises these.
 
     >>> import pyarrow as pa
+    >>> from accountant.applications.answers import Histogram, Sum
     >>> table = pa.table({"income": [10, 20, 30], "region": ["N", "S", "?"]})
     >>> found = release(table, [Sum("income", (0, 100)), Histogram("region", ["N", "S"])], epsilon=1, bits=1)
     >>> [(item.name, item.category) for item in found]
@@ -184,7 +185,7 @@ def check_rows(rows: Any, plan: ReleasePlan) -> None:
 def count_rows(table: OpenedTable, plan: ReleasePlan, active: Booleans | None) -> list[PartTotals]:
     """Return the exact totals of all parts, of one pass: private."""
     batches = read_rows(table, plan.columns, plan.where, plan.groups, active)
-    return add_rows(plan.noises, batches, plan.groups.count, grouped=bool(plan.groups.columns))
+    return add_rows(plan.noises, batches, plan.groups.count)
 
 
 def draw_part(total: PartTotals, groups: int, bits: BitSource) -> list[int | float]:

@@ -21,11 +21,12 @@ from accountant.columns.values import Decimals
 from accountant.data.frames import missing_column
 from accountant.data.opening import open_dataset
 from accountant.data.tables import ArrowFrame, TableSource, check_names
+from accountant.ledger.prefetch import read_ahead
 from accountant.samples.drawing import take_part
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Floats, Integers
 
-BATCH_ROWS = 2**18
+BATCH_ROWS = 2**16
 _NOWHERE = -1
 _CHANGED = "the table changed while it was read, so that it is not known which rows take part; nothing is handed out"
 
@@ -43,6 +44,7 @@ class OpenedTable:
     _source: TableSource | None
     _load: Callable[[Sequence[str]], Any] | None = None
     is_text: bool = False
+    _texts: frozenset[str] = frozenset()
 
     def require(self, columns: Iterable[str]) -> None:
         """Refuse a column that is not there. Raises :class:`InvalidData`."""
@@ -55,8 +57,7 @@ class OpenedTable:
         if self._load is not None:
             source = TableSource(None, "table", BATCH_ROWS, self._load(columns), may_be_empty=True)
         elif self._source is not None:
-            only = tuple(columns) or self.names[:1]
-            source = replace(self._source, only=only)
+            source = replace(self._source, only=tuple(columns) or self.names[:1], coded=tuple(self._texts.intersection(columns)))
         else:
             raise InvalidData(f"{self.label} cannot be read; give another table")
         for batch in source.batches([]):
@@ -78,7 +79,8 @@ def open_table(data: Any) -> OpenedTable:
     names, _ = source.find_columns()
     text = source.format == "csv"
     integers = frozenset[str]() if text else _find_integers(_read_schema(source))
-    return OpenedTable(source.label, names, integers, source, is_text=text)
+    texts = _find_texts(_read_schema(source)) if source.format == "parquet" else frozenset[str]()
+    return OpenedTable(source.label, names, integers, source, is_text=text, _texts=texts)
 
 
 def _read_schema(source: TableSource) -> Any:
@@ -91,6 +93,10 @@ def _read_schema(source: TableSource) -> Any:
 
 def _find_integers(schema: Any) -> frozenset[str]:
     return frozenset(name for name, kind in zip(schema.names, schema.types, strict=True) if pa.types.is_integer(kind))
+
+
+def _find_texts(schema: Any) -> frozenset[str]:
+    return frozenset(name for name, kind in zip(schema.names, schema.types, strict=True) if pa.types.is_string(kind))
 
 
 def _load_polars(data: Any, names: Sequence[str] | None) -> Any:
@@ -162,8 +168,8 @@ def read_rows(
     """
     kept = done = 0
     label = table.label if where is None else f"{table.label} (of the rows that the filter keeps)"
-    for first, batch in table.batches(columns):
-        chosen: Booleans | None = None if where is None else where.select(batch, table.label)
+    for first, batch in read_ahead(table.batches(columns)):
+        chosen: Booleans | None = None if where is None else where.select(batch, table.label, is_text=table.is_text)
         if active is not None:
             taken = take_part(active, first, batch.num_rows)
             chosen = taken if chosen is None else chosen & taken
@@ -194,7 +200,9 @@ def find_categories(array: Any, column: str, categories: Sequence[str | int], *,
     """
     kind = array.type
     if pa.types.is_dictionary(kind):
-        array, kind = array.dictionary_decode(), kind.value_type
+        codes = find_categories(array.dictionary, column, categories, is_text=is_text)
+        places = np.asarray(array.indices.fill_null(_NOWHERE).to_numpy(zero_copy_only=False))
+        return np.asarray(np.append(codes, _NOWHERE)[places])  # the last one for what is missing
     if pa.types.is_boolean(kind):
         array, kind = pc.cast(array, pa.string()), pa.string()
     listed: list[str | int] = list(categories)

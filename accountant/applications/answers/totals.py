@@ -16,6 +16,7 @@ import numpy as np
 from accountant.applications.answers.laws import PartNoise
 from accountant.applications.answers.parts import PartKind, ReleasePart
 from accountant.applications.answers.rows import AnswerRows
+from accountant.ledger.prefetch import compute_ahead
 from profiles.arrays import Floats, Integers, ignore_flags
 from profiles.mechanisms.quantised import SumUnit, Totals, add_exactly, quantise
 from profiles.numbers import nearest, round_down, round_up
@@ -27,8 +28,8 @@ _ROOM = 2**62
 class PartTotals:
     """The totals of one part: one integer in each cell of each group, or for a choice how many rows there are below each point."""
 
-    def __init__(self, noise: PartNoise, groups: int, *, grouped: bool) -> None:
-        self.noise, self._grouped = noise, grouped
+    def __init__(self, noise: PartNoise, groups: int) -> None:
+        self.noise = noise
         part = noise.part
         self.unit = None if part.whole or part.kind is PartKind.CHOICE else SumUnit.of(Grid.of(noise.scale))
         if part.kind is PartKind.CHOICE and part.grid is not None:
@@ -36,20 +37,19 @@ class PartTotals:
             self.values: Totals = np.zeros((2, groups, part.grid.size + 1), dtype=np.int64)
         else:
             self.values = np.zeros(groups * part.cells, dtype=np.int64)
+        self.size, self._most = self.values.size, 0
 
-    def add(self, rows: AnswerRows) -> None:
-        """Add the rows of a batch. Raises :class:`profiles.InvalidData` for a value that is no number."""
+    def measure(self, rows: AnswerRows) -> Totals | None:
+        """Return what the rows of a batch add to the totals. Raises :class:`profiles.InvalidData` for a value that is no number."""
         part = self.noise.part
         if part.kind is PartKind.CHOICE:
-            self._add_places(rows)
-            return
+            return self._count_places(rows)
         cells = rows.groups
         if part.kind is PartKind.CELLS and part.column is not None:
             found = rows.cells(part.column, part.categories)
             cells = found if cells is None else np.where((cells < 0) | (found < 0), -1, cells * part.cells + found)
         if part.column is None or part.kind is PartKind.CELLS:
-            self._join(np.array([rows.size]) if cells is None else np.bincount(cells[cells >= 0], minlength=self.values.size))
-            return
+            return np.array([rows.size]) if cells is None else np.bincount(cells + 1, minlength=self.size + 1)[1:]
         units = measure_rows(rows.numbers(part.column), part)
         most = round_up(part.reach)
         if self.unit is not None:
@@ -58,27 +58,30 @@ class PartTotals:
         if cells is not None:
             inside = cells >= 0
             cells, units = cells[inside], units[inside]
-        if len(units):
-            self._join(add_exactly(lambda u: _add_up(u, cells, self.values.size), units, len(units), max(1.0, most)))
+        if not len(units):
+            return None
+        return add_exactly(lambda u: _add_up(u, cells, self.size), units, len(units), max(1.0, most))
 
-    def _add_places(self, rows: AnswerRows) -> None:
+    def _count_places(self, rows: AnswerRows) -> Totals:
         column = self.noise.part.column
         numbers = rows.numbers(str(column))
         groups = np.zeros(rows.size, dtype=np.int64) if rows.groups is None else rows.groups
-        inside = groups >= 0
-        for place, side in enumerate(("right", "left")):
-            first = np.searchsorted(self._points, numbers, side=side)  # type: ignore[call-overload]
-            width = self.values.shape[2]
-            found = np.bincount((groups * width + first)[inside], minlength=self.values.shape[1] * width)
-            self.values[place] += found.reshape(self.values.shape[1:])
+        inside, (_, count, width) = groups >= 0, self.values.shape
+        found = []
+        for side in ("right", "left"):
+            first = np.searchsorted(self._points, numbers, side=side)
+            found.append(np.bincount((groups * width + first)[inside], minlength=count * width).reshape(count, width))
+        return np.stack(found)
 
-    def _join(self, found: Totals) -> None:
-        """Add integers to the totals, as 64-bit ones as long as these hold all of them."""
+    def join(self, found: Totals | None) -> None:
+        """Add what :meth:`measure` returned, as 64-bit integers as long as these hold all totals."""
+        if found is None:
+            return
         if object not in (found.dtype, self.values.dtype):
-            most = max(int(np.abs(found).max()), int(np.abs(self.values).max()))
-            if most >= _ROOM:
-                self.values = self.values.astype(object)
-        elif self.values.dtype != object:
+            if self._most + int(np.abs(found).max()) < _ROOM:
+                self._most += int(np.abs(found).max())
+                self.values += found
+                return
             self.values = self.values.astype(object)
         self.values = self.values + found
 
@@ -122,10 +125,14 @@ def _add_up(units: Floats, cells: Integers | None, size: int) -> Floats:
     return np.asarray([units.sum()] if cells is None else np.bincount(cells, units, minlength=size), dtype=np.float64)
 
 
-def add_rows(noises: Sequence[PartNoise], batches: Iterable[AnswerRows], groups: int, *, grouped: bool) -> list[PartTotals]:
+def add_rows(noises: Sequence[PartNoise], batches: Iterable[AnswerRows], groups: int) -> list[PartTotals]:
     """Return the totals of all parts, of one pass over the rows."""
-    totals = [PartTotals(noise, groups, grouped=grouped) for noise in noises]
-    for rows in batches:
-        for total in totals:
-            total.add(rows)
+    totals = [PartTotals(noise, groups) for noise in noises]
+
+    def measure(rows: AnswerRows) -> list[Totals | None]:
+        return [total.measure(rows) for total in totals]
+
+    for measured in compute_ahead(measure, ((rows,) for rows in batches)):
+        for total, found in zip(totals, measured, strict=True):
+            total.join(found)
     return totals

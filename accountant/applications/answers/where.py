@@ -57,8 +57,8 @@ Value = Fraction | str
 class _Columns:
     """The columns of one batch, each read once as texts or numbers, with which of them are there."""
 
-    def __init__(self, table: Any, label: str) -> None:
-        self._table, self._label, self._numbers = table, label, dict[str, tuple[Any, Booleans]]()
+    def __init__(self, table: Any, label: str, *, is_text: bool) -> None:
+        self._table, self._label, self._text, self._numbers = table, label, is_text, dict[str, tuple[Any, Booleans]]()
 
     def numbers(self, name: str) -> tuple[Any, Booleans]:
         """Return the binary64 numbers nearest to those of a column, and which rows have one."""
@@ -69,7 +69,7 @@ class _Columns:
     def texts(self, name: str) -> tuple[Any, Booleans]:
         """Return the texts of a column, and which rows have one."""
         array = self._find(name)
-        if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or pa.types.is_dictionary(array.type)):
+        if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
             raise InvalidArgument(f"the filter compares {name!r} with a text, but its type is {array.type}; compare it with a number")
         return array, _tell(pc.is_valid(array))
 
@@ -77,7 +77,7 @@ class _Columns:
         """Return which rows have a value: in a text file, whose missing values are empty, one that is not blank."""
         array = self._find(name)
         there = _tell(pc.is_valid(array))
-        if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        if self._text:
             blank = pc.equal(pc.utf8_trim_whitespace(array), "").fill_null(_YES)
             return there & ~_tell(blank)
         return there
@@ -86,7 +86,7 @@ class _Columns:
         if name not in self._table.schema.names:
             raise missing_column(name, self._label, self._table.schema.names)
         found = self._table.column(name)
-        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
 
     def _read_numbers(self, name: str) -> tuple[Any, Booleans]:
         array, there = self._find(name), self.present(name)
@@ -186,9 +186,12 @@ class Where:
     columns: tuple[str, ...]
     _tree: _Joined | _Test
 
-    def select(self, table: Any, label: str) -> Booleans:
-        """Return which rows of a record batch take part. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        return self._tree.judge(_Columns(table, label))[0]
+    def select(self, table: Any, label: str, *, is_text: bool) -> Booleans:
+        """Return which rows of a record batch take part. ``is_text``: it is of a text file, whose missing values are blank.
+
+        Raises :class:`InvalidData`, :class:`InvalidArgument`.
+        """
+        return self._tree.judge(_Columns(table, label, is_text=is_text))[0]
 
 
 def read_where(text: object) -> Where:

@@ -116,15 +116,12 @@ def _read_lower(value: object) -> LowerEnd:
     return LowerEnd(at, mu, q, epsilon, tuple(found["claims"]))
 
 
-def find_cover_fault(found: CoveredRule, *, computed: bool = True) -> str | None:
-    """Return the step at which the kernel rejects a cover, None where it accepts all of it.
-
-    Without ``computed``, rows that the kernel computed on a grid a moment ago are not put to it again.
-    """
+def find_cover_fault(found: CoveredRule) -> str | None:
+    """Return the step at which the kernel rejects a cover, None where it accepts all of it."""
     cover, zeta = found.cover, zeta_term(found.profile)
     if not recheck_promise(found.profile, found.promise):
         return "promise"
-    bad = cover.table.find_rejected(computed=computed)
+    bad = cover.table.find_rejected()
     if bad is not None:
         return f"rows[{cover.rows.index(bad)}]"
     try:

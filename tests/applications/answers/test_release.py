@@ -156,6 +156,34 @@ def test_parts_are_paid_once() -> None:
     assert [str(noise.cost) for noise in shared.noises] == ["3/4", "1/4"]
 
 
+@pytest.mark.parametrize("delta", [None, "1e-6"])
+def test_shares_by_size_have_the_least_relative_errors(delta: str | None) -> None:
+    asked = [Count(expected=2000), Sum("income", (0, 150_000), expected=3 * 10**7), Mean("age", (0, 110), expected=50)]
+    sizes = [2000, 3 * 10**7, 2000 * 50]
+
+    def error(costs: list[float]) -> float:
+        reaches = [1, 150_000, 55]
+        return sum(
+            (reach / (cost if delta is None else math.sqrt(cost)) / size) ** 2
+            for reach, cost, size in zip(reaches, costs, sizes, strict=True)
+        )
+
+    plan = plan_release(asked, 1, delta=delta)
+    costs = {noise.part.kind.name: float(noise.cost) for noise in plan.noises}
+    chosen = [costs["RECORDS"], costs["SUM"], costs["DISTANCES"]]
+    least = error(chosen)
+    for first, second in ((0, 1), (1, 2), (2, 0)):
+        moved = list(chosen)
+        moved[first], moved[second] = moved[first] * 0.97, moved[second] + moved[first] * 0.03
+        assert error(moved) > least
+    with pytest.raises(InvalidArgument, match="has none"):
+        plan_release([Count(expected=3), Sum("z", (0, 1))], 1)
+    with pytest.raises(InvalidArgument, match="ask for the count"):
+        plan_release(Mean("z", (0, 1), expected=1), 1)
+    with pytest.raises(InvalidArgument, match="above 0"):
+        plan_release(Count(expected=0), 1)
+
+
 @pytest.mark.parametrize(
     ("request_", "delta"),
     [
