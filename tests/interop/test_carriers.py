@@ -252,7 +252,7 @@ BODIES = {
 RESULTS = {
     *("Account", "Answer", "BudgetedSample", "CertifiedRun", "CertifiedPath", "Charged", "ClockedWatch", "CoverProgram", "DPKMeans"),
     *("DPLloyd", "DPSGDClassifier", "DPSGDPlan", "HeavyHitterMonitor", "KeptPass", "OneSidedGreedy", "PrivateGreedy"),
-    *("PrivateMatroidGreedy", "PrivateMetricClustering", "PrivatePartialCover", "PrivateSetCover", "Release", "Sample"),
+    *("PrivateMatroidGreedy", "PrivateMetricClustering", "PrivatePartialCover", "PrivateSetCover", "Release", "Released", "Sample"),
     *("SampleSummary", "SamplingPlan", "SubsampledRepeated", "Watch", "WeighedWithin", "WithinSummary"),
 }
 #: Classes that have hypotheses and no bound: what a guarantee is made of, and bounds of a utility.
