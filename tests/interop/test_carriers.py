@@ -242,6 +242,7 @@ def test_every_format_is_a_carrier_or_holds_no_guarantee() -> None:
 BODIES = {
     "CertifiedDpEvent",
     "CertifiedAccountant",
+    "OpacusAccountant",
     "MeasurementPlan",
     "ReadGuarantee",
     "Ledger",
