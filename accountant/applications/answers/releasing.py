@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from accountant.applications.answers.errors import Estimate, estimate
+from accountant.applications.answers.errors import ReleasedAnswer, estimate
 from accountant.applications.answers.parts import PartKind, ReleasePart
 from accountant.applications.answers.planning import PlanOptions, ReleasePlan, plan_release, run_of
 from accountant.applications.answers.requests import Histogram
@@ -21,7 +21,7 @@ from accountant.applications.answers.rows import OpenedTable, open_table, read_r
 from accountant.applications.answers.totals import PartTotals, add_rows
 from accountant.applications.charging import release_once
 from accountant.guarantees import Guarantee
-from profiles import InvalidArgument
+from profiles import InvalidArgument, exact_text
 from profiles.arrays import Booleans
 from profiles.mechanisms.exact import open_release
 from profiles.numbers import nearest
@@ -32,44 +32,10 @@ from profiles.randomness.rounded import LAPLACE, NORMAL
 
 if TYPE_CHECKING:
     from accountant.ledger import Analysis, Charged
+    from profiles.presenting.pictures import Picture
 
 #: The noisy numbers of each part, group by group.
 Noisy = list[list[int | float]]
-
-
-@dataclass(frozen=True, slots=True)
-class ReleasedAnswer:
-    """One answer: its ``name``, the ``group`` and the ``category`` that it is about, and the number with its error."""
-
-    name: str
-    group: tuple[str | int, ...]
-    category: str | int | None
-    estimate: Estimate
-
-    @property
-    def value(self) -> int | float:
-        """The released number."""
-        return self.estimate.value
-
-    @property
-    def standard_error(self) -> float | None:
-        """Of the noise, rounded up; None of a quantile."""
-        return self.estimate.error
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The ends of the 95 % interval of the noise; of a quantile, how many ranks its point may be off."""
-        return self.estimate.low, self.estimate.high
-
-    def to_json(self, columns: Sequence[str]) -> dict[str, Any]:
-        """Return the answer as JSON types; ``columns``: those of the groups."""
-        found: dict[str, Any] = {"answer": self.name}
-        if self.group:
-            found["group"] = dict(zip(columns, self.group, strict=True))
-        if self.category is not None:
-            found["category"] = self.category
-        interval = "rank_interval_95" if self.standard_error is None else "interval_95"
-        return found | {"value": self.value, "standard_error": self.standard_error, interval: list(self.interval)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +74,15 @@ class Released:
         if len(found) != 1:
             raise InvalidArgument(f"{len(found)} answers have the name {str(name)[:40]!r}; go through all of them")
         return found[0]
+
+    def __repr__(self) -> str:
+        return f"Released({self.plan.name}; {self.plan.count_answers()} numbers, epsilon <= {exact_text(self.plan.epsilon)})"
+
+    def plot(self) -> Picture:
+        """Return a picture of the answers with their intervals. Raises :class:`profiles.MissingExtra` without Matplotlib."""
+        from accountant.applications.answers.picture import plot_answers  # noqa: PLC0415 - the extra plots
+
+        return plot_answers([item.name for item in self.plan.requests], self.answers)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the answers as JSON types."""

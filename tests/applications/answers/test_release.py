@@ -324,3 +324,11 @@ def test_a_plan_promises_what_its_runs_have() -> None:
     plan = plan_release(EVERYTHING, 1)
     promised, _ = plan.promise(Run(noise=open_bits(None).hypothesis))
     assert promised == release(TABLE.drop_columns(["id"]), EVERYTHING, epsilon=1).guarantee or promised.bound.upper == 1
+
+
+def test_a_picture_has_a_panel_for_each_answer() -> None:
+    pytest.importorskip("matplotlib")
+    found = release(TABLE, [Count(), Quantile("age", "0.5", (0, 110, 1)), Histogram("region", ["N", "S"])], epsilon=1, by=REGION)
+    picture = found.plot()
+    assert [axes.get_title() for axes in picture.figure.axes] == ["count", "quantile 0.5 age", "histogram region"]
+    assert "95 % intervals" in picture.told
