@@ -125,3 +125,12 @@ def test_a_death_at_each_step_loses_budget_and_never_privacy(make, where, monkey
                 ledger.run("one", mechanism, PEOPLE)
         assert len(runs) == before
         assert len(runs) <= int(charged)
+
+
+@pytest.mark.slow
+def test_ledgers_of_many_units_are_killed_in_charges_checkpoints_and_migrations(tmp_path):
+    words = ["50000", str(max(KILLS // 50, 1)), "1", str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    command = [sys.executable, "-m", "tests.ledger.large_kills", *words]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-800:]
