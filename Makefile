@@ -53,8 +53,17 @@ $(INTEROP): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,opendp,dp-accounting]'
 	touch $(INTEROP)
 
-test-interop: $(INTEROP)
+# Trainers, each in an environment of its own (Opacus brings PyTorch, of about 5 GB): docs/trainers.md.
+TRAINERS := $(VENV)/trainers
+$(TRAINERS)/%/.installed: $(STAMP)
+	$(PYTHON) -m venv $(TRAINERS)/$*
+	$(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[scikit-learn]' pytest hypothesis $*
+	touch $@
+
+test-interop: $(INTEROP) $(TRAINERS)/opacus/.installed $(TRAINERS)/jax-privacy/.installed
 	$(BIN)/python -m pytest -q -m "not slow" tests/interop
+	$(TRAINERS)/opacus/bin/python -m pytest -q tests/interop/test_opacus.py tests/interop/test_docs.py -k "opacus"
+	$(TRAINERS)/jax-privacy/bin/python -m pytest -q tests/interop/test_jax_privacy.py tests/interop/test_docs.py -k "jax_privacy"
 	$(BIN)/python -m pytest -q --doctest-modules accountant/interop
 
 # Wheel and sdist, checked; the wheel installed in a clean environment of each Python that is here, and used outside of this folder.

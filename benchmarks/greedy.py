@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from accountant.applications.choosing import PlainScores, choose_greedily, count_up_to
 from accountant.applications.submodular import CoverageInstance, PrivateGreedy, bound_utility, epsilon0_for, lazy_greedy, selection_value
-from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import open_bits

@@ -117,6 +117,13 @@ OWN_WEIGHTS = Hypothesis(
     "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
     "not 1/q of a sample either: those are made by the sampler.",
 )
+RECORDS_KNOWN = Hypothesis(
+    "records-known",
+    "the data have {count} records, the one that is at stake among them, and this number is public",
+    Head.DATA,
+    "The part of the records that a batch takes comes from this number. It may be a lower bound for batches of a fixed size, where fewer "
+    "records make a larger part; of truncated batches only this number is covered.",
+)
 OWN_ROWS = Hypothesis(
     "own-rows",
     "the rows of a {unit} in each file were made from what is this {unit}'s own, from what was released before and from public things "
@@ -224,6 +231,21 @@ SENSITIVITY_ONE = Hypothesis(
     Head.CODE,
     "The noise is counted in units of the sensitivity: clip each record to the norm 1, or divide by the norm that it is clipped to. A mean "
     "over the sample, or batch normalisation, does not have it.",
+)
+RECORD_NORM = Hypothesis(
+    "record-norm",
+    "each {unit} adds to the sum of a step a vector of norm at most 1, which may depend on the outputs before, but not on whether it was in "
+    "earlier batches; an empty one adds nothing, and nothing else of a step depends on it",
+    Head.CODE,
+    "With batches that say how they are drawn, the noise is counted in units of the norm that each record is clipped to, whatever the "
+    "neighbors are: a record in place of another moves a sum by 2. A state that is kept for each record, such as its earlier gradients, is "
+    "no function of the outputs.",
+)
+PUBLIC_DIVISOR = Hypothesis(
+    "public-divisor",
+    "sums are divided by public numbers: an expected or a fixed batch size, never the number of records that a batch happens to have",
+    Head.CODE,
+    "The mean over the batch that came out tells its size, and moves all of the noise and of the sum with it.",
 )
 PARTS_RUN = Hypothesis(
     "parts-run",
@@ -401,6 +423,26 @@ FRESH_SAMPLES = Hypothesis(
     Head.RELEASE,
     "Two uses of one sample are no two samples: log 5 where log 4 would be printed. Compose the mechanisms first and amplify once.",
     "runs that draw and drop their own samples",
+)
+BATCHES_DRAWN = Hypothesis(
+    "batches-drawn",
+    "batches are drawn exactly so, independently of the data and of all outputs: {what}",
+    Head.RELEASE,
+    "A loader that shuffles once and uses the same order in each epoch, drops a last batch that is not full, or fills it up, draws by "
+    "another law. Balls and bins is one line: order = numpy.random.default_rng().integers(steps, size=records), drawn anew in each epoch, "
+    "and step j takes the records with order == j.",
+)
+BATCHES_SECRET = Hypothesis(
+    "batches-secret",
+    "nothing about which {unit} was in which batch is released: neither the batches, nor their order, nor how many each of them had",
+    Head.RELEASE,
+    "The amplification is that nobody knows in which step a record took part.",
+)
+STEPS_PUBLIC = Hypothesis(
+    "steps-public",
+    "the number of steps of an epoch is public, and does not follow the number of records",
+    Head.RELEASE,
+    "A loader that makes as many batches as the records fill has one more with one record more: whoever counts steps sees it.",
 )
 MOST_STEPS = Hypothesis(
     "most-steps",
@@ -665,7 +707,7 @@ def fill_in(hypothesis: Hypothesis, subject: str) -> Hypothesis:
     if not hypothesis.is_family:
         return hypothesis
     known = {"ranges": "that of every statistic", "names": "each statistic", "source": "", "name": subject, "what": subject}
-    more = ("change", "carrier", "digest", "most", "norm", "statement", "steps", "unit", "level", "k")
+    more = ("change", "carrier", "count", "digest", "most", "norm", "statement", "steps", "unit", "level", "k")
     return hypothesis.about(**{**dict.fromkeys(more, "what the file says"), **known})
 
 

@@ -54,6 +54,14 @@ class AnswerOptions(ReleaseOptions):
     seed: SeedOption = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowOptions(AnswerOptions):
+    """What the command line says of an answer about rows that each pair somebody with a candidate."""
+
+    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file with one row a pair of the two columns")]
+    drop_unknown: Annotated[bool, typer.Option("--drop-unknown", help="leave out rows whose candidate is not in the public list")] = False
+
+
 #: What is written: the names of the columns, and the rows.
 Columns = dict[str, list[Any]]
 
@@ -69,17 +77,9 @@ def prepare(options: AnswerOptions, inputs: Mapping[str, object], *others: Path 
 
 
 def run_on_rows(
-    mechanism: Any,
-    options: AnswerOptions,
-    columns: Sequence[str],
-    read: Callable[..., Any],
-    doing: str,
-    *,
-    data: str,
-    candidates: int | list[str],
-    drop_unknown: bool,
+    mechanism: Any, options: RowOptions, columns: Sequence[str], candidates: int | list[str], read: Callable[..., Any], doing: str
 ) -> Any:
-    """Return the answer of a mechanism on what is ``read`` of the ``columns`` of a file: users, candidates, and values if any.
+    """Return the answer of a mechanism on what is ``read`` of the ``columns`` of the data: users, candidates, and values if any.
 
     With a ledger each user is charged first. Raises :class:`PDPError`.
     """
@@ -88,8 +88,8 @@ def run_on_rows(
     rng, bits = open_seeds(options.seed)
     with show_progress(doing), open_ledger(options) as ledger:
         require_one_key(ledger, columns[0])
-        rows = read_incidence(data, *columns, with_ids=ledger is not None)
-        named: dict[str, Any] = {"user": columns[0], "item": columns[1], "candidates": candidates, "drop_unknown": drop_unknown}
+        rows = read_incidence(options.data, *columns, with_ids=ledger is not None)
+        named: dict[str, Any] = {"user": columns[0], "item": columns[1], "candidates": candidates, "drop_unknown": options.drop_unknown}
         function = read(rows, **named)
         units = {} if ledger is None else {"ids": list_users(rows, **named)}
         return mechanism.run(function, rng, bits=bits, ledger=make_analysis(ledger, options, **units))
@@ -131,7 +131,7 @@ def read_incidence(data: str, user: str, item: str, value: str | None = None, *,
     JSON may also be a list with one list of items a user. ``with_ids``: a table in any case, read once, whose users have ids that a ledger
     can charge; a list of lists has none. Raises :class:`InvalidData`.
     """
-    from accountant.applications.submodular.readers import load_columns, load_json, read_rows
+    from accountant.data.loading import load_columns, load_json, read_rows
 
     path = Path(data)
     names = [name for name in (user, item, value) if name is not None]

@@ -36,6 +36,10 @@ PartialOption = Annotated[
     bool, typer.Option("--partial", help="with --ledger in individual mode: charge even where some units lack the budget and are left out")
 ]
 
+AnalystOption = Annotated[str | None, typer.Option("--analyst", metavar="WHO", help="with --ledger: who asks for it, public")]
+PurposeOption = Annotated[str | None, typer.Option("--purpose", metavar="WHY", help="with --ledger: what it is for, public")]
+ApproverOption = Annotated[str | None, typer.Option("--approver", metavar="WHO", help="with --ledger: who approved it, public")]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
@@ -45,6 +49,9 @@ class ReleaseOptions:
     name: NameOption = None
     anchor: AnchorOption = None
     partial: PartialOption = False
+    analyst: AnalystOption = None
+    purpose: PurposeOption = None
+    approver: ApproverOption = None
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -61,13 +68,20 @@ def check_ledger(options: ReleaseOptions, *outputs: Path | None) -> None:
     """
     if (options.ledger is None) != (options.name is None):
         raise InvalidArgument("--ledger and --name go together: a release is charged under a name; give both, or neither")
-    belonging = (("--key", getattr(options, "key", None)), ("--anchor", options.anchor), ("--partial", options.partial or None))
-    for word, given in belonging:
+    belonging: dict[str, object] = {
+        "key": getattr(options, "key", None), "anchor": options.anchor, "partial": options.partial or None, **note_of(options)
+    }  # fmt: skip
+    for word, given in belonging.items():
         if given is not None and options.ledger is None:
-            raise InvalidArgument(f"{word} was given, but it belongs to a ledger; add --ledger and --name, or leave it out")
+            raise InvalidArgument(f"--{word} was given, but it belongs to a ledger; add --ledger and --name, or leave it out")
     for path in (path for path in outputs if path is not None):
         check_not_input(path, options.ledger, "ledger")
         check_not_input(path, options.anchor, "anchor")
+
+
+def note_of(options: ReleaseOptions) -> dict[str, object]:
+    """Return who asked for a release, as ``Ledger.stamp`` takes it."""
+    return {"analyst": options.analyst, "purpose": options.purpose, "approver": options.approver}
 
 
 @contextlib.contextmanager
@@ -83,7 +97,7 @@ def open_ledger(options: ReleaseOptions) -> Iterator[Ledger | None]:
     from accountant.ledger.report import tell_room
     from accountant.ledger.writing import check_outputs
 
-    with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial) as ledger:
+    with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial, note=note_of(options)) as ledger:
         check_outputs(ledger, *(getattr(options, name, None) for name in _OUTPUTS))
         before = tell_room(ledger)
         yield ledger

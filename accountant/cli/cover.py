@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from accountant.cli.answers import AnswerOptions, EpsilonOption, label, prepare, read_candidates, run_on_rows, tell_answer
+from accountant.cli.answers import EpsilonOption, RowOptions, label, prepare, read_candidates, run_on_rows, tell_answer
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -28,10 +28,9 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(AnswerOptions):
+class Options(RowOptions):
     """What the command line says."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file with one row an (element, set) pair")]
     sets: Annotated[
         str, typer.Option("--sets", metavar="M or FILE", help="the public list of sets: a file with one a line (or a JSON list), or M")
     ]
@@ -44,7 +43,6 @@ class Options(AnswerOptions):
     max_elements: Annotated[
         int | None, typer.Option("--max-elements", metavar="N", help="with one-sample and fresh-samples: a public guess of their number")
     ] = None
-    drop_unknown: Annotated[bool, typer.Option("--drop-unknown", help="leave out rows whose set is not in the list")] = False
 
 
 def run(options: Options) -> int:
@@ -55,9 +53,7 @@ def run(options: Options) -> int:
     sets = read_candidates(options.sets)
     mechanism = PrivateSetCover(options.epsilon, sets if isinstance(sets, int) else len(sets), algorithm)
     columns = (options.element, options.set)
-    answer = run_on_rows(
-        mechanism, options, columns, read_coverage, "covering", data=options.data, candidates=sets, drop_unknown=options.drop_unknown
-    )
+    answer = run_on_rows(mechanism, options, columns, sets, read_coverage, "covering")
     order = label(sets, answer.permutation.tolist())
     first = ", ".join(map(str, order[:_SHOWN])) + (f", ... ({len(order)} sets; --out has all)" if len(order) > _SHOWN else "")
     return tell_answer(

@@ -10,7 +10,10 @@ HELP = (
     "anything is run, and is never given back."
 )
 #: As ``pdp ledger --help`` lists them.
-_ORDER = ("init", "charge", "release", "raise", "report", "export", "root", "statement", "verify", "backup", "restore", "migrate")
+_ORDER = (
+    "init", "charge", "release", "publish", "quota", "raise", "report", "export", "root", "statement", "verify", "backup", "restore",
+    "migrate",
+)  # fmt: skip
 _FOUND = opening.VERBS | charging.VERBS | reporting.VERBS | keeping.VERBS | outsiders.VERBS
 VERBS = {name: _FOUND[name] for name in _ORDER}
 EXAMPLE = say_examples(*(verb.example for verb in VERBS.values()))

@@ -194,7 +194,7 @@ def _has_integer_items(options: Options) -> bool:
 def _open_file(options: Options) -> StreamFile:
     """Return the stream of the file."""
     from accountant.applications.heavyhitters import open_stream
-    from accountant.applications.submodular.readers import load_columns
+    from accountant.data.loading import load_columns
 
     data = str(options.data)
     if Path(data).suffix.lower() == ".json":  # a list of rows, read whole

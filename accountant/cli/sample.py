@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.charging import ReleaseOptions, check_ledger, open_ledger
+from accountant.cli.charging import ReleaseOptions, check_ledger, note_of, open_ledger
 from accountant.cli.ledger_verbs.spending import say_spending
 from accountant.cli.options import (
     ConstantOption,
@@ -204,7 +204,7 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
     output_format(options.out)
     check_outputs({"data": options.data}, options.out, certificate)
     plan = plan_sample(options.profile, **rule)
-    with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial) as ledger:
+    with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial, note=note_of(options)) as ledger:
         writing.check_outputs(ledger, options.out, certificate)
         room = ledger.look_ahead(plan)
         receipt = ledger.charge(str(options.name), plan, options.data, statistics=specs)

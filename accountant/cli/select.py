@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from accountant.cli.answers import (
-    AnswerOptions,
     CandidatesOption,
     EpsilonOption,
     ItemOption,
+    RowOptions,
     UserOption,
     label,
     prepare,
@@ -36,10 +36,9 @@ Examples:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(AnswerOptions):
+class Options(RowOptions):
     """What the command line says."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file with one row a (user, candidate) pair")]
     candidates: CandidatesOption
     k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="how many candidates to choose; all of them for an order")]
     epsilon: EpsilonOption
@@ -56,7 +55,6 @@ class Options(AnswerOptions):
     users: Annotated[int | None, typer.Option("--users", metavar="N", help="a public guess of how many users a good candidate serves")] = (
         None
     )
-    drop_unknown: Annotated[bool, typer.Option("--drop-unknown", help="leave out rows whose item is no candidate")] = False
 
 
 def run(options: Options) -> int:
@@ -76,9 +74,7 @@ def run(options: Options) -> int:
     )
     columns = [options.user, options.item, *([] if options.value is None else [options.value])]
     read = read_coverage if options.value is None else partial(read_weighted_coverage, value=options.value, combine=options.combine)  # type: ignore[arg-type]
-    answer = run_on_rows(
-        mechanism, options, columns, read, "selecting", data=options.data, candidates=candidates, drop_unknown=options.drop_unknown
-    )
+    answer = run_on_rows(mechanism, options, columns, candidates, read, "selecting")
     chosen = label(candidates, answer.selected)
     return tell_answer(
         answer,

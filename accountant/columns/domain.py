@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from accountant.columns.values import Column, Columns, Decimals, NormsOfDecimals
-from profiles import InvalidData, Profile, decimal_text, exact_text
+from profiles import InvalidArgument, InvalidData, Profile, decimal_text, exact_text, to_exact
 from profiles.arrays import Floats, Positions
 from profiles.numbers import nearest, round_down, round_up
 from profiles.private import ABOVE, BELOW, NOT_FINITE, SHOWN, list_values, name_rows, name_type
@@ -109,6 +111,35 @@ def clip_norms(profile: Profile, columns: Columns) -> Columns:
         if isinstance(column, NormsOfDecimals):
             clipped[statistic.name] = np.clip(column.values, round_up(statistic.lo), round_down(statistic.hi))
     return columns.joined(**clipped) if clipped else columns
+
+
+def clip_column(statistic: Statistic, column: Column) -> Column:
+    """Return a column with each finite value outside the declared range at the end that is nearer to it, inside: of decimals a decimal of
+    20 digits, of other numbers the binary64 number next to the end. A function of each record by itself. What is not finite stays.
+
+    Raises :class:`InvalidArgument` for a norm of several columns, which is no value that could be moved.
+    """
+    if isinstance(column, NormsOfDecimals):
+        raise InvalidArgument(
+            f"the statistic {statistic.name!r} is a norm of columns, which cannot be clipped; clip the columns beforehand"
+        )
+    values = column if isinstance(column, np.ndarray) else column.values
+    rows = outside(statistic, column)
+    rows = rows[np.isfinite(values[rows])]
+    if not rows.size:
+        return column
+    above = values[rows] > nearest((statistic.lo + statistic.hi) / 2)
+    fresh = np.array(values, dtype=np.float64)
+    if not isinstance(column, Decimals):
+        fresh[rows] = np.where(above, round_down(statistic.hi), round_up(statistic.lo))
+        return fresh
+    ends = {up: decimal_text(end, _DIGITS, round_up=not up) for up, end in ((True, statistic.hi), (False, statistic.lo))}
+    numbers = {up: nearest(to_exact(text)) for up, text in ends.items()}
+    fresh[rows] = [numbers[up] for up in above.tolist()]
+    texts = column.texts.combine_chunks() if isinstance(column.texts, pa.ChunkedArray) else column.texts
+    moved = np.zeros(values.size, dtype=np.bool_)
+    moved[rows] = True
+    return Decimals(fresh, pc.replace_with_mask(texts, pa.array(moved), pa.array([ends[up] for up in above.tolist()], texts.type)))
 
 
 def describe_outside(statistic: Statistic, count: int, first: list[tuple[int, float]], kinds: set[str]) -> InvalidData:

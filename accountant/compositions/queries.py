@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
-from accountant.compositions.engine import bound_delta, bound_epsilon, make_certificate
+from accountant.compositions.engine import bound_delta, bound_epsilon, bound_epsilon_above, make_certificate
 from accountant.compositions.events import MOST_BITS, MOST_EPSILON, Composition, Direction
 from accountant.compositions.grids import LEAST_EPSILON
 from profiles import Infeasible, InvalidArgument, NotReplayed, Undecided, decimal_text, to_exact
@@ -112,6 +112,16 @@ def point_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DE
             f"to be enough, and none up to {lower_text(going)} is; give a larger delta"
         )
     return CurvePoint(going, coming, all(_is_close(side, gap, LEAST_EPSILON) for side in (going, coming)))
+
+
+@lru_cache(maxsize=_KEPT)
+def upper_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DEFAULT_GAP) -> CurvePoint:
+    """Return upper ends alone of the least ε ≥ 0 with δ(ε) ≤ ``delta``, in about a third of the time of :func:`point_at_delta`.
+
+    ``gap``: what the grid of the larger one is planned for; how close it comes is not measured. The other one may be coarse.
+    """
+    going = bound_epsilon_above(composition, delta, Direction.REMOVE, gap=gap)
+    return CurvePoint(going, bound_epsilon_above(composition, delta, Direction.ADD, gap=gap, enough=going.upper), reached=False)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -53,7 +53,7 @@ class ArrowFrame:
             row = self.first_row + int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
             raise InvalidData(f"the column {shown} of {self.label} has a missing value in row {row} (rows count from 0); fill or drop it")
         kind = array.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if is_text(kind):
             decimals = read_decimals(array, self.label, shown, self.first_row)
             require_finite(decimals.values, self.label, shown, self.first_row)
             return decimals
@@ -78,6 +78,11 @@ def _name_reason(reason: str) -> str:
 
 def _is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a column of an Arrow type holds texts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def name_kind(kind: Any) -> str:

@@ -17,8 +17,7 @@ from profiles.strict_json import MAX_CHARACTERS
 from proofs_check import certificates
 from proofs_check.documents.describing import describe_open, describe_profile
 from proofs_check.documents.entries import Document, Outcome
-from proofs_check.kernel import Report
-from proofs_check.kernel.checker import CheckedClaim
+from proofs_check.kernel import CheckedClaim, Report
 
 
 def _check_certificate(text: str) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from accountant.compositions.events import MOST_EPSILON
@@ -14,7 +15,7 @@ from accountant.interop.dp_events import RELATIONS, CertifiedDpEvent, Use, decla
 from profiles import Infeasible, InvalidArgument, MissingExtra, PDPError, to_exact
 from profiles.balls import working_precision
 from profiles.hypotheses import Hypothesis, as_hypotheses
-from profiles.numbers import round_up_finite, to_integer
+from profiles.numbers import round_down, round_up_finite, to_integer
 from profiles.protection import Neighbors, Unit, read_protection
 
 try:
@@ -127,7 +128,7 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
                 end = exact.epsilon(delta)
         else:
             try:
-                end = self.curve.epsilon(delta, gap=self._gap).upper
+                end = self.curve.epsilon_above(delta, gap=self._gap)
             except Infeasible:
                 end = None
         return math.inf if end is None else round_up_finite(end)
@@ -144,6 +145,28 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
         end = self.curve.delta(epsilon, gap=self._gap).upper
         return 1.0 if end is None else round_up_finite(end)
 
+    def enclosure(self, *, target_delta: float | None = None, target_epsilon: float | None = None) -> tuple[float, float]:
+        """Return both sides of ε at ``target_delta``, or of δ at ``target_epsilon``, for the worst mechanisms with these events.
+
+        Each is rounded outward to binary64; the lower one holds for the pairs of laws of the curve. Raises :class:`InvalidArgument` where
+        not exactly one of the two is given.
+        """
+        if (target_delta is None) == (target_epsilon is None):
+            raise InvalidArgument("both sides of one number were asked for; give target_delta or target_epsilon, and not both")
+        upper = self.get_epsilon(target_delta) if target_delta is not None else self.get_delta(target_epsilon)  # type: ignore[arg-type]
+        if self._is_constant:
+            return upper, upper
+        try:
+            if target_delta is not None:
+                found = self.curve.epsilon(target_delta, gap=self._gap)
+            else:
+                found = self.curve.delta(min(to_exact(target_epsilon, "epsilon"), MOST_EPSILON), gap=self._gap)
+        except Infeasible:
+            return upper, upper  # which is infinite, and proved to be
+        if self._compose_replaced() is not None:  # an exact bound below the curve, of which no mechanism is known to be the worst
+            return 0.0, upper
+        return (upper if found.lower is None else round_down(found.lower)), min(upper, _above(found.upper))
+
     def _compose_replaced(self) -> AtomCurve | None:
         """Return the curve of certified events alone where a record is replaced, which is below that of their sums of losses."""
         if self._neighbors is not Neighbors.REPLACE_ONE:
@@ -154,6 +177,10 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             if use.losses is not None and use.neighbors is not Neighbors.REPLACE_ONE
         ]
         return compose_replaced(spent) if len(spent) == len(self._uses) else None
+
+
+def _above(upper: Fraction | None) -> float:
+    return math.inf if upper is None else round_up_finite(upper)
 
 
 __all__ = ["CertifiedAccountant", "CertifiedDpEvent", "UnsupportedEvent", "make_event"]

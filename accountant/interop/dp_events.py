@@ -166,8 +166,12 @@ def curve_of_dp_event(
     return curve_of(declare_uses(uses, name, given, whose, relation))
 
 
-#: The neighbors of the relations of dp_accounting that are supported.
-RELATIONS = {"ADD_OR_REMOVE_ONE": Neighbors.ADD_REMOVE, "REPLACE_ONE": Neighbors.REPLACE_ONE}
+#: The neighbors of the relations of dp_accounting; a special record is one that adds nothing to a sum.
+RELATIONS = {
+    "ADD_OR_REMOVE_ONE": Neighbors.ADD_REMOVE,
+    "REPLACE_ONE": Neighbors.REPLACE_ONE,
+    "REPLACE_SPECIAL": Neighbors.ZERO_OUT,
+}
 
 
 def read_uses(event: Any, depth: int = 0) -> Iterator[tuple[Use, int]]:
@@ -187,7 +191,7 @@ def read_uses(event: Any, depth: int = 0) -> Iterator[tuple[Use, int]]:
     elif isinstance(event, CertifiedDpEvent):
         spent, whole = event.losses, event.protection
         yield Use(None if spent.delta == 1 else spent.to_event(), whole.unit, whole.neighbors, spent, event.open_hypotheses), 1
-    elif isinstance(event, dp_event.NonPrivateDpEvent):
+    elif isinstance(event, dp_event.NonPrivateDpEvent) or _is_without_noise(event):
         yield Use(None), 1
     elif isinstance(event, dp_event.RandomizedResponseDpEvent):
         if event.num_buckets != 1:
@@ -288,6 +292,7 @@ def _respond(event: Any) -> Event:
     return declare_event(kind, {"epsilon": decimal_text(max(end, Fraction(0)), _DIGITS, round_up=True)})
 
 
+_NOISE = ("GaussianDpEvent", "LaplaceDpEvent", "DiscreteGaussianDpEvent")
 #: Events of one mechanism by their class, some of which only newer releases have: what they are as an event of ours, None where nothing.
 _READ: Mapping[str, Callable[[Any], tuple[MechanismKind, Mapping[str, object]] | None]] = {
     "GaussianDpEvent": lambda item: (MechanismKind.GAUSSIAN, {"noise_multiplier": item.noise_multiplier}),
@@ -303,6 +308,12 @@ _READ: Mapping[str, Callable[[Any], tuple[MechanismKind, Mapping[str, object]] |
     "ZCDpEvent": lambda item: (MechanismKind.ZCDP, {"rho": item.rho}) if item.xi == 0 else None,
     "EpsilonDeltaDpEvent": lambda item: (MechanismKind.APPROXIMATE, {"epsilon": item.epsilon, "delta": item.delta}),
 }
+
+
+def _is_without_noise(event: Any) -> bool:
+    """Tell whether noise has the scale 0, where searches for the least noise begin: it promises nothing."""
+    noise = getattr(event, "noise_multiplier", getattr(event, "sigma", None))
+    return isinstance(event, tuple(filter(None, (getattr(dp_event, name, None) for name in _NOISE)))) and noise == 0
 
 
 def _single(event: Any) -> Event:

@@ -21,6 +21,7 @@ from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.log import CHARGE, OUTPUT
+from accountant.ledger.notes import to_note
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.outputs import load_output
 from accountant.ledger.release import LedgerRelease
@@ -80,6 +81,7 @@ class Analysis:
     ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``;
     or neither, where the algorithm finds the ids in its data, as a stream of users has them. ``seen``: the file as it was when this was
     made, before which nobody reads its rows. ``partial``: whether units may be missing from it, None for what the ledger was opened with.
+    ``note``: who asked for it, see ``Ledger.stamp``.
     """
 
     ledger: Ledger
@@ -89,6 +91,7 @@ class Analysis:
     key: tuple[str, ...] = ()
     seen: Seen | None = field(default=None, repr=False)
     partial: bool | None = None
+    note: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", check_name(self.name))
@@ -138,7 +141,7 @@ class Analysis:
         run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
         charge = charge.update_hypotheses({}, (ARITHMETIC, *run_elsewhere))
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
-        receipt = self.ledger.charge_rows(self.name, charge, batches, self.seen, partial=self.partial)
+        receipt = self.ledger.charge_rows(self.name, charge, batches, self.seen, partial=self.partial, note=self.note)
         output = run(receipt.active)
         receipt.require_same()  # the rows may have been read again
         with LedgerRelease(self.ledger, self.name) as release:
@@ -204,7 +207,9 @@ class Analysis:
         )
 
 
-def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object, *, partial: bool | None = None) -> Analysis:
+def make_analysis(
+    ledger: Ledger, name: str, ids: Any, data: Any, key: object, *, partial: bool | None = None, note: Mapping[str, object] | None = None
+) -> Analysis:
     """Return an analysis: see ``Ledger.analysis``. Raises :class:`InvalidArgument`."""
     if data is not None and not isinstance(data, (str, Path)):
         raise InvalidArgument(f"the file with the ids is told by its path, but {type(data).__name__} was found; give the path, or ids")
@@ -213,4 +218,4 @@ def make_analysis(ledger: Ledger, name: str, ids: Any, data: Any, key: object, *
         raise InvalidArgument(
             f"a unit of this ledger is told by {len(ledger.settings.key)} columns, but {len(columns)} were named; name as many"
         )
-    return Analysis(ledger, name, ids, None if data is None else Path(data), columns, look(data), partial)
+    return Analysis(ledger, name, ids, None if data is None else Path(data), columns, look(data), partial, to_note(note))

@@ -239,7 +239,7 @@ def migrate(
             old.require_open()
             made = _go_on(ledger, path, anchor, secret)
         try:
-            old.write(END, "", lambda _, __: {"to": made.settings.ledger, "time": ledger.tell_time()})
+            old.write(END, "", lambda _, __: {"to": made.settings.ledger, **ledger.stamp()})
         except BaseException:
             made.close()
             raise
@@ -275,7 +275,7 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
                 change = Change(kind, chunk, pack(values))
                 store.write_change(entry, change)
                 digest.add_change(change)
-        return settings.to_body(ledger.tell_time())
+        return settings.to_body(ledger.tell_time()) | ledger.note
 
     try:
         made.journal.append(OPEN, "", work)

@@ -47,7 +47,8 @@ class Charge:
     ``worst``: what the shift of a record of the declared ranges is at most; ``shifts``: the grid of a record's shift; ``prices``: what a
     user is charged for the total of it, by component. ``rows``: what one row costs, where all cost the same and the total counts them, in
     a ledger of mixed releases. ``plan``: how records are sampled, None where every record is used with weight 1.
-    ``carried``: whom the promise protects, and what it rests on.
+    ``carried``: whom the promise protects, and what it rests on. ``clipped``: whether records were moved into the declared ranges, each by
+    itself, before anything was read of them.
     """
 
     profile: Profile
@@ -59,6 +60,7 @@ class Charge:
     plan: SamplingPlan | None
     carried: Carried
     rows: RowCost | None = None
+    clipped: bool = False
 
     def update_hypotheses(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis]) -> Charge:
         """Return the charge with some hypotheses discharged, each with the reason, and others added."""
@@ -132,6 +134,7 @@ class Charge:
             **({} if self.rows is None else {"rows": {name: write_exact(value) for name, value in self.rows.parts.items()}}),
             "sampling": None if self.plan is None else write_rule(self.plan.rule),
             "worst": write_exact(self.worst),
+            **({"clipped": True} if self.clipped else {}),
             **write_carried(self.carried),
         }
 

@@ -6,13 +6,15 @@ import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
+from accountant.data.clipping import ClippedSource, clip_rows
+from accountant.data.opening import open_dataset
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.weighing import complete_specs
 from accountant.guarantees import Guarantee
@@ -29,15 +31,18 @@ from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
-from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, REFUSED, Digest, Entry
+from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, Digest, Entry
 from accountant.ledger.mixed_book import open_book
+from accountant.ledger.notes import to_note
 from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.outputs import load_output
+from accountant.ledger.packing import CHUNK
 from accountant.ledger.places import to_place
-from accountant.ledger.release import LedgerRelease, prepare_release
+from accountant.ledger.quotas import find_quotas, to_subject
+from accountant.ledger.release import LedgerRelease, prepare_release, publish_own
 from accountant.ledger.requests import Request, read_mark
 from accountant.ledger.room import Room
-from accountant.ledger.rows import RowBatch, open_rows
+from accountant.ledger.rows import RowBatch, leave_out, open_rows
 from accountant.ledger.settings import (
     BudgetRule,
     LedgerSettings,
@@ -61,7 +66,7 @@ from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher, spell_text
 from accountant.selection.select import Selection
-from profiles import InvalidArgument, InvalidData
+from profiles import InvalidArgument, InvalidData, Profile
 from profiles.arrays import Booleans, Integers
 from profiles.errors import LedgerRejected, NoGuarantee, OverBudget, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, HYPOTHESES_UNKNOWN, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
@@ -76,7 +81,7 @@ class Receipt:
 
     ``active`` is private: which rows of the data take part, shape (n,); so is ``selections``, how they are sampled, batch by batch.
     ``seen``: the file that the rows are of, where they are of one, as it was when it was charged. ``partial``: whether units may be missing
-    from the release, by public numbers.
+    from the release, by public numbers. ``clipped``: the rows, where they were moved into the declared ranges: what is run must take these.
     """
 
     name: str
@@ -86,6 +91,7 @@ class Receipt:
     selections: tuple[Selection, ...] = field(default=(), repr=False)
     seen: Seen | None = field(default=None, repr=False)
     partial: bool = False
+    clipped: ClippedSource | None = field(default=None, repr=False)
 
     def require_same(self) -> None:
         """Refuse data that are not those that were charged any more: whoever reads a file again calls this after it, and before anything
@@ -102,10 +108,12 @@ class Ledger:
     for next in view of earlier outputs (docs/ledger.md, L1 and L2), under the hypotheses of :meth:`guarantee`.
     """
 
-    __slots__ = ("journal", "partial", "settings")
+    __slots__ = ("journal", "note", "partial", "settings")
 
-    def __init__(self, journal: Journal, settings: LedgerSettings, *, partial: bool = False) -> None:
-        self.journal, self.settings, self.partial = journal, settings, partial
+    def __init__(
+        self, journal: Journal, settings: LedgerSettings, *, partial: bool = False, note: Mapping[str, object] | None = None
+    ) -> None:
+        self.journal, self.settings, self.partial, self.note = journal, settings, partial, to_note(note)
 
     @classmethod
     def create(
@@ -127,6 +135,7 @@ class Ledger:
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
         partial: bool = False,
+        note: Mapping[str, object] | None = None,
     ) -> Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
         with ``ids`` beside it. ``unit``: what that is, "user", or "user-period" where the key has several columns and nothing is said.
@@ -139,7 +148,7 @@ class Ledger:
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
         where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
         ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
-        into memory (docs/ledger.md, section 4).
+        into memory (docs/ledger.md, section 4). ``note``: what its entries say of who asked, see :meth:`stamp`.
 
         Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
         """
@@ -162,12 +171,13 @@ class Ledger:
             cap=to_cap(cap, found),
         )
         rule = settings.limit(rule)
-        rows = open_rows(data, settings.key, rule.specs, ids)
+        rows, said = open_rows(data, settings.key, rule.specs, ids), to_note(note)
         ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine)
+        ledger.note = said
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
             ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records, more=rule.more), digest)
-            return settings.to_body(tell_time())
+            return settings.to_body(tell_time()) | said
 
         try:
             ledger.journal.append(OPEN, "", work)
@@ -249,13 +259,16 @@ class Ledger:
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
         partial: bool = False,
+        note: Mapping[str, object] | None = None,
     ) -> Ledger:
         """Return the ledger in a file or on a server, after checking its log against itself, its secret and its anchor.
 
         ``anchor``, ``secret``, ``table``: where these are, if they were moved. ``engine``: what computes the spending of a ledger with a
         table, by default the first that is installed: any of them continues the work of another. ``partial``: whether units may be missing
-        from its releases where a call says nothing, which is asked in individual mode alone. Raises
-        :class:`UnreadableFile` (another file, an unknown version), :class:`LedgerRejected` (a changed history, an old copy),
+        from its releases where a call says nothing, which is asked in individual mode alone; ``note``: what its entries then say of who
+        asked (:meth:`stamp`).
+
+        Raises :class:`UnreadableFile` (another file, an unknown version), :class:`LedgerRejected` (a changed history, an old copy),
         :class:`UnwritableOutput`.
         """
         store = Store(to_place(path).open())
@@ -265,7 +278,7 @@ class Ledger:
             settings = open_settings(first, hidden)
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
-            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings, partial=partial)
+            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings, partial=partial, note=note)
             ledger.journal.catch_up()
             if anchor is not None or secret is not None or (table is not None and folder is not None):
                 ledger.remember(key, table=None if folder is None else folder.path)
@@ -310,6 +323,14 @@ class Ledger:
         """Return the time for the next entry. A clock that was set back or ahead is told of in reports, and stops nothing."""
         return tell_time()
 
+    def stamp(self, note: Mapping[str, object] | None = None) -> dict[str, str]:
+        """Return what every entry says besides what it does: the time, and who asked for it, for which purpose, and who approved it.
+
+        ``note``: lines of text under ``analyst``, ``purpose`` and ``approver``, public as all entries are, in place of those that the
+        ledger was opened with. Nothing that the ledger promises rests on them. Raises :class:`InvalidArgument`.
+        """
+        return {"time": self.tell_time(), **self.note, **to_note(note)}
+
     def charge(
         self,
         name: str,
@@ -319,6 +340,8 @@ class Ledger:
         statistics: Sequence[StatisticSpec] = (),
         ids: Any = None,
         partial: bool | None = None,
+        note: Mapping[str, object] | None = None,
+        clip: bool = False,
         **sampling: Any,
     ) -> Receipt:
         """Charge a release that is run elsewhere, and return its receipt; ``receipt.active`` are the rows that it may be run on.
@@ -326,18 +349,36 @@ class Ledger:
         ``reference``: a profile, its file or a mechanism with one; ``data``: by default the file that the ledger was opened with;
         ``statistics``: how its statistics are read from columns (:func:`accountant.data.parse_statistic`); ``sampling``: see
         :func:`~accountant.ledger.charges.prepare_charge`. A unit is charged whether or not a sample takes its records. ``partial``: whether
-        units may be missing from the release, in individual mode; by default what the ledger was opened with.
+        units may be missing from the release, in individual mode; by default what the ledger was opened with; ``note``: see :meth:`stamp`.
+        ``clip``: move each row into the declared ranges, by itself, in place of refusing all of them for one: a column to the nearer end,
+        the columns of a norm towards 0. What is run must take the rows that are so moved, ``receipt.clipped``.
         Raises :class:`ReleaseUsed` for a name that was charged before, :class:`OverBudget` in public mode, and in individual mode where
         units may have no room for it and ``partial`` was not said; :class:`InvalidData`.
         """
         charge = prepare_charge(reference, self.settings.notion, **sampling)
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
         found = self.find_data(data)
-        seen, rows = look(found), open_rows(found, self.settings.key, (*specs, *self.budget.specs), ids)
-        read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in specs]
+        seen, read = look(found), (*specs, *self.budget.specs)
+        if clip:
+            charge, found = replace(charge, clipped=True), self._clip(charge.profile, found, read, ids)
+        rows = open_rows(found, self.settings.key, read, ids)
+        moved = ", moved into its declared range, also in what is run" if clip else ""
+        said = [RECORD_STATISTICS.about(names=describe_spec(spec) + moved) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
         supposed = (*((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
-        return self.charge_rows(name, charge.restate(read).update_hypotheses({}, supposed), rows, seen, partial=partial)
+        charge = charge.restate(said).update_hypotheses({}, supposed)
+        receipt = self.charge_rows(name, charge, rows, seen, partial=partial, note=note, elsewhere=True)
+        return replace(receipt, clipped=found) if clip else receipt
+
+    def _clip(self, profile: Profile, data: Any, specs: Sequence[StatisticSpec], ids: Any) -> ClippedSource:
+        """Return rows moved into the declared ranges of a profile. Raises :class:`InvalidArgument`."""
+        if ids is not None:
+            raise InvalidArgument(
+                "rows of an array with ids beside it were to be clipped, but their columns have no names; clip them beforehand"
+            )
+        return clip_rows(
+            open_dataset(data, batch_rows=CHUNK), profile, [leave_out(spec, self.settings.key) for spec in specs], columns=True
+        )
 
     def find_data(self, data: Any) -> Any:
         """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""
@@ -346,20 +387,22 @@ class Ledger:
             raise InvalidArgument("a charge needs the data, but none were given, and the ledger was not opened with a file; give them")
         return found
 
-    def look_ahead(self, reference: object, **sampling: Any) -> Room:
-        """Return what a release would cost at most and leave, by public numbers, and whether units may be missing from it. Spends nothing.
+    def look_ahead(self, reference: object, *, note: Mapping[str, object] | None = None, **sampling: Any) -> Room:
+        """Return what a release would cost at most and leave, by public numbers, and whether units may be missing from it. Spends nothing,
+        and needs no data.
 
-        ``reference``, ``sampling``: as :meth:`charge` takes them. Raises :class:`InvalidArgument` as that does.
+        ``reference``, ``note``, ``sampling``: as :meth:`charge` takes them. Raises :class:`InvalidArgument` as that does.
         """
         charge = prepare_charge(reference, self.settings.notion, **sampling)
         charge.require(self.settings.protection)
         self.journal.catch_up()
-        return self.find_room(charge)
+        return self.find_room(charge, self.stamp(note))
 
-    def find_room(self, charge: Charge) -> Room:
+    def find_room(self, charge: Charge, note: Mapping[str, str]) -> Room:
         """Return the same for a release that was prepared, by the entries that were read so far."""
+        quotas = find_quotas(self.journal.entries, note)
         cost, records = charge.worst_cost(charge.limit_records(self.settings.records) or 1), self.settings.records
-        return Room(charge.profile, cost, self.spent, self.budget.floor, self.settings.mode, records, self.settings.notion.sign)
+        return Room(charge.profile, cost, self.spent, self.budget.floor, self.settings.mode, records, self.settings.notion.sign, quotas)
 
     def charge_rows(
         self,
@@ -370,14 +413,16 @@ class Ledger:
         request: Request | None = None,
         *,
         partial: bool | None = None,
+        note: Mapping[str, object] | None = None,
+        elsewhere: bool = False,
     ) -> Receipt:
         """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one. See :meth:`charge`.
 
-        ``request``: what it was asked with, to which alone its output is served again.
+        ``request``: what it was asked with, to which alone its output is served again; ``elsewhere``: whether the caller's user runs it.
         """
         checked = check_name(name)
         charge.require(self.settings.protection)
-        budget = self.budget
+        budget, said = self.budget, to_note(note)
         active: list[Booleans] = []
         found_rooms: list[Room] = []
         selections: list[Selection] = []
@@ -393,7 +438,8 @@ class Ledger:
             self.journal.require_open()
             if self.budget != budget:
                 raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
-            room = self.find_room(charge)
+            stamp = self.stamp(said)
+            room = self.find_room(charge, stamp)
             found_rooms.append(room)
             room.require(partial=self.partial if partial is None else partial)
             asked = Asked(rows, budget.count, count, charge.limit_records(self.settings.records), budget.more)
@@ -411,21 +457,21 @@ class Ledger:
                 "cost": room.cost.to_body(),
                 "spent": (room.spent + room.cost).to_body(),
                 "partial": room.partial,
-                "time": self.tell_time(),
+                **({"elsewhere": True} if elsewhere else {}),
             }
-            return charge.describe() | asked_with | told
+            return charge.describe() | asked_with | told | stamp
 
         try:
             entry = self.journal.append(CHARGE, checked, work)
         except OverBudget as refusal:
-            self._log_refusal(checked, found_rooms[-1], refusal)
+            self._log_refusal(checked, found_rooms[-1], refusal, said)
             raise
         return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen, bool(entry.body["partial"]))
 
-    def _log_refusal(self, name: str, room: Room, refusal: OverBudget) -> None:
+    def _log_refusal(self, name: str, room: Room, refusal: OverBudget, note: Mapping[str, object]) -> None:
         """Append that a charge was refused, and by which public numbers. The name stays free."""
         body = {"profile": profile_object(room.profile), **room.tell(), "decided_by": room.decider, "reason": str(refusal)}
-        self.journal.append(REFUSED, name, lambda _, __: {**body, "time": self.tell_time()})
+        self.journal.append(REFUSED, name, lambda _, __: {**body, **self.stamp(note)})
 
     def require_unused(self, name: str) -> None:
         """Refuse a name that was charged before. Raises :class:`ReleaseUsed`."""
@@ -449,6 +495,8 @@ class Ledger:
         ids: Any = None,
         bits: object = None,
         partial: bool | None = None,
+        note: Mapping[str, object] | None = None,
+        clip: bool = False,
         **sampling: Any,
     ) -> LedgerRelease:
         """Charge a release and return what it may be run on, for a ``with`` block that runs it and publishes the output.
@@ -462,10 +510,13 @@ class Ledger:
         the block begins, and stays whatever happens in it. A release that was published before is not charged again: ``r.published`` is
         true, and ``r.output`` has the stored output; with another mechanism, other options or other data the name is refused.
         With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the active records is drawn, with random bits of ``bits``;
-        ``r.weights`` are its weights, None where all have 1.
+        ``r.weights`` are its weights, None where all have 1. ``clip``: put each record into the declared range first, by the mechanism's
+        own rule (``mechanism.clip``), which is what it is then charged for and run on, in place of refusing all of them for one.
         Raises as :meth:`charge` does.
         """
-        return prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial)
+        return prepare_release(
+            self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial, note=note, clip=clip
+        )
 
     def run(
         self,
@@ -478,6 +529,8 @@ class Ledger:
         rng: np.random.Generator | None = None,
         bits: object = None,
         partial: bool | None = None,
+        note: Mapping[str, object] | None = None,
+        clip: bool = False,
         **sampling: Any,
     ) -> Any:
         """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the same
@@ -486,7 +539,18 @@ class Ledger:
         """
         generator = open_generator(rng)
         with prepare_release(
-            self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial, noise=generator[1]
+            self,
+            name,
+            mechanism,
+            data,
+            key=key,
+            ids=ids,
+            bits=bits,
+            sampling=sampling,
+            partial=partial,
+            noise=generator[1],
+            note=note,
+            clip=clip,
         ) as release:
             if release.published:
                 return release.output
@@ -500,31 +564,64 @@ class Ledger:
         data: str | os.PathLike[str] | None = None,
         key: object = None,
         partial: bool | None = None,
+        note: Mapping[str, object] | None = None,
     ) -> Analysis:
         """Return one analysis under a name: what estimators and applications of this project take as ``ledger=``.
 
             DPKMeans(3, epsilon="1/2", radius=4).fit(X, ledger=ledger.analysis("2026-07 centres", ids=people))
 
         ``ids``: the unit of each row that is given to the fit, or of each user, where an application reads users; or ``data``: a file, and
-        ``key``: its columns of ids, by default those of the ledger; ``partial``: see :meth:`charge`. The algorithm is charged, run on the
-        rows of the units with room, and what it released is stored; with the same name and arguments it is served again, and costs nothing
-        (docs/ledger.md, section 7).
+        ``key``: its columns of ids, by default those of the ledger; ``partial``, ``note``: see :meth:`charge`. The algorithm is charged,
+        run on the rows of the units with room, and what it released is stored; with the same name and arguments it is served again, which
+        costs nothing (docs/ledger.md, section 7).
         Raises :class:`InvalidArgument`.
         """
-        return make_analysis(self, name, ids, data, key, partial=partial)
+        return make_analysis(self, name, ids, data, key, partial=partial, note=note)
+
+    def publish(self, name: str, output: object, *, note: Mapping[str, object] | None = None) -> Any:
+        """Store the output of a release that was charged by :meth:`charge` and then run elsewhere, and return it as it was stored: what may
+        be handed out from here on, and is served by :meth:`output`.
+
+        That it was run once, on the rows of the charge, is what the charge rests on already (``run-on-active``).
+        Raises :class:`InvalidArgument` where nothing was charged under the name, or for an output that is no number, text, array or list of
+        them; :class:`ReleaseUsed` for a release that has an output, or was charged to be run by the ledger.
+        """
+        return publish_own(self, name, output, note)
+
+    def set_quota(self, of: str, name: str, most: object, *, note: Mapping[str, object] | None = None) -> Entry:
+        """Append what the releases ``of`` an "analyst" or for a "purpose" with this ``name`` may cost in all, at worst, since the opening:
+        a number of nats, or three in the notion mixed. The last one counts. A charge beyond it is refused.
+
+        Advice to an office: no promise rests on it, and two quotas may add up to more than the budgets. Raises :class:`InvalidArgument`.
+        """
+        subject, named = to_subject(of, name)
+        checked = to_note({subject: named})[subject]
+        limit = to_cap(most, self.settings.notion, "quota")
+        if limit is None:
+            raise InvalidArgument("a quota needs a number of nats, but none was given; give one")
+        body = {"of": subject, "most": limit.to_body()}
+        return self.journal.append(QUOTA, checked, lambda _, __: {**body, **self.stamp(note)})
 
     def output(self, name: str) -> Any:
         """Return the stored output of a release. Raises :class:`InvalidArgument` where there is none, :class:`LedgerRejected`."""
         return load_output(self.journal, name)
 
-    def raise_budget(self, budget: object, data: Any = None, *, attributes: Mapping[str, object] | None = None, ids: Any = None) -> Entry:
+    def raise_budget(
+        self,
+        budget: object,
+        data: Any = None,
+        *,
+        attributes: Mapping[str, object] | None = None,
+        ids: Any = None,
+        note: Mapping[str, object] | None = None,
+    ) -> Entry:
         """Raise the budgets of the units of ``data`` to another rule, where that is more; nothing is ever
         lowered. With a cap, which is never exceeded, the guarantee stays that of the cap; without one there is none after this, but
         :meth:`report_ex_post` (docs/ledger.md, Theorems C and O).
 
         Raises :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        rule = self.settings.limit(to_budget_rule(budget, attributes, self.settings.notion))
+        rule, said = self.settings.limit(to_budget_rule(budget, attributes, self.settings.notion)), to_note(note)
         self._require_raise(rule)
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
 
@@ -532,7 +629,7 @@ class Ledger:
             self.journal.require_open()
             self._require_raise(rule)  # again: another process may have raised them meanwhile
             self.journal.accounts.lift(entry, Asked(rows, rule.count, more=rule.more), rule.least, digest)
-            return {"budget": budget_body(rule), "time": self.tell_time()}
+            return {"budget": budget_body(rule), **self.stamp(said)}
 
         return self.journal.append(BUDGET, "", work)
 

@@ -17,7 +17,9 @@ from profiles.strict_json import one_line, read_json
 OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED = "open", "charge", "output", "budget", "end", "refused"
 #: A root of all accounts, and a key to sign with that took the place of another one.
 ROOT, ROTATED = "root", "rotated"
-KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED, ROOT, ROTATED)
+#: What an analyst, or a purpose, may be charged in all: advice to the office, which no promise rests on.
+QUOTA = "quota"
+KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED, ROOT, ROTATED, QUOTA)
 #: Those that change accounts.
 CHANGING = (OPEN, CHARGE, BUDGET)
 START = bytes(32)

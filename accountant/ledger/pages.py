@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from accountant.ledger.amounts import say_amounts
+from accountant.ledger.notes import NOTES
+from accountant.report.charts import Chart, ChartLine, draw
 from accountant.report.page import lay_out
 from accountant.report.wording import facts, section, table
-from profiles.presenting.elements import make
+from profiles.hypotheses import count_assumptions
+from profiles.presenting.elements import Element, make
 from profiles.protection import read_protection
 
 
@@ -56,3 +60,118 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
         )
     )
     return lay_out([first, releases, section("proof", "What proves it", shown)], title=f"Statement of account: {unit}", date=date)
+
+
+def report_page(told: Mapping[str, Any], date: str) -> str:
+    """Return the page of what may be published of a ledger: what :func:`accountant.ledger.report.report_public` returned."""
+    budget, records = told["budget"], told["records"]
+    each = "a record; any number of one unit may come" if records is None else "a unit"
+    first = section(
+        "budget",
+        "What is promised",
+        make("p", "All on this page is the same for all data sets: nothing in it depends on who is in the data, or on how many there are."),
+        facts(
+            [
+                ("protected is", read_protection(**told["protection"]).describe()),
+                ("notion and mode", f"{told['notion']}, {told['mode']}"),
+                ("budget", f"{budget['expression']}, from {say_amounts(budget['least'])} to {say_amounts(budget['most'])}"),
+                ("cap", "none" if told["cap"] is None else f"{say_amounts(told['cap'])}: what is promised, whatever is in force"),
+                ("charged at worst", f"{say_amounts(told['at_worst'])} for {each}"),
+                *([("left for certain", say_amounts(told["left"]))] if "left" in told else []),
+            ]
+        ),
+        make("p", _promise(told)),
+    )
+    parts = [first, _draw_budgets(told), _list_releases(told)]
+    if "forecast" in told:
+        parts.append(_forecast(told["forecast"]))
+    if told["quotas"]:
+        parts.append(_quotas(told["quotas"]))
+    return lay_out(parts, title=f"Ledger {told['ledger']}", date=date)
+
+
+def _promise(told: Mapping[str, Any]) -> str:
+    if told["guarantee"] is None:
+        return f"No guarantee: budgets were raised without a cap. {told['ex_post']['statement']}."
+    premises = len(told["guarantee"]["hypotheses"])
+    return f"The promise of the ledger rests on {count_assumptions(premises)}, which pdp ledger report lists."
+
+
+def _split(told: str | Mapping[str, str]) -> dict[str, str]:
+    return {"": told} if isinstance(told, str) else dict(told)
+
+
+def _draw_budgets(told: Mapping[str, Any]) -> Element:
+    """Return a chart for each component of the accounts: the smallest budget and what was charged at worst, by days since the opening."""
+    history = told["history"]
+    start = datetime.fromisoformat(history[0]["time"])
+    days = [_days(start, item["time"]) for item in history]
+    last = max(days)
+    charts: list[Element] = []
+    for name in _split(history[0]["at_worst"]):
+        drawn = [
+            (said, [(day, float(_split(item[key])[name])) for day, item in zip(days, history, strict=True)])
+            for said, key in (("smallest budget", "smallest_budget"), ("charged at worst", "at_worst"))
+        ]
+        lines = [ChartLine(said, (*points, (last, points[-1][1])), stepped=True) for said, points in drawn]
+        if "forecast" in told:
+            ahead = [
+                (_days(start, f"{item['day']}T00:00:00Z"), float(_split(item["at_worst"])[name])) for item in told["forecast"]["releases"]
+            ]
+            lines.append(
+                ChartLine("by the plan", ((last, drawn[1][1][-1][1]), *((max(day, last), value) for day, value in ahead)), stepped=True)
+            )
+        what = name or ("rho" if told["notion"] == "zcdp" else "epsilon")
+        title = f"Smallest budget and what was charged at worst: {what}"
+        said = f"{title}. " + " ".join(f"{line.name} is {line.points[-1][1]:.6g} at the end." for line in lines)
+        charts.append(draw(Chart(f"chart-{what}", title, said, "days since the opening", what, tuple(lines), from_zero=True)))
+    return section("time", "Budgets and charges over time", make("div", charts, class_="plots"))
+
+
+def _days(start: datetime, time: str) -> float:
+    return (datetime.fromisoformat(time) - start).total_seconds() / 86_400
+
+
+def _list_releases(told: Mapping[str, Any]) -> Element:
+    rows = [
+        (
+            str(item["sequence"]),
+            item["time"][:10],
+            item["kind"],
+            str(item.get("name", item.get("budget", ""))),
+            "" if "at_worst" not in item else say_amounts(item["at_worst"]),
+            ", ".join(f"{name} {item[name]}" for name in NOTES if name in item),
+            f"decided by {item['decided_by']}" if "decided_by" in item else "published" if item.get("published") else "",
+        )
+        for item in told["entries"]
+    ]
+    columns = ("entry", "date", "kind", "release or budget", "at worst", "who asked", "")
+    return section("log", "The log", table("entries of the log, all of them public", columns, rows))
+
+
+def _forecast(told: Mapping[str, Any]) -> Element:
+    rows = [
+        (
+            item["day"],
+            item["name"],
+            *(say_amounts(item[key]) for key in ("cost", "at_worst", "left")),
+            "fits" if item["decided_by"] is None else f"does not fit: {item['decided_by']}",
+        )
+        for item in told["releases"]
+    ]
+    columns = ("day", "release", "cost at most", "charged at worst after it", "left for certain", "")
+    first = told["first_without_room"]
+    said = (
+        "all of them fit everybody"
+        if first is None
+        else f"{told['fit']} of {told['planned']} fit everybody; the first that does not: {first}"
+    )
+    return section(
+        "forecast", "Forecast by the plan", make("p", f"Of the planned releases {said}."), table("planned releases", columns, rows)
+    )
+
+
+def _quotas(found: Sequence[Mapping[str, Any]]) -> Element:
+    rows = [(item["of"], item["name"], *(say_amounts(item[key]) for key in ("most", "at_worst", "left"))) for item in found]
+    lead = make("p", "Quotas are advice beside the budgets: no promise rests on them.")
+    return section("quotas", "Quotas", lead, table("quotas", ("of", "name", "at most", "charged at worst", "left"), rows))

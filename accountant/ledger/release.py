@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +15,7 @@ from accountant.guarantees.rules import GIVEN_ROW
 from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.log import CHARGE, OUTPUT, Digest
+from accountant.ledger.notes import to_note
 from accountant.ledger.outputs import load_output, read_output, write_output
 from accountant.ledger.requests import Request
 from accountant.ledger.rows import load_matrix
@@ -95,18 +97,7 @@ class LedgerRelease:
             raise ReleaseUsed(
                 f"the output of {self.name!r} was to be stored, but its block was left before; the charge stays: take another name"
             )
-        journal, value = self._ledger.journal, write_output(output)
-        stored = read_output(value)
-
-        def work(entry: int, _: Digest) -> Mapping[str, Any]:
-            charged = journal.find(CHARGE, self.name)
-            if charged is None or journal.find(OUTPUT, self.name) is not None:
-                raise ReleaseUsed(f"the output of {self.name!r} was to be stored, but one is stored already; a release has one output")
-            journal.store.write_output(entry, value)
-            return {"of": charged.sequence, "sha256": hashlib.sha256(value).hexdigest(), "time": self._ledger.tell_time()}
-
-        journal.append(OUTPUT, self.name, work)
-        return stored
+        return _store(self._ledger, self.name, output, {})
 
     def __enter__(self) -> Self:
         return self
@@ -114,6 +105,47 @@ class LedgerRelease:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._data = self._weights = self._active = None
         self._left = True
+
+
+def _store(ledger: Ledger, name: str, output: object, told: Mapping[str, Any]) -> Any:
+    """Store the output of a release that was charged, and return it as it was stored. Raises as :meth:`LedgerRelease.publish`."""
+    journal, value = ledger.journal, write_output(output)
+    stored = read_output(value)
+
+    def work(entry: int, _: Digest) -> Mapping[str, Any]:
+        charged = journal.find(CHARGE, name)
+        if charged is None or journal.find(OUTPUT, name) is not None:
+            raise ReleaseUsed(f"the output of {name!r} was to be stored, but one is stored already; a release has one output")
+        journal.store.write_output(entry, value)
+        return {"of": charged.sequence, "sha256": hashlib.sha256(value).hexdigest(), **told, **ledger.stamp()}
+
+    journal.append(OUTPUT, name, work)
+    return stored
+
+
+def publish_own(ledger: Ledger, name: str, output: object, note: Mapping[str, object] | None = None) -> Any:
+    """Store the output of a release that was charged to be run elsewhere. See :meth:`~accountant.ledger.Ledger.publish`."""
+    checked, said = check_name(name), to_note(note)
+    ledger.journal.catch_up()
+    entry = ledger.journal.find(CHARGE, checked)
+    if entry is None:
+        raise InvalidArgument(f"an output was to be stored under {checked!r}, but no release of this name was charged; charge it first")
+    if "elsewhere" not in entry.body:
+        raise ReleaseUsed(
+            f"an output was to be stored for {checked!r}, but it was charged to be run by the ledger, in a block that was left, or by an "
+            "earlier version; the charge stays: take another name"
+        )
+    return _store(ledger, checked, output, {"elsewhere": True, **said})
+
+
+def _require_run_here(ledger: Ledger, name: str) -> None:
+    """Refuse to serve what was run elsewhere to whoever asks for a run of a mechanism. Raises :class:`ReleaseUsed`."""
+    entry = ledger.journal.find(OUTPUT, name)
+    if entry is not None and "elsewhere" in entry.body:
+        raise ReleaseUsed(
+            f"the release {name!r} was run elsewhere, and its output published; take another name, or ask for what is stored, with "
+            "ledger.output (pdp ledger release without --mechanism)"
+        )
 
 
 def prepare_release(
@@ -128,6 +160,8 @@ def prepare_release(
     sampling: Mapping[str, Any],
     partial: bool | None = None,
     noise: Hypothesis | None = None,
+    note: Mapping[str, object] | None = None,
+    clip: bool = False,
 ) -> LedgerRelease:
     """Charge a release of a mechanism and return it, or the one that was published, to whoever asks the same.
 
@@ -151,15 +185,24 @@ def prepare_release(
             f"a mechanism with a profile, statistic and run was expected, but {type(mechanism).__name__} was found; charge its profile"
         )
     charge = prepare_charge(mechanism, ledger.settings.notion, **sampling)
+    if clip:
+        charge = replace(charge, clipped=True)
+        if not callable(getattr(mechanism, "clip", None)):
+            raise InvalidArgument(
+                f"records were to be clipped, but {type(mechanism).__name__} has no rule for it (clip); clip them beforehand"
+            )
     sampler = PoissonSampler(bits)
     matrix = load_matrix(ledger.find_data(data), ledger.settings.key, ledger.budget.specs, ids)
     request, entry = Request.of(mechanism, matrix, ledger.journal.hasher), ledger.journal.find(CHARGE, checked)
     if published and entry is not None:
+        _require_run_here(ledger, checked)
         request.require_same(ledger.journal, entry, charge)
         return LedgerRelease(ledger, checked)
+    if clip:
+        matrix = replace(matrix, values=np.asarray(mechanism.clip(matrix.values), dtype=np.float64).reshape(matrix.values.shape))
     charge = _settle(charge, mechanism, checked, sampler, noise)
     statistics = {} if promised else mechanism.statistic(matrix.values)
-    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), request=request, partial=partial)
+    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), request=request, partial=partial, note=note)
     rows, weights = receipt.active, None
     if receipt.selections:
         q = np.concatenate([item.probabilities for item in receipt.selections])

@@ -7,20 +7,25 @@ from typing import Any
 
 from accountant.guarantees import to_json
 from accountant.ledger.amounts import Amounts
+from accountant.ledger.forecast import Planned, make_forecast
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import BUDGET, CHARGE, OUTPUT, REFUSED, Entry
-from accountant.ledger.settings import ReleaseMode
+from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, Entry
+from accountant.ledger.notes import NOTES
+from accountant.ledger.quotas import find_quotas
+from accountant.ledger.settings import ReleaseMode, read_budget
 from profiles import exact_text
 from profiles.stored import profile_from_object
 from profiles.strict_json import read_exact
 from profiles.terms import to_text
 
 
-def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
+def report_public(ledger: Ledger, delta: object = None, plan: tuple[Planned, ...] = ()) -> dict[str, Any]:
     """Return what may be published of a ledger: nothing in it depends on the units, on how many there are or on what they spent.
 
     Where budgets were raised without a cap, ``guarantee`` is None and ``ex_post`` says what holds, at ``delta`` in zcdp.
 
+    ``history``: what was charged at worst and the smallest budget, after each entry that changed one of them; ``forecast``: what the
+    releases of a ``plan`` would cost, where there is one (:func:`~accountant.ledger.forecast.make_forecast`).
     ``at_worst`` is what a unit was charged at most, or for each record where any number of these may come; in individual mode it may
     exceed the budget, which no unit does.
     """
@@ -38,10 +43,28 @@ def report_public(ledger: Ledger, delta: object = None) -> dict[str, Any]:
         "at_worst": spent.tell(up=True),
         **({"left": budget.floor.less(spent).tell(up=False)} if settings.mode is ReleaseMode.PUBLIC else {}),
         "entries": [_tell(ledger, entry, before) for before, entry in zip([entries[0], *entries], entries, strict=False)],
+        "history": _tell_history(ledger),
+        **({"forecast": make_forecast(ledger, plan)} if plan else {}),
+        "quotas": [quota.tell() for quota in find_quotas(entries)],
         "cap": None if settings.cap is None else settings.cap.tell(up=True),
         "guarantee": None if ledger.is_raised else to_json(ledger.guarantee()),
         "ex_post": ledger.report_ex_post(delta).to_json() if ledger.is_raised else None,
     }
+
+
+def _tell_history(ledger: Ledger) -> list[dict[str, Any]]:
+    settings = ledger.settings
+    spent, least = settings.spent, settings.limit(settings.budget).floor
+    told = []
+    for entry in ledger.journal.entries:
+        if entry.kind == CHARGE:
+            spent = Amounts.read(entry.body["spent"], "what was spent")
+        elif entry.kind == BUDGET:
+            least = settings.limit(read_budget(entry.body["budget"])).floor
+        elif entry.kind != OPEN:
+            continue
+        told.append({"time": entry.body["time"], "at_worst": spent.tell(up=True), "smallest_budget": least.tell(up=False)})
+    return told
 
 
 def tell_room(ledger: Ledger) -> str:
@@ -54,6 +77,7 @@ def tell_room(ledger: Ledger) -> str:
 
 def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
     told: dict[str, Any] = {"sequence": entry.sequence, "kind": entry.kind, "time": entry.body["time"], "hash": entry.hash.hex()}
+    told |= {name: entry.body[name] for name in NOTES if name in entry.body}
     if entry.body["time"] < before.body["time"]:
         told["clock_went_back"] = True
     if entry.kind == CHARGE:
@@ -70,6 +94,8 @@ def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
         told |= {"name": entry.name, "sha256": entry.body["sha256"]}
     elif entry.kind == BUDGET:
         told |= {"budget": entry.body["budget"]["expression"]}
+    elif entry.kind == QUOTA:
+        told |= {"name": entry.name, "of": entry.body["of"], "most": Amounts.read(entry.body["most"], "a quota").tell(up=False)}
     return told
 
 

@@ -71,7 +71,7 @@ class Request:
         told, body = charge.describe(), entry.body
         if body_text({"of": told["profile"]}) != body_text({"of": body["profile"]}):
             raise _refuse(entry.name, "another mechanism")
-        if any(body_text({"of": told.get(key)}) != body_text({"of": body.get(key)}) for key in ("sampling", "worst", "rows")):
+        if any(body_text({"of": told.get(key)}) != body_text({"of": body.get(key)}) for key in ("sampling", "worst", "rows", "clipped")):
             raise _refuse(entry.name, "other options")
         if body.get("mechanism", self.mechanism) != self.mechanism:
             raise _refuse(entry.name, "another mechanism")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accountant.ledger.amounts import Amounts
+from accountant.ledger.quotas import Quota
 from accountant.ledger.settings import ReleaseMode
 from profiles import Profile
 from profiles.errors import OverBudget
@@ -25,6 +26,7 @@ class Room:
     amounts. The same for all data sets.
 
     ``records``: how many records a unit has at most, None where any number may come; then ``cost`` and ``spent`` are for one record.
+    ``quotas``: those of who asked for it, and of its purpose, before it.
     """
 
     profile: Profile
@@ -34,6 +36,12 @@ class Room:
     mode: ReleaseMode
     records: int | None
     sign: str
+    quotas: tuple[Quota, ...] = ()
+
+    @property
+    def exceeded(self) -> Quota | None:
+        """A quota that it does not fit."""
+        return next((quota for quota in self.quotas if not quota.fits(self.cost)), None)
 
     @property
     def noise(self) -> str:
@@ -54,6 +62,8 @@ class Room:
     @property
     def decider(self) -> str:
         """Which public numbers decide whether it is refused."""
+        if self.exceeded is not None:
+            return str(self.exceeded)
         if self.mode is ReleaseMode.INDIVIDUAL and self.records is None:
             return "any number of records of one unit, without --partial"
         return "the smallest budget" + ("" if self.mode is ReleaseMode.PUBLIC else ", without --partial")
@@ -70,8 +80,14 @@ class Room:
     def require(self, *, partial: bool) -> None:
         """Refuse a release that does not fit in public mode, or that units may be missing from where that is not said to be all right.
 
-        Raises :class:`OverBudget`.
+        So is one that exceeds a quota. Raises :class:`OverBudget`.
         """
+        if self.exceeded is not None:
+            left = self.exceeded.most.less(self.exceeded.spent).say(up=False).removesuffix(" nats")
+            raise OverBudget(
+                f"a release that costs up to {self.cost_text} was to be charged, but {left} are left of {self.exceeded}; nothing was "
+                "charged: ask for less, or set another quota (pdp ledger quota)"
+            )
         if self.mode is ReleaseMode.PUBLIC and not self.fits:
             raise OverBudget(
                 f"a release that costs up to {self.cost_text} was to be charged, but "
@@ -111,4 +127,5 @@ class Room:
             },
             "smallest_budget": self.least.tell(up=False),
             "units_may_be_missing": self.partial,
+            **({"quotas": [quota.tell() for quota in self.quotas]} if self.quotas else {}),
         }

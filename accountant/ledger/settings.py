@@ -21,6 +21,7 @@ from accountant.guarantees.stored import read_carried, read_stated_protection, w
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.amounts import BITS, DELTA_BITS, MOST, Amounts, to_budget
 from accountant.ledger.log import START, Entry, check_entry
+from accountant.ledger.notes import NOTES
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.rows import RowBatch
 from accountant.ledger.steps import Rounding
@@ -320,7 +321,9 @@ def read_settings(entry: Entry) -> LedgerSettings:
         )
     keys = {"format", "ledger", "notion", "mode", "key", "budget", "records", "check", "continues", "spent", "time"}
     earlier = body["format"] in _EARLIER
-    found = read_fields(dict(body), "the first entry", keys if earlier else {*keys, "protection", "carried"}, frozenset({"cap", "first"}))
+    found = read_fields(
+        dict(body), "the first entry", keys if earlier else {*keys, "protection", "carried"}, frozenset({"cap", "first", *NOTES})
+    )
     continues = None if found["continues"] is None else read_string(found["continues"], "the hash before")
     if continues is not None and not re.fullmatch(r"[0-9a-f]{64}", continues):
         raise UnreadableFile("the hash of the ledger before was expected in the first entry, but something else was found; use a backup")
@@ -396,8 +399,10 @@ def to_mode(value: object) -> ReleaseMode:
     return names[value]
 
 
-def to_cap(value: object, notion: LedgerNotion) -> Amounts | None:
-    """Return a cap of budgets as amounts, rounded down; None where none is given. Raises :class:`InvalidArgument`.
+def to_cap(value: object, notion: LedgerNotion, what: str = "cap of the budgets") -> Amounts | None:
+    """Return a cap of budgets as amounts, or ``what`` else is no more than a limit, rounded down; None where none is given.
+
+    Raises :class:`InvalidArgument`.
 
     >>> to_cap("1/2", LedgerNotion.PURE).numbers, to_cap(None, LedgerNotion.PURE)
     ((Fraction(1, 2),), None)
@@ -405,10 +410,12 @@ def to_cap(value: object, notion: LedgerNotion) -> Amounts | None:
     if value is None:
         return None
     if notion is LedgerNotion.MIXED:
-        return to_components(value, "the cap of the budgets")
-    exact = to_exact(value, "the cap of the budgets")
+        return to_components(value, f"the {what}")
+    exact = to_exact(value, f"the {what}")
     if exact < 0 or to_budget(exact) == MOST:
-        raise InvalidArgument(f"a cap of at least 0 and below 2^22 nats was expected, but {exact_text(exact)} was found; give another one")
+        raise InvalidArgument(
+            f"a {what} of at least 0 and below 2^22 nats was expected, but {exact_text(exact)} was found; give another one"
+        )
     return Amounts((to_budget(exact),))
 
 

@@ -35,7 +35,7 @@ def append_root(ledger: Ledger) -> Entry:
 
     def work(entry: int, _: Digest) -> Mapping[str, Any]:
         root, _paths = _Seeded(ledger.journal.hasher, entry).build(ledger, ledger.journal.entries)
-        return {"root": root.hex(), "depth": DEPTH, "time": ledger.tell_time()}
+        return {"root": root.hex(), "depth": DEPTH, **ledger.stamp()}
 
     return ledger.journal.append(ROOT, "", work)
 

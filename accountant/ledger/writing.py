@@ -42,11 +42,11 @@ def check_active(path: Path, data: Any) -> None:
 
 
 def write_active(path: Path, data: Any, receipt: Receipt) -> None:
-    """Write the rows that a release may be run on, as they stand in the data, for their owner's eyes; atomically.
+    """Write the rows that a release may be run on, as they stand in the data, or as they were clipped, for their owner's eyes; atomically.
 
     Raises :class:`InvalidData`.
     """
-    source = open_dataset(data, batch_rows=CHUNK)
+    source = open_dataset(data if receipt.clipped is None else receipt.clipped, batch_rows=CHUNK)
     writer: Any = None
     with replace_file(path, private=True) as stream:
         start = 0

@@ -16,6 +16,8 @@ from profiles.presenting.elements import Child, Element, add, make
 #: Every which point of a curve is in the table below it.
 _EVERY = 16
 _PLOT_DIGITS = 6
+#: What stands at the vertical axis.
+_HEIGHTS = {"loss": "privacy loss (nats)", "weights": "weight w"}
 _REASONS = (Infeasible, Undecided, InvalidProfile, InvalidArgument, InvalidData, InvalidTarget)
 
 
@@ -65,7 +67,7 @@ def _loss(evidence: Evidence, statistic: Statistic) -> Element:
     if evidence.derived is None or evidence.derived.bound.upper != evidence.target:
         levels.append(("target ε*", evidence.target))
     title = f"The loss of a record against {statistic.name}"
-    found = _figure(evidence, statistic, f"loss-{statistic.name}", title, "privacy loss (nats)", curves, tuple(levels))
+    found = _figure(evidence, statistic, "loss", title, curves, tuple(levels))
     if missing:
         add(found, make("p", missing, class_="note"))
     return found
@@ -76,7 +78,7 @@ def _weights(evidence: Evidence, statistic: Statistic) -> Element:
     title = f"Weights against {statistic.name}, for the target ε* = {exactly(evidence.target)}"
     if not curves:
         return _missing(title, "every weight is infinite: such records never need to be in the sample")
-    found = _figure(evidence, statistic, f"weights-{statistic.name}", title, "weight w", curves, ())
+    found = _figure(evidence, statistic, "weights", title, curves, ())
     if len(curves[-1].samples) <= POINTS:
         add(found, make("p", "Records with an infinite weight are left out: they never need to be in the sample.", class_="note"))
     return found
@@ -85,9 +87,8 @@ def _weights(evidence: Evidence, statistic: Statistic) -> Element:
 def _figure(
     evidence: Evidence,
     statistic: Statistic,
-    id_: str,
+    kind: str,
     title: str,
-    y_label: str,
     curves: list[Curve],
     levels: tuple[tuple[str, Fraction], ...],
 ) -> Element:
@@ -99,7 +100,8 @@ def _figure(
         ChartLine(curve.name, tuple((float(s.x), _drawn(s.upper if curve.round_up else s.lower)) for s in curve.samples))
         for curve in curves
     )
-    chart = Chart(f"plot-{id_}", caption, told, statistic.name, y_label, lines, tuple((name, _drawn(value)) for name, value in levels))
+    drawn = tuple((name, _drawn(value)) for name, value in levels)
+    chart = Chart(f"plot-{kind}-{statistic.name}", caption, told, statistic.name, _HEIGHTS[kind], lines, drawn)
     return make(
         "figure",
         make("figcaption", caption),

@@ -22,13 +22,13 @@ from accountant.files import check_outputs, replace_files
 from accountant.guarantees import Guarantee
 from accountant.guarantees.gaussian_samples import table_of
 from accountant.samples.certificate import PrivateFigures, to_certificate_text
-from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
+from accountant.samples.once import Mechanisms
 from accountant.samples.plan import SamplingPlan, plan_sample, plan_weights
 from accountant.samples.sample import Records, Sample
 from accountant.samples.writing import open_sample_writer
 from accountant.weights.convexity import prove_convexity
 from accountant.weights.gaussian.proved import to_gaussian_target
-from profiles import Declaration, InvalidArgument, InvalidData, Profile, load
+from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, TARGET_FROM_DATA
 from profiles.randomness.bernoulli import PoissonSampler
@@ -231,12 +231,10 @@ def _plan(
         return _plan_size(profiles, source, specs, target_size, options)
     if {name for name, value in options.items() if value is not None and name != "relative_gap"}:
         raise InvalidArgument("a target size was given together with a rule or a target epsilon; give one of them")
-    if isinstance(profiles, str):
-        profiles = load(profiles)  # once, for the target and for the plan
-    profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(to_profiles(profiles))
-    convexity = prove_convexity(profile)
+    mechanisms = Mechanisms.of(profiles)
+    profile, convexity = mechanisms.profile, prove_convexity(mechanisms.profile)
     _, target = find_target(profile, source, complete_specs(profile, specs), target_size, convexity=convexity)
-    return plan_sample(profiles, target_epsilon=target, convexity=convexity, assumed=(TARGET_FROM_DATA,))
+    return plan_sample(mechanisms, target_epsilon=target, convexity=convexity, assumed=(TARGET_FROM_DATA,))
 
 
 def _plan_size(
@@ -245,15 +243,12 @@ def _plan_size(
     """Return the plan under Gaussian noise whose weights have the least variance for an expected size."""
     if {name for name, value in options.items() if value is not None} - {"relative_gap", "target_epsilon", "target_delta", "steps"}:
         raise InvalidArgument("a target size was given together with a rule; give one of them")
-    if isinstance(profiles, str):
-        profiles = load(profiles)  # once, for the scale and for the plan
-    listed = (profiles.profile,) if isinstance(profiles, Declaration) else to_profiles(profiles)
-    profile = compose_on_one_sample(listed)
+    mechanisms = Mechanisms.of(profiles)
+    profile = mechanisms.profile
     steps = 1 if options.get("steps") is None else options["steps"]
     target = to_gaussian_target(options.get("target_epsilon"), options["target_delta"], steps)
     _, scale = find_size_scale(profile, source, complete_specs(profile, specs), target_size, table_of(profile, target, whole=True))
-    reference = replace(profiles, mechanism=None, hypotheses=to_hypotheses(profiles)) if isinstance(profiles, Declaration) else profile
-    return plan_weights(profiles, reference, listed, target.epsilon, target.delta, steps=target.steps, scale=scale.value)
+    return plan_weights(mechanisms, target, scale=scale.value)
 
 
 def _name_statistics(plan: SamplingPlan, specs: Sequence[StatisticSpec]) -> SamplingPlan:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from accountant.guarantees import Hypothesis, assume
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
-from profiles import Declaration, InvalidArgument, Parameter, Part, Profile, compose_adaptively
+from profiles import Declaration, InvalidArgument, Parameter, Part, Profile, compose_adaptively, load
 from profiles.hypotheses import SAME_STATISTICS, as_hypotheses
 from profiles.mechanisms.catalogue import describe_exactness
 from profiles.mechanisms.interface import EXACT_MODE
@@ -35,6 +35,32 @@ def amplify_once(profiles: object, **options: Any) -> DerivedEpsilon:
     """
     found = derive_epsilon(compose_on_one_sample(to_profiles(profiles)), **options)
     return replace(found, guarantee=assume(found.guarantee, to_hypotheses(profiles)))
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanisms:
+    """What is run on one sample: ``profiles`` in their order, their composition ``profile``, and what is ``supposed`` of running them.
+
+    ``reference`` is what the guarantee is derived from: the profile, or the declaration of a file, whose run is not seen here.
+    """
+
+    profiles: tuple[Profile, ...]
+    profile: Profile
+    reference: Declaration | Profile
+    supposed: tuple[Hypothesis, ...]
+
+    @classmethod
+    def of(cls, given: object) -> Mechanisms:
+        """Return what a file, a declaration, a profile, a mechanism or a list of these names. Raises :class:`InvalidArgument`."""
+        if isinstance(given, Mechanisms):
+            return given
+        if isinstance(given, (str, Declaration)):
+            declared = load(given) if isinstance(given, str) else given  # the file is read here, once
+            supposed = to_hypotheses(declared)
+            return cls((declared.profile,), declared.profile, replace(declared, mechanism=None, hypotheses=supposed), supposed)
+        listed = to_profiles(given)
+        profile = compose_on_one_sample(listed)
+        return cls(listed, profile, profile, to_hypotheses(given))
 
 
 def to_profiles(given: object) -> tuple[Profile, ...]:

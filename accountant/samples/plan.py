@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,11 +13,12 @@ from accountant.guarantees.derive import CONSTRAINED, DerivedEpsilon, derive_eps
 from accountant.guarantees.derive_gaussian import DerivedDelta, derive_delta, derive_weights
 from accountant.guarantees.rules import name_readings
 from accountant.rules import SamplingRule
-from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
+from accountant.samples.once import Mechanisms
 from accountant.selection.select import METHODS, Selector, prepare_dominated, prepare_selection, prepare_tabulated
 from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast import ProvedConvexity
-from profiles import Declaration, InvalidArgument, OtherNotion, Profile, load
+from accountant.weights.gaussian.proved import GaussianTarget, to_gaussian_target
+from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis
 from profiles.notions import ProfileNotion
 from profiles.randomness.bits import BitSource
@@ -117,17 +118,8 @@ def plan_sample(
 
     Raises what :func:`accountant.derive_epsilon`, :func:`accountant.prove_convexity` and :func:`compose_on_one_sample` raise.
     """
-    reference: Declaration | Profile
-    listed: tuple[Profile, ...]
-    if isinstance(profiles, (str, Declaration)):
-        reference = load(profiles) if isinstance(profiles, str) else profiles  # the file is read here, once
-        # what will be run on the sample is not seen here
-        reference = replace(reference, mechanism=None, hypotheses=to_hypotheses(reference))
-        profile = reference.profile
-        listed = (profile,)
-    else:
-        listed = to_profiles(profiles)
-        reference = profile = compose_on_one_sample(listed)
+    mechanisms = Mechanisms.of(profiles)
+    profile = mechanisms.profile
     if target_delta is not None:
         if rule is not None or q is not None or constants:
             raise InvalidArgument(
@@ -135,14 +127,16 @@ def plan_sample(
             )
         if delta is not None:
             raise InvalidArgument("a delta belongs to a sampling rule, and was given together with a target delta; give one of the two")
-        return plan_weights(profiles, reference, listed, target_epsilon, target_delta, steps=1 if steps is None else steps, assumed=assumed)
-    more = tuple(dict.fromkeys((*to_hypotheses(profiles), *as_hypotheses(assumed, "a sample"))))
+        if target_epsilon is None:
+            raise InvalidArgument("a target delta was given, but no target epsilon; give both")
+        return plan_weights(mechanisms, to_gaussian_target(target_epsilon, target_delta, 1 if steps is None else steps), assumed=assumed)
+    more = tuple(dict.fromkeys((*mechanisms.supposed, *as_hypotheses(assumed, "a sample"))))
     if delta is not None:
         if target_epsilon is not None:
             raise InvalidArgument("a target epsilon was given together with a delta, which belongs to a sampling rule; give a target delta")
-        found = derive_delta(reference, delta, rule=rule, q=q, constants=constants, steps=1 if steps is None else steps)
+        found = derive_delta(mechanisms.reference, delta, rule=rule, q=q, constants=constants, steps=1 if steps is None else steps)
         selector = prepare_dominated(profile, found.rule)
-        return SamplingPlan(listed, profile, found, selector, found.certificate(), checked=True, assumed=more)
+        return SamplingPlan(mechanisms.profiles, profile, found, selector, found.certificate(), checked=True, assumed=more)
     if steps is not None:
         raise InvalidArgument("a number of steps was given, but it belongs to a delta; give one, or leave it out")
     if profile.notion is ProfileNotion.GAUSSIAN:
@@ -153,36 +147,27 @@ def plan_sample(
     named = "privacy-constrained" if rule is None and q is None and target_epsilon is not None else rule
     if named == "privacy-constrained" and target_epsilon is not None and convexity is None:
         convexity = prove_convexity(profile, target_epsilon)  # refuses an unusable target with its reason
-    derived = derive_epsilon(reference, rule=named, q=q, constants=constants, target_epsilon=target_epsilon, relative_gap=relative_gap)
+    asked: dict[str, Any] = {"rule": named, "q": q, "constants": constants, "target_epsilon": target_epsilon}
+    derived = derive_epsilon(mechanisms.reference, **asked, relative_gap=relative_gap)
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
     selector = prepare_selection(profile, derived.rule, convexity=convexity, bound=derived.bound.upper)
     proof = find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted
-    return SamplingPlan(listed, profile, derived, selector, proof if checked else None, checked, more)
+    return SamplingPlan(mechanisms.profiles, profile, derived, selector, proof if checked else None, checked, more)
 
 
 def plan_weights(
-    given: object,
-    reference: Declaration | Profile,
-    listed: tuple[Profile, ...],
-    target_epsilon: object | None,
-    target_delta: object,
-    *,
-    steps: object,
-    scale: Fraction | None = None,
-    assumed: Sequence[Hypothesis | str] = (),
+    mechanisms: Mechanisms, target: GaussianTarget, *, scale: Fraction | None = None, assumed: Sequence[Hypothesis | str] = ()
 ) -> SamplingPlan:
-    """Return the plan of weighted samples under Gaussian noise; ``given`` is what names the mechanisms, ``reference`` their profile.
+    """Return the plan of weighted samples under Gaussian noise for a target.
 
     ``scale``: see :func:`accountant.guarantees.derive_gaussian.derive_weights`. Raises what that raises, and :class:`InvalidArgument`.
     """
-    if target_epsilon is None:
-        raise InvalidArgument("a target delta was given, but no target epsilon; give both")
-    derived = derive_weights(reference, target_epsilon, target_delta, steps=steps, scale=scale)
-    more = tuple(dict.fromkeys((*to_hypotheses(given), *as_hypotheses(assumed, "a sample"))))
+    derived = derive_weights(mechanisms.reference, target.epsilon, target.delta, steps=target.steps, scale=scale)
+    more = tuple(dict.fromkeys((*mechanisms.supposed, *as_hypotheses(assumed, "a sample"))))
     selector = prepare_tabulated(derived.weights.proved, derived.weights.table, derived.rule, scale)
-    return SamplingPlan(listed, derived.profile, derived, selector, derived.certificate(), checked=True, assumed=more)
+    return SamplingPlan(mechanisms.profiles, derived.profile, derived, selector, derived.certificate(), checked=True, assumed=more)
 
 
 def find_proof(derived: DerivedEpsilon, selector: Selector) -> Mapping[str, Any] | None:

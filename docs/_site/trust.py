@@ -53,7 +53,8 @@ believe and that are not counted here. `untrusted/proofs` reads proofs and hands
 theorems of just its premises, and whether its parameters are of their types: it can lose a proof, and make none. `untrusted/upgrade` finds
 for a certificate of version 1 the `choices` with which the kernel then checks it ([certificates.md](certificates.md#1-file)), and repeats
 what stands beside the claims. `untrusted/steering` says where `boxes` cuts a piece, and the rule looks whether that is inside of it.
-`untrusted/showing` and `untrusted/formats` say what a rejected text is, or lacks.
+`untrusted/showing` and `untrusted/formats` say what a rejected text is, or lacks; and of an accepted one `untrusted/showing` repeats the
+claims in the words of the file, which are what was proved, beside the names of the rules that their theorems are by.
 The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
 
 `{digest}`.

@@ -9,7 +9,8 @@ import numpy as np
 
 from profiles.arrays import Floats, ignore_flags
 from profiles.declaring import declare
-from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
+from profiles.mechanisms.ball import SLACK, project_records
+from profiles.mechanisms.datasets import add_up, check_radius, compute_norms, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
 from profiles.mechanisms.interface import (
     NoisyMechanism,
@@ -22,7 +23,7 @@ from profiles.mechanisms.interface import (
     to_dimension,
 )
 from profiles.notions import ProfileNotion
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, round_down, to_exact
 from profiles.profile import Profile
 from profiles.randomness.rounded import NoiseLaw
 
@@ -86,6 +87,24 @@ class WeightedSum(NoisyMechanism):
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.dimension), self.norm, self.radius)}
+
+    @ignore_flags
+    def clip(self, data: object) -> Floats:
+        """Return the records, shape (n, d), each one outside the ball of the radius moved onto it or just inside, by itself alone.
+
+        Raises :class:`InvalidData`.
+
+        >>> from profiles.mechanisms import LaplaceSum
+        >>> LaplaceSum(b=1, radius=2).clip([[5.0], [-0.5]]).tolist()
+        [[2.0], [-0.5]]
+        """
+        radius = to_exact(self.radius)
+        points = project_records(to_points(data, self.dimension), self.norm, radius)
+        beyond = compute_norms(points, self.norm) > round_down(radius)  # by the rounding of the projection
+        if beyond.any():
+            points = points.copy()
+            points[beyond] = project_records(points[beyond], self.norm, radius * (1 - SLACK))
+        return points
 
     @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:

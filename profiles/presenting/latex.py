@@ -1,123 +1,69 @@
-"""Terms in LaTeX's mathematics, as they were written."""
+"""Terms in LaTeX's mathematics: what :mod:`profiles.presenting.mathml` lays out, element by element."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Iterable
 
-from profiles.numbers import exact_text
+from profiles.presenting.elements import Element
+from profiles.presenting.mathml import GREEK, SLANTED, THIN, lay_out
 from profiles.terms import Term
 
 RELATIONS = {">=": r"\geq", "<=": r"\leq", ">": ">", "<": "<", "=": "="}
-_GREEK = {
-    "alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "kappa", "lambda", "nu", "xi", "rho", "sigma", "tau", "phi", "chi", "omega",
-}  # fmt: skip
-_NAMED = {"exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "min", "max"}
-_ADD, _MUL, _POW, _ATOM = range(4)
-
-#: The text of a name → its LaTeX.
-LATEX = {
-    "epsilon(w, x)": r"\varepsilon(w, x)",
-    "epsilon(1, x)": r"\varepsilon(1, x)",
-    "epsilon'(w, x)": r"\varepsilon'(w, x)",
-    "epsilon'(1, x)": r"\varepsilon'(1, x)",
-    "epsilon''(w, x)": r"\varepsilon''(w, x)",
-    "epsilon*": r"\varepsilon^{*}",
-    "mu(x)": r"\mu(x)",
-    "v(x)": r"v(x)",
-    "e(x)": r"e(x)",
-    "epsilon(1/q(x), x)": r"\varepsilon(1/q(x), x)",
-    "q(x)": r"q(x)",
-    "psi(x)": r"\psi(x)",
-    "...": r"\cdots",
-}
+_FUNCTIONS = {"exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "min", "max"}
+_NAMES = {letter: name for name, letter in GREEK.items()}
+_LETTERS = {letter: f"\\{name}" for letter, name in _NAMES.items()} | {"π": r"\pi", "μ": r"\mu", "ψ": r"\psi", "ε": r"\varepsilon"}
+_LETTERS |= {SLANTED["ε"] + mark: _LETTERS["ε"] + primes for mark, primes in (("′", "'"), ("″", "''"))}
+_SIGNS = {"−": "-", "≥": r"\geq", "≤": r"\leq", "·": r"\cdot", "⋯": r"\cdots", ",": ", "}
+_FENCES = {"⌊": r"\left\lfloor ", "⌋": r" \right\rfloor", "⌈": r"\left\lceil ", "⌉": r" \right\rceil", "{": ""}
 
 
 def term_latex(term: Term) -> str:
     """Return a term in LaTeX's mathematics."""
-    return _print(term)[0]
+    return _join(lay_out(term)[0])
 
 
-def _print(term: Term) -> tuple[str, int]:
-    head = term[0]
-    if head == "num":
-        return _number(term[1])
-    if head == "sym":
-        return _name(term[1]), _ATOM
-    if head == "pi":
-        return r"\pi", _ATOM
-    if head == "add":
-        return _sum(term[1:]), _ADD
-    if head == "mul":
-        return _product(_wrap(term[1], _MUL), *(_wrap(part, _POW) for part in term[2:])), _MUL
-    if head == "neg":
-        return "-" + _wrap(term[1], _MUL), _ADD
-    if head == "div":
-        return rf"\frac{{{term_latex(term[1])}}}{{{term_latex(term[2])}}}", _POW
-    if head == "pow":
-        return f"{{{_wrap(term[1], _ATOM)}}}^{{{term_latex(term[2])}}}", _POW
-    return _function(term), _ATOM
+def _join(parts: Iterable[Element]) -> str:
+    return "".join(map(_write, parts))
 
 
-def _function(term: Term) -> str:
-    head = term[0]
-    if head == "piecewise":
-        rows = r" \\ ".join(f"{term_latex(value)} & {_condition(condition)}" for value, condition in term[1:])
-        return rf"\begin{{cases}} {rows} \end{{cases}}"
-    if head == "table":
-        return rf"{_name(term[1].name)}\left({term_latex(term[2])}\right)"
-    inside = ", ".join(term_latex(part) for part in term[1:])
-    if head == "sqrt":
-        return rf"\sqrt{{{inside}}}"
-    if head == "abs":
-        return rf"\left|{inside}\right|"
-    if head in ("floor", "ceiling"):
-        sign = "floor" if head == "floor" else "ceil"
-        return rf"\left\l{sign} {inside} \right\r{sign}"
-    name = rf"\{head}" if head in _NAMED else rf"\operatorname{{{head}}}"
-    return rf"{name}\left({inside}\right)"
+def _write(part: Element) -> str:
+    text = part.text or ""
+    match part.tag:
+        case "mi":
+            return _name(text)
+        case "mo":
+            return _sign(text, part)
+        case "mspace":
+            return r"\," if part.get("width") == THIN else r"\ "
+        case "mtext":
+            return rf"\text{{{text}}}"
+        case "msub":  # the parts of a name
+            return _name("_".join(_NAMES.get(piece.text or "", piece.text or "") for piece in part))
+        case "msup":
+            return rf"{{{_write(part[0])}}}^{{{_write(part[1])}}}"
+        case "mfrac":
+            return rf"\frac{{{_write(part[0])}}}{{{_write(part[1])}}}"
+        case "msqrt":
+            return rf"\sqrt{{{_join(part)}}}"
+        case "mtable":
+            rows = r" \\ ".join(" & ".join(_join(cell) for cell in row) for row in part)
+            return rf"\begin{{cases}} {rows} \end{{cases}}"
+        case "mrow":
+            return _join(part)
+        case _:
+            return text
 
 
-def _condition(condition: Term) -> str:
-    if condition[0] == "true":
-        return r"\text{otherwise}"
-    return rf"\text{{if }} {term_latex(condition[1])} {RELATIONS[condition[0]]} {term_latex(condition[2])}"
-
-
-def _sum(parts: tuple[Term, ...]) -> str:
-    text = _print(parts[0])[0]
-    for part in parts[1:]:
-        text += f" - {_wrap(part[1], _MUL)}" if part[0] == "neg" else f" + {_wrap(part, _MUL)}"
-    return text
-
-
-def _product(*factors: str) -> str:
-    """Return factors side by side, with a dot where a number would otherwise seem to go on."""
-    text = factors[0]
-    for factor in factors[1:]:
-        dotted = factor[0].isdigit() or factor.startswith(r"\frac")
-        text += (r" \cdot " if dotted else r"\,") + factor
-    return text
-
-
-def _wrap(term: Term, level: int) -> str:
-    text, own = _print(term)
-    return text if own >= level else rf"\left({text}\right)"
-
-
-def _number(value: Fraction) -> tuple[str, int]:
-    text = exact_text(value)
-    if "e" in text:
-        mantissa, exponent = text.split("e", 1)
-        return rf"{mantissa} \cdot 10^{{{exponent}}}", _ADD if value < 0 else _MUL
-    if "/" in text:
-        above, below = text.lstrip("-").split("/")
-        return ("-" if value < 0 else "") + rf"\frac{{{above}}}{{{below}}}", _ADD if value < 0 else _POW
-    return text, _ADD if value < 0 else _ATOM
+def _sign(text: str, part: Element) -> str:
+    if part.get("fence"):  # the brace without a partner is that of the cases behind it
+        return _FENCES[text] if text in _FENCES else rf"\left{text}" if part.get("form") == "prefix" else rf"\right{text}"
+    sign = _SIGNS.get(text, text)
+    return f" {sign} " if part.get("form") == "infix" else sign
 
 
 def _name(name: str) -> str:
-    if name in LATEX:
-        return LATEX[name]
-    if len(name) == 1 and name != "_":
-        return name
-    return f"\\{name}" if name in _GREEK else rf"\mathit{{{name.replace('_', chr(92) + '_')}}}"
+    if name in _LETTERS:
+        return _LETTERS[name]
+    if name in _FUNCTIONS:
+        return f"\\{name}"
+    return name if len(name) == 1 and name != "_" else rf"\mathit{{{name.replace('_', chr(92) + '_')}}}"

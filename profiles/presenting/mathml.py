@@ -10,21 +10,23 @@ from profiles.presenting.elements import Element, make
 from profiles.terms import Term
 
 SUM, PRODUCT, POWER, ATOM = range(4)
+#: The space between factors.
+THIN = "0.17em"
 
 RELATIONS = {">=": "≥", "<=": "≤", ">": ">", "<": "<", "=": "="}
-_GREEK = {
+GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "zeta": "ζ", "eta": "η", "theta": "θ", "kappa": "κ", "lambda": "λ", "nu": "ν",
     "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "omega": "ω",
 }  # fmt: skip
 #: Names of the theory: letter, primes or star, arguments as they are written.
-_THEORY = {
+THEORY = {
     "epsilon(w, x)": ("ε", "", "w,x"), "epsilon(1, x)": ("ε", "", "1,x"), "epsilon'(w, x)": ("ε", "′", "w,x"),
     "epsilon'(1, x)": ("ε", "′", "1,x"), "epsilon''(w, x)": ("ε", "″", "w,x"), "epsilon*": ("ε", "*", ""), "mu(x)": ("μ", "", "x"),
     "v(x)": ("v", "", "x"), "e(x)": ("e", "", "x"), "epsilon(1/q(x), x)": ("ε", "", "1/q(x),x"), "q(x)": ("q", "", "x"),
-    "psi(x)": ("ψ", "", "x"),
+    "psi(x)": ("ψ", "", "x"), "...": ("⋯", "", ""),
 }  # fmt: skip
 #: One letter in an ``mi`` is slanted by the browser, two are not: a letter with primes has to be slanted itself.
-_SLANTED = {"ε": "\N{MATHEMATICAL ITALIC SMALL EPSILON}"}
+SLANTED = {"ε": "\N{MATHEMATICAL ITALIC SMALL EPSILON}"}
 
 
 def term_math(term: Term) -> Element:
@@ -86,7 +88,7 @@ def _product(factors: Sequence[Term]) -> list[Element]:
     for factor in factors[1:]:
         printed = wrap(factor, POWER)
         dotted = printed[0].tag in ("mn", "mfrac") or (printed[0].tag == "msup" and printed[0][0].tag == "mn")
-        shown += [operator("·") if dotted else make("mspace", width="0.17em"), *printed]
+        shown += [operator("·") if dotted else make("mspace", width=THIN), *printed]
     return shown
 
 
@@ -123,14 +125,14 @@ def _number(value: Fraction) -> tuple[list[Element], int]:
 def _name(name: str) -> Element:
     if name == "...":
         return make("mo", "⋯")
-    if name in _THEORY:
-        letter, mark, arguments = _THEORY[name]
+    if name in THEORY:
+        letter, mark, arguments = THEORY[name]
         shown = (
             make("msup", make("mi", letter), make("mo", mark))
             if mark == "*"
-            else make("mi", _SLANTED.get(letter, letter) + mark if mark else letter)
+            else make("mi", SLANTED.get(letter, letter) + mark if mark else letter)
         )
-        return make("mrow", shown, _parenthesised([_token(sign) for sign in arguments])) if arguments else shown
+        return make("mrow", shown, [_token(sign) for sign in f"({arguments})"]) if arguments else shown
     head, _, tail = name.partition("_")
     if head and tail:
         return make("msub", _letter(head), make("mtext", tail))
@@ -144,7 +146,7 @@ def _token(sign: str) -> Element:
 
 
 def _letter(name: str) -> Element:
-    return make("mi", _GREEK.get(name, name))
+    return make("mi", GREEK.get(name, name))
 
 
 def operator(sign: str) -> Element:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from profiles.presenting.latex import LATEX
+from profiles.presenting.mathml import THEORY
 from profiles.terms import Term
 from profiles.variables import Variable
 
@@ -57,8 +57,8 @@ class Explanation:
 
 
 def notation(text: str) -> Term:
-    """Return a name of the theory as a term. Raises :class:`KeyError` for one that is not in :data:`LATEX`."""
-    if text not in LATEX:
+    """Return a name of the theory as a term. Raises :class:`KeyError` for one that is not in :data:`THEORY`."""
+    if text not in THEORY:
         raise KeyError(text)
     return ("sym", text)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 
-from proofs_check.kernel.checker import CheckedClaim
+from proofs_check.kernel import CheckedClaim
 from proofs_check.kernel.core.rules import SIDE_CONDITIONS
 from proofs_check.kernel.procedures.rules import RULES
 from proofs_check.kernel.theories.compositions.bounds import computed, ended, joined, positive

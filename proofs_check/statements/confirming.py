@@ -10,8 +10,9 @@ from fractions import Fraction
 
 from proofs_check.kernel.core.rules import make_smooth
 from proofs_check.kernel.core.terms import Rejected, Term, differentiate, forget
-from proofs_check.kernel.core.theorems import Goal, Identity, Range, behind
+from proofs_check.kernel.core.theorems import Goal, Identity, Range
 from proofs_check.kernel.untrusted.proofs import Session
+from proofs_check.kernel.untrusted.showing import behind
 from proofs_check.kernel.untrusted.upgrade import Searcher
 from proofs_check.results import Tree
 from proofs_check.statements.reading import Question

@@ -26,7 +26,7 @@ WRITERS = {
     "accountant/cli/kmeans.py": {"replace_files": "public"},  # centres that were released
     "accountant/cli/ledger_verbs/charging.py": {"write_whole": "public"},  # a stored release
     "accountant/cli/ledger_verbs/outsiders.py": {"write_whole": "public", "replace_file": "private"},  # the log for everybody; statements
-    "accountant/cli/ledger_verbs/reporting.py": {"write_whole": "public"},  # a guarantee, a composition
+    "accountant/cli/ledger_verbs/reporting.py": {"write_whole": "public"},  # a guarantee, a composition, a page for everybody
     "accountant/cli/report.py": {"write_whole": "public"},
     "accountant/cli/second_opinion.py": {"replace_file": "public"},
     "accountant/cli/verify.py": {"write_whole": "public"},

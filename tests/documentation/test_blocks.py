@@ -23,6 +23,7 @@ TESTED_ELSEWHERE = {
     "exact-epsilon.md": "tests/exact/test_docs.py",
     "heavy-hitters.md": "tests/applications/heavyhitters/test_docs.py",
     "interoperability.md": "tests/interop/test_docs.py",
+    "trainers.md": "tests/interop/test_docs.py",
     "mechanisms.md": "tests/mechanisms/test_docs.py",
     "metric-clustering.md": "tests/applications/clustering/test_docs.py",
     "poisson-sampler.md": "tests/samples/test_docs.py",

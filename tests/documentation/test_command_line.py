@@ -40,7 +40,7 @@ def test_every_option_is_on_the_page_and_no_other_is_in_the_row(command):
 
 def test_every_verb_of_the_ledger_has_one_row_with_its_options():
     assert [name for name, _ in VERB_ROWS] == list(VERBS)
-    everywhere = {"--json", "--secret", "--anchor", "--table", "--engine", "--show-values"}
+    everywhere = {"--json", "--secret", "--anchor", "--table", "--engine", "--show-values", "--analyst", "--purpose", "--approver"}
     for name, row in VERB_ROWS:
         options = options_of(VERBS[name])
         assert set(re.findall(r"--[a-z][a-z-]*", row)) <= options, name

@@ -17,8 +17,13 @@ from accountant.interop.dominating import BITS, MOST_TERMS
 from profiles import MissingExtra, UnreadableFile, compose_adaptively, declare, load, write_profile
 from profiles.strict_json import MAX_CHARACTERS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "interoperability.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", PAGE, re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "interoperability.md").read_text(encoding="utf-8")
+BLOCKS = [
+    block
+    for text in (PAGE, (DOCS / "trainers.md").read_text(encoding="utf-8"))
+    for block in re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", text, re.DOTALL)
+]
 
 
 def test_examples_of_files_run() -> None:
@@ -29,6 +34,7 @@ def test_examples_of_files_run() -> None:
         exec(compile(block, "docs/interoperability.md", "exec"), names)
 
 
+@pytest.mark.filterwarnings("default")  # Opacus warns of its generator
 @pytest.mark.parametrize(("needs", "block"), [(needs, block) for needs, block in BLOCKS if needs], ids=lambda item: item[:13])
 def test_examples_of_extras_run(needs: str, block: str) -> None:
     if importlib.util.find_spec(needs) is None:

@@ -200,9 +200,44 @@ def test_a_record_that_is_replaced_costs_both_losses() -> None:
     assert CertifiedAccountant(Relation.REPLACE_ONE).compose(itself, 3).get_epsilon(0) == 3
     with pytest.raises(InvalidArgument, match="Poisson sample"):
         CertifiedAccountant(Relation.REPLACE_ONE).compose(dp_accounting.PoissonSampledDpEvent(0.1, gaussian))
-    for wrong in (Relation.REPLACE_SPECIAL, 1e-3, None):
+    for wrong in ("REPLACE_ONE", 1e-3, None):
         with pytest.raises(InvalidArgument, match="REPLACE_ONE"):
             CertifiedAccountant(wrong)
+
+
+def test_both_sides_of_a_number() -> None:
+    tree = dp_accounting.SelfComposedDpEvent(dp_accounting.PoissonSampledDpEvent(0.1, dp_accounting.GaussianDpEvent(2.0)), 50)
+    for relation in (Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_SPECIAL):
+        made = CertifiedAccountant(relation).compose(tree)
+        low, high = made.enclosure(target_delta=1e-5)
+        assert 0 < low < high <= made.get_epsilon(1e-5) <= high * 1.02
+        least, most = made.enclosure(target_epsilon=high)
+        assert 0 < least <= most <= 1e-5 * 1.0001
+        assert low <= PLDAccountant(relation).compose(tree).get_epsilon(1e-5) * (1 + 1e-6)
+    assert CertifiedAccountant().enclosure(target_delta=0.1) == (0.0, 0.0)
+    low, high = CertifiedAccountant(Relation.REPLACE_ONE).compose(event("0.5", "0.1"), 10).enclosure(target_delta=1e-6)
+    assert low == 0.0
+    assert high < 6
+    assert CertifiedAccountant().compose(dp_accounting.GaussianDpEvent(1.0)).enclosure(target_delta=0) == (math.inf, math.inf)
+    for wrong in ({}, {"target_delta": 0.1, "target_epsilon": 1}):
+        with pytest.raises(InvalidArgument, match="not both"):
+            CertifiedAccountant().enclosure(**wrong)  # type: ignore[arg-type]
+
+
+def test_noise_of_scale_zero_promises_nothing() -> None:
+    for none in (dp_accounting.GaussianDpEvent(0.0), dp_accounting.PoissonSampledDpEvent(0.1, dp_accounting.LaplaceDpEvent(0))):
+        made = CertifiedAccountant().compose(none)
+        assert (made.get_epsilon(1e-5), made.get_delta(1)) == (math.inf, 1.0)
+
+
+def test_dp_accounting_calibrates_with_it() -> None:
+    def make(noise: float) -> Any:
+        return dp_accounting.SelfComposedDpEvent(dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(noise)), 200)
+
+    noise = dp_accounting.calibrate_dp_mechanism(
+        CertifiedAccountant, make, 1.0, 1e-6, dp_accounting.ExplicitBracketInterval(0.5, 3.0), tol=1e-2
+    )
+    assert 0.99 < CertifiedAccountant().compose(make(noise)).get_epsilon(1e-6) <= 1.0
 
 
 @pytest.mark.parametrize("uses", [2, 10])

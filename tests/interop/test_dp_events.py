@@ -145,8 +145,17 @@ def test_a_record_in_place_of_another_moves_noise_twice():
     assert float(ours.epsilon("1e-5").upper) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-3)
     with pytest.raises(InvalidArgument, match="Poisson sample"):
         curve_of_dp_event(dp_event.PoissonSampledDpEvent(0.1, GAUSSIAN), neighbors="replace-one")
-    with pytest.raises(InvalidArgument, match="REPLACE_SPECIAL"):
-        curve_of_dp_event(PLDAccountant(NeighboringRelation.REPLACE_SPECIAL).compose(GAUSSIAN))
+
+
+def test_a_special_record_is_one_that_adds_nothing():
+    tree = dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(0.25, GAUSSIAN), 20)
+    theirs = PLDAccountant(NeighboringRelation.REPLACE_SPECIAL).compose(tree)
+    ours = curve_of_dp_event(theirs)
+    assert ours.guarantee.protection.neighbors is Neighbors.ZERO_OUT
+    assert ours.composition == curve_of_dp_event(tree).composition
+    assert float(ours.epsilon("1e-5").lower) <= theirs.get_epsilon(1e-5) * (1 + 1e-6)
+    with pytest.raises(InvalidArgument, match="replace-one"):
+        curve_of_dp_event(dp_event.RandomizedResponseDpEvent(0.5, 2), neighbors="zero-out")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import proofs_check.kernel
-from proofs_check.kernel import Report, check
+from proofs_check.kernel import Report, check, checker
 from proofs_check.kernel.core import terms
 from proofs_check.kernel.core.rules import Case
 from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Proof, Range, Theorem, settle
@@ -458,6 +458,26 @@ def test_a_way_is_taken_of_the_choice_that_is_asked_for():
         answers = [answer]
         with pytest.raises(terms.Rejected, match="not of the premise"):
             settle(asked(), Forger())
+
+
+def test_an_accepted_claim_is_a_theorem_of_what_stands_in_the_text(make):
+    class Forger(Session):
+        find = None
+
+        def begin(self, claim, fields):
+            return self.find(claim)
+
+    class Pretended:
+        def __init__(self, statement):
+            self.statement = statement
+
+    text = json.dumps({**make(nonnegative={"rule": "zero"}), "version": 2})  # it is not 0
+    other = Session().follow(Goal(terms.num(1), {}), M)
+    for find in (lambda _: None, lambda claim: claim, Pretended, lambda _: other):
+        forger = Forger()
+        forger.find = find
+        report = checker.check(text, forger)
+        assert (report.accepted, report.theorems, report.step, report.reason) == (False, (), "claims[0].proof", "a claim is not a theorem")
 
 
 OUTSIDE = [("z", Decimal(at), None) for at in ("0", "4", "-1", "5", "NaN", "Infinity")]

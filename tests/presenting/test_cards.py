@@ -100,7 +100,7 @@ def test_ranges_with_parameters_are_shown_as_they_were_written():
         ("w*z/b", r"\frac{w\,z}{b}"),
         ("sqrt(w)*Abs(z - b)", r"\sqrt{w}\,\left|z - b\right|"),
         ("Max(w, 2)**2 + exp(z)*b", r"{\max\left(w, 2\right)}^{2} + \exp\left(z\right)\,b"),
-        ("Piecewise((w, z < b), (2*w, True))", r"\begin{cases} w & \text{if } z < b \\ 2\,w & \text{otherwise} \end{cases}"),
+        ("Piecewise((w, z < b), (2*w, True))", r"\begin{cases} w & \text{if}\ z < b \\ 2\,w & \text{otherwise} \end{cases}"),
     ],
 )
 def test_a_profile_in_latex(text, latex):

@@ -32,7 +32,7 @@ ALLOWED = {
     ("engines/samples.py", ".shape"): "the shape of what the user's draw returned is told to who wrote it",
     ("repeated/interface.py", ".shape"): "scores of public candidates",
     ("clustering/space.py", ".shape"): "distances and candidates are public",
-    ("submodular/functions.py", ".shape"): "gains of public candidates",
+    ("applications/choosing.py", ".shape"): "gains of public candidates",
     ("matroids/matroid.py", ".shape"): "parts, bounds and edges are public",
     ("kmeans/estimator.py", ".shape"): "initial centres are public",
     ("cli/audit_inputs.py", ".shape"): "columns of records, not their number",

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import accountant.samples.drawing as drawing_module
-import accountant.samples.plan as plan_module
+import accountant.samples.once as once_module
 import profiles.files as files_module
 from accountant import draw_sample, plan_sample, sample_file
 from accountant.data import parse_statistic
@@ -146,7 +145,7 @@ def test_a_profile_file_is_read_once_so_that_no_change_can_come_between(tmp_path
         path.write_text('name = "p"\nepsilon = "w*z/100"\n[record]\nz = [0, 1]\n')
         return declaration
 
-    for module in (plan_module, drawing_module, files_module):
+    for module in (once_module, files_module):
         monkeypatch.setattr(module, "load", load)
     sample = draw_sample(str(path), pa.table({"z": [0.5, 1.0]}), source=1, **options)
     assert readings == [str(path)]

@@ -16,12 +16,13 @@ import numpy as np
 
 from accountant.applications.budget.records import Domain, PrivateRecords
 from accountant.applications.budget.spending import PureNoise, Spending
-from accountant.applications.statistics.clipping import clip_rows
 from accountant.applications.statistics.planning import BudgetedPlan, PreparedStatistics, plan_within, prepare
 from accountant.applications.statistics.releasing import Moment, ReleasedStatistics, _Powers
 from accountant.applications.statistics.requests import SampleRequest
 from accountant.data import parse_statistic
 from accountant.data.arrays import ArraySource
+from accountant.data.clipping import clip_rows
+from accountant.samples.once import Mechanisms
 from profiles import Profile, declare
 from profiles.variables import Statistic
 from proofs_check.exact import Choices
@@ -46,7 +47,7 @@ def declare_count() -> Profile:
 def _prepare(rule: str | None, size: int | None, statistics: Fraction, epsilon: Fraction) -> PreparedStatistics:
     profile = declare_count()
     request = SampleRequest.of(profile, epsilon, statistics, rule, None if size is None else {"m": size})
-    return prepare(profile, profile, request)
+    return prepare(Mechanisms.of(profile), request)
 
 
 @cache

@@ -14,9 +14,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from accountant.applications.clustering.space import MetricSpace, measure_grid, measure_points, read_distances
-from accountant.applications.submodular.readers import load_columns, load_json
+from accountant.data.loading import load_columns, load_json, read_numbers
 from profiles import InvalidArgument, InvalidData, UnreadableFile
-from profiles.arrays import Floats
 
 #: A matrix of distances of so many places takes 800 MB.
 _MOST = 10_000
@@ -136,20 +135,6 @@ def read_graph(path: str, diameter: float | None = None) -> Places:
     found = dijkstra(roads, directed=False)
     space = read_distances(np.minimum(found, found.T), diameter=diameter, triangle=False)
     return Places(replace(space, triangle=True), (), names)  # shortest ways obey it
-
-
-def read_numbers(column: Any, name: str, label: str) -> Floats:
-    """Return a column as finite numbers. Raises :class:`InvalidData`."""
-    try:
-        kind = column.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            column = pc.utf8_trim_whitespace(column)
-        found: Floats = np.asarray(pc.cast(column, pa.float64()).combine_chunks())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InvalidData(f"the column {name!r} of {label} must hold numbers, but something else was found; correct it") from None
-    if not np.isfinite(found).all():
-        raise InvalidData(f"the column {name!r} of {label} has a missing or infinite value; fill or drop these rows")
-    return found
 
 
 def _to_text(column: Any) -> Any:

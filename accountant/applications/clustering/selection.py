@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.choosing import PlainScores, choose_greedily, count_up_to
 from accountant.applications.clustering.records import CostTally
 from accountant.applications.clustering.space import UNITS, Costs
-from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
 from profiles.arrays import Integers, Positions
 from profiles.randomness import BitSource, ExponentialDraws
 

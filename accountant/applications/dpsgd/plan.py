@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.dpsgd.noise import Claims, compose_steps, find_noise, to_noise_target, to_rate
+from accountant.applications.dpsgd.noise import compose_steps, find_noise, to_noise_target, to_rate
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.guarantees import Guarantee, Losses
 from accountant.guarantees.curves import declare_events, point_of_curve
@@ -171,22 +171,10 @@ def plan_for_target(
     """
     share, norm = to_rule(rule), to_clip(clip)
     found = find_noise(to_noise_target(epsilon, delta, steps, rate))
-    return plan_with(found.noise, found.target.steps, share, found.target.rate, norm, found.target.epsilon, found.claims, hypotheses)
-
-
-def plan_with(
-    noise: Fraction,
-    steps: int,
-    rule: GradientRule,
-    rate: Fraction,
-    clip: Fraction,
-    epsilon: Fraction,
-    claims: Claims,
-    hypotheses: Iterable[Hypothesis | str] = (),
-) -> DPSGDPlan:
-    """Return the plan of numbers that were found, with claims about its δ at ``epsilon`` that the kernel checks again now."""
-    curve = declare_events(compose_steps(noise, rate, steps), tuple(hypotheses))
-    return DPSGDPlan(noise, steps, rule, rate, clip, point_of_curve(curve, at_epsilon=epsilon, gap=_GAP, curve_claims=claims))
+    target = found.target
+    curve = declare_events(compose_steps(found.noise, target.rate, target.steps), tuple(hypotheses))
+    point = point_of_curve(curve, at_epsilon=target.epsilon, gap=_GAP, curve_claims=found.claims)  # which the kernel checks again now
+    return DPSGDPlan(found.noise, target.steps, share, target.rate, norm, point)
 
 
 def to_noise(value: object) -> Fraction:

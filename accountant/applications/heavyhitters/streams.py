@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from accountant.data import Source, open_dataset
 from accountant.data.frames import missing_column
 from accountant.data.ids import require_one_spelling
-from accountant.data.tables import name_kind
+from accountant.data.tables import is_text, name_kind
 from profiles import InvalidArgument, InvalidData
 from profiles.private import TEXT, list_values, quote
 
@@ -169,7 +169,7 @@ def _read(column: Any, name: str, kind: Kind | None, label: str, first_row: int)
         raise InvalidData(f"the column {name!r} of {label} has a missing value in row {row} (rows count from 0); fill or drop it")
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    integers, texts = pa.types.is_integer(column.type), pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    integers, texts = pa.types.is_integer(column.type), is_text(column.type)
     if not (integers or texts):
         raise InvalidData(
             f"the column {name!r} of {label} must hold integers or texts, but its type is "

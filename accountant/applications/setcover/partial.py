@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.choosing import choose_with_kept_noise
 from accountant.applications.quality import void_cost
 from accountant.applications.running import Answer, Choice, Draw
 from accountant.applications.setcover.algorithms import to_beta
 from accountant.applications.setcover.program import PAGE, PUBLIC, require_sets
-from accountant.applications.submodular.choosing import choose_with_kept_noise
 from accountant.applications.submodular.coverage import MOST, CoverageInstance
 from accountant.guarantees import Guarantee
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample

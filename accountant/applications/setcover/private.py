@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from accountant.applications.charging import release_once
+from accountant.applications.choosing import choose_with_kept_noise
 from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, to_calibration
 from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass, require_sets
-from accountant.applications.submodular.choosing import choose_with_kept_noise
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
 from accountant.guarantees import Guarantee
 from profiles import InvalidArgument, InvalidTarget

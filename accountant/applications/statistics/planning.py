@@ -27,6 +27,7 @@ from accountant.applications.budget.concluding import bound_costs
 from accountant.applications.statistics.releasing import LEAST_MEAN, ReleasedStatistics
 from accountant.applications.statistics.requests import CONSTRAINED, UNIFORM, SampleRequest
 from accountant.guarantees.derive import DerivedEpsilon
+from accountant.samples.once import Mechanisms
 from accountant.samples.plan import SamplingPlan, plan_sample
 from accountant.selection.select import ROUNDED
 from accountant.weights.fast.compiled import CompiledTerm
@@ -83,26 +84,25 @@ class PreparedStatistics:
     privacy-constrained weights, or uses every record.
     """
 
-    profiles: object
-    profile: Profile
+    mechanisms: Mechanisms
     request: SampleRequest
     last: CertifiedPlan
 
 
-def prepare(profiles: object, profile: Profile, request: SampleRequest) -> PreparedStatistics:
+def prepare(mechanisms: Mechanisms, request: SampleRequest) -> PreparedStatistics:
     """Return a request that every release can be followed by. Raises :class:`Infeasible` where even q = 1 for all records costs too much,
     and what planning raises.
     """
     if request.rule == CONSTRAINED:
-        plan = plan_sample(profiles, target_epsilon=request.epsilon - request.statistics)
-        return PreparedStatistics(profiles, profile, request, CertifiedPlan(plan, None))
-    last = _certify(plan_sample(profiles, rule=UNIFORM, constants={"rate": 1}), request)
+        plan = plan_sample(mechanisms, target_epsilon=request.epsilon - request.statistics)
+        return PreparedStatistics(mechanisms, request, CertifiedPlan(plan, None))
+    last = _certify(plan_sample(mechanisms, rule=UNIFORM, constants={"rate": 1}), request)
     if last is None:
         raise Infeasible(
             f"a target epsilon of {exact_text(request.epsilon)[:40]} was given, but the statistics and the mechanism on every record are "
             "not proved to be within it already; raise the target, or the noise of the mechanism"
         )
-    return PreparedStatistics(profiles, profile, request, last)
+    return PreparedStatistics(mechanisms, request, last)
 
 
 def describe_whole(profile: Profile, request: SampleRequest, q: Term) -> Profile:
@@ -200,11 +200,11 @@ def plan_within(prepared: PreparedStatistics, released: ReleasedStatistics) -> B
 def _search(prepared: PreparedStatistics, released: ReleasedStatistics) -> Iterator[tuple[Fraction, CertifiedPlan]]:
     """Yield factors g of the rates with plans that are certified."""
     request = prepared.request
-    for raised in _propose(prepared.profile, request, released):
+    for raised in _propose(prepared.mechanisms.profile, request, released):
         constants = make_constants(request, released.count, released.total, raised)
         name, q = write_rule(request, constants)
         with contextlib.suppress(Undecided, InvalidSampling):  # nothing is proved for this one; the last one is proved already
-            found = _certify(plan_sample(prepared.profiles, rule=name, q=q, constants=constants), request)
+            found = _certify(plan_sample(prepared.mechanisms, rule=name, q=q, constants=constants), request)
             if found is not None:
                 yield raised, found
 

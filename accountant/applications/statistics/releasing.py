@@ -17,8 +17,8 @@ import numpy as np
 
 from accountant.applications.budget.records import Domain, PrivateRecords
 from accountant.applications.budget.spending import Payment, PureNoise, Spending, round_cost
-from accountant.applications.statistics.clipping import ClippedSource
 from accountant.columns.values import Column
+from accountant.data.clipping import ClippedSource
 from accountant.samples.drawing import take_part
 from profiles import InvalidData
 from profiles.arrays import Booleans, Floats, ignore_flags

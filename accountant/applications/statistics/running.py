@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from accountant.applications.statistics.certificate import to_certificate_text
-from accountant.applications.statistics.clipping import ClippedSource, Table, clip_rows, is_clipped
 from accountant.applications.statistics.concluding import conclude_within
 from accountant.applications.statistics.planning import BudgetedPlan, PreparedStatistics, plan_within, prepare
 from accountant.applications.statistics.releasing import ReleasedStatistics, release_statistics
 from accountant.applications.statistics.requests import CONSTRAINED, SampleRequest
 from accountant.data import WeightsSummary, complete_specs, compute_weights_file, open_dataset
 from accountant.data.arrays import ArraySource
+from accountant.data.clipping import ClippedSource, Table, clip_rows, is_clipped
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.tables import TableSource
 from accountant.data.weighing import Progress as WeightsProgress
@@ -27,11 +27,11 @@ from accountant.files import check_not_input, check_outputs, replace_files
 from accountant.guarantees import Guarantee
 from accountant.samples.certificate import PrivateFigures
 from accountant.samples.drawing import Figures, Progress, draw_batches, draw_sample
-from accountant.samples.once import compose_on_one_sample, to_profiles
+from accountant.samples.once import Mechanisms
 from accountant.samples.sample import Release, Sample
 from accountant.samples.writing import open_sample_writer
 from accountant.weights.convexity import prove_convexity
-from profiles import Declaration, InvalidArgument, InvalidTarget, Profile, load
+from profiles import InvalidArgument, InvalidTarget
 from profiles.arrays import ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, Hypothesis
 from profiles.randomness.bernoulli import PoissonSampler
@@ -217,16 +217,15 @@ def _open(
     name: str | None = None,
 ) -> _Opened:
     """Check everything that can be refused for all data, charge the ledger, then release the statistics and plan by them."""
-    if isinstance(profiles, str):
-        profiles = load(profiles)
-    profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(to_profiles(profiles))
+    mechanisms = Mechanisms.of(profiles)
+    profile = mechanisms.profile
     request = SampleRequest.of(profile, epsilon, private_statistics, rule, constants)
     complete = complete_specs(profile, specs)
     if ledger is not None:
         from accountant.ledger.rows import leave_out  # noqa: PLC0415 - Arrow and SQLite are for those who keep a ledger
 
         complete = tuple(leave_out(spec, ledger.settings.key) for spec in complete)
-    prepared = prepare(profiles, profile, request)
+    prepared = prepare(mechanisms, request)
     opened = open_dataset(data)
     if not isinstance(opened, (TableSource, ArraySource)):
         raise InvalidArgument(f"a sample holds whole rows of a table, but {opened.label} is none; convert it to Parquet, CSV or NPY")

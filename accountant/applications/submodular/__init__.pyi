@@ -1,5 +1,6 @@
 """The public names of accountant.applications.submodular, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
+from accountant.applications.choosing import MarginalGains as MarginalGains
 from accountant.applications.quality import UtilityBound as UtilityBound
 from accountant.applications.running import Choice as Choice
 from accountant.applications.submodular.bounds import bound_one_sided as bound_one_sided
@@ -8,7 +9,6 @@ from accountant.applications.submodular.bounds import bound_utility as bound_uti
 from accountant.applications.submodular.bounds import expect_loss as expect_loss
 from accountant.applications.submodular.coverage import CoverageInstance as CoverageInstance
 from accountant.applications.submodular.functions import DecomposableFunction as DecomposableFunction
-from accountant.applications.submodular.functions import MarginalGains as MarginalGains
 from accountant.applications.submodular.functions import find_violation as find_violation
 from accountant.applications.submodular.functions import lazy_greedy as lazy_greedy
 from accountant.applications.submodular.functions import selection_value as selection_value

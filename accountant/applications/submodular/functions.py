@@ -8,12 +8,12 @@ import heapq
 import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from profiles import InvalidArgument, InvalidData
+from accountant.applications.choosing import MarginalGains, read_gains
+from profiles import InvalidArgument
 from profiles.arrays import Booleans, Floats, Integers
 from profiles.hypotheses import WELL_FORMED
 from profiles.numbers import to_integer
@@ -27,23 +27,7 @@ TABLE = WELL_FORMED.about(what="the table of the users has the declared form")
 #: n·(kT + 1)/2^32 users each, which even for n = 10^6 and kT = 100 is a thousandth of what the noise of one choice costs.
 UNIT = 2**32
 
-Gains = NDArray[Any]
-
 _EXHAUSTIVE, _SPLITS = 6, 4
-
-
-class MarginalGains(Protocol):
-    """The marginal gains of all candidates while a set S grows, starting from the empty set."""
-
-    @property
-    def gains(self) -> Gains:
-        """F(S ∪ {c}) − F(S) for each candidate c, times the function's ``resolution``: shape (m,), int64 or float64.
-
-        Entries of candidates in S are not looked at.
-        """
-
-    def add(self, candidate: int) -> None:
-        """Put a candidate that is not in S into S."""
 
 
 @runtime_checkable
@@ -71,19 +55,6 @@ class DecomposableFunction(Protocol):
 
     def track(self) -> MarginalGains:
         """Return the gains at the empty set."""
-
-
-def read_gains(tracker: MarginalGains, candidates: int) -> Gains:
-    """Return a tracker's gains after a look at their form. Raises :class:`InvalidData`."""
-    gains = np.asarray(tracker.gains)
-    if gains.shape != (candidates,) or gains.dtype not in (np.dtype(np.int64), np.dtype(np.float64)):
-        raise InvalidData(
-            f"the gains must be int64 or float64 of shape ({candidates},), but {gains.dtype} of shape {gains.shape} was found; return one "
-            "number a candidate"
-        )
-    if gains.dtype == np.float64 and not np.isfinite(gains).all():
-        raise InvalidData("the gains must be finite, but NaN or an infinity was found; correct the function")
-    return gains
 
 
 def to_units(values: Floats) -> Integers:

@@ -10,10 +10,10 @@ import numpy as np
 
 from accountant.amplification import MOST_EPSILON
 from accountant.applications.charging import release_once
+from accountant.applications.choosing import PlainScores, choose_greedily, choose_with_kept_noise, count_up_to
 from accountant.applications.quality import UtilityBound
 from accountant.applications.running import Answer, Choice, Draw
 from accountant.applications.submodular.bounds import Noise, bound_one_sided, bound_plan, expect_loss
-from accountant.applications.submodular.choosing import PlainScores, choose_greedily, choose_with_kept_noise, count_up_to
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import TABLE, DecomposableFunction
 from accountant.applications.submodular.weighted import WeightedCoverage

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.weighted import Combine, WeightedCoverage
 from accountant.data.ids import require_one_spelling
-from accountant.data.opening import find_format
-from accountant.data.tables import name_kind
-from profiles import InvalidArgument, InvalidData, UnreadableFile
-from profiles.files import read_text
+from accountant.data.loading import load_columns, read_numbers
+from accountant.data.tables import is_text, name_kind
+from profiles import InvalidArgument, InvalidData
 from profiles.numbers import to_integer
-from profiles.private import quote_failure
 
 Labels = Sequence[str] | Sequence[int]
-#: JSON files of so many bytes at most.
-_LARGEST = 200_000_000
 
 
 def read_coverage(data: Any, *, user: str, item: str, candidates: int | Labels, drop_unknown: bool = False) -> CoverageInstance:
@@ -82,72 +73,10 @@ def _read(
         raise InvalidData(f"the item in row {row} of {label} (from 0) is no candidate; list all candidates, or drop other items")
     encoded = _encode_users(table.column(user), user, label)
     users = np.asarray(pc.cast(encoded.indices, pa.int64()))
-    values = np.ones(len(numbers), dtype=np.bool_) if value is None else _read_numbers(table.column(value), value, label)
+    values = np.ones(len(numbers), dtype=np.bool_) if value is None else read_numbers(table.column(value), value, label)
     if not known.all():
         users, numbers, values = users[known], numbers[known], values[known]
     return users, numbers, values, encoded.dictionary
-
-
-def load_columns(data: Any, names: list[str]) -> tuple[Any, str]:
-    """Return an Arrow table of the named columns, those of a CSV file as texts, and what to call it. Raises :class:`UnreadableFile`,
-    :class:`InvalidData`, :class:`InvalidArgument`.
-    """
-    if len(set(names)) != len(names):
-        raise InvalidArgument(f"the columns {', '.join(map(repr, names))} were named, one of them twice; name different ones")
-    if isinstance(data, pa.Table):
-        return _choose(data, names, "the table"), "the table"
-    if not isinstance(data, (str, os.PathLike)):
-        raise InvalidArgument(f"data must be a path or an Arrow table, but {type(data).__name__} was found; give one")
-    path = Path(data)
-    if path.suffix.lower() == ".json":
-        return read_rows(load_json(path), names, path.name), path.name
-    kind = find_format(path) if path.is_file() else None
-    if kind not in ("csv", "parquet"):
-        raise UnreadableFile(f"a CSV, Parquet or JSON file is needed, but {path} is none; check the path")
-    try:
-        return _choose(_load_csv(path) if kind == "csv" else pq.ParquetFile(str(path)), names, path.name), path.name
-    except (pa.ArrowInvalid, pa.ArrowException, EOFError, OSError) as error:
-        raise UnreadableFile(f"{path.name} could not be read as {kind}; correct it", private=quote_failure(error)) from None
-
-
-def load_json(path: Path) -> Any:
-    """Return what a JSON file holds. Raises :class:`UnreadableFile`, :class:`InvalidData`."""
-    text = read_text(path, _LARGEST)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidData(f"{path.name} is no JSON; correct it, or name a CSV or Parquet file") from None
-
-
-def read_rows(rows: Any, names: list[str], label: str) -> Any:
-    """Return an Arrow table of a list of JSON objects, the named values of each. Raises :class:`InvalidData`."""
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and set(names) <= set(row) for row in rows):
-        raise InvalidData(f"{label} must hold a list of rows with {', '.join(map(repr, names))}, but something else was found; correct it")
-    columns = {name: [row[name] for row in rows] for name in names}
-    try:
-        made = {name: pa.array(column, type=None if column else pa.int64()) for name, column in columns.items()}
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        raise InvalidData(f"a column of {label} mixes texts and numbers, or holds something else; write each in one way") from None
-    return pa.table(made)
-
-
-def _load_csv(path: Path) -> Any:
-    with pa.input_stream(str(path), compression="detect") as stream, pyarrow.csv.open_csv(stream) as reader:
-        text = dict.fromkeys(reader.schema.names, pa.string())
-    converting = pyarrow.csv.ConvertOptions(column_types=text, strings_can_be_null=False)
-    with pa.input_stream(str(path), compression="detect") as stream:
-        return pyarrow.csv.read_csv(stream, convert_options=converting)
-
-
-def _choose(data: Any, names: list[str], label: str) -> Any:
-    found = (data.schema_arrow if isinstance(data, pq.ParquetFile) else data.schema).names
-    for name in names:
-        if list(found).count(name) != 1:
-            raise InvalidData(
-                f"{label} must have one column {name!r}, but it has {list(found).count(name) or 'none'} of that name; name one that it has",
-                private=f"the columns are {', '.join(map(repr, found[:20]))}",
-            )
-    return data.read(columns=names) if isinstance(data, pq.ParquetFile) else data.select(names)
 
 
 def list_users(data: Any, *, user: str, item: str, candidates: int | Labels, drop_unknown: bool = False) -> Any:
@@ -162,14 +91,14 @@ def list_users(data: Any, *, user: str, item: str, candidates: int | Labels, dro
 
 def _encode_users(column: Any, name: str, label: str) -> Any:
     column = _decode(column)
-    if not (_is_text(column.type) or pa.types.is_integer(column.type)):
+    if not (is_text(column.type) or pa.types.is_integer(column.type)):
         raise InvalidData(
             f"users are told apart by text or integers, but the column {name!r} of {label} is {name_kind(column.type)}; convert it"
         )
     encoded = column.combine_chunks().dictionary_encode()
-    if _is_text(column.type) and pc.any(pc.equal(encoded.dictionary, "")).as_py():  # all whose id is missing would be one user
+    if is_text(column.type) and pc.any(pc.equal(encoded.dictionary, "")).as_py():  # all whose id is missing would be one user
         raise InvalidData(f"the column {name!r} of {label} has an empty text, which tells no user apart; fill or drop these rows")
-    if _is_text(column.type):
+    if is_text(column.type):
         require_one_spelling(pc.cast(encoded.dictionary, pa.string()), name, label)
     return encoded
 
@@ -177,7 +106,7 @@ def _encode_users(column: Any, name: str, label: str) -> Any:
 def _number_items(column: Any, name: str, label: str, candidates: int | Labels, count: int) -> NDArray[Any]:
     column = _decode(column)
     if isinstance(candidates, (int, np.integer)):
-        if _is_text(column.type):
+        if is_text(column.type):
             try:
                 column = pc.cast(pc.utf8_trim_whitespace(column), pa.int64())
             except pa.ArrowInvalid:
@@ -189,7 +118,7 @@ def _number_items(column: Any, name: str, label: str, candidates: int | Labels, 
                 f"items must be integers, but the column {name!r} of {label} is {name_kind(column.type)}; or give the list of candidates"
             )
         return np.asarray(column.combine_chunks())
-    labels = [str(one) for one in candidates] if _is_text(column.type) else list(candidates)
+    labels = [str(one) for one in candidates] if is_text(column.type) else list(candidates)
     if len(set(labels)) != len(labels):
         raise InvalidArgument("two candidates of the list are written alike; give each one its own text")
     kind = pa.int64() if pa.types.is_integer(column.type) else column.type
@@ -203,18 +132,6 @@ def _number_items(column: Any, name: str, label: str, candidates: int | Labels, 
     return numbers
 
 
-def _read_numbers(column: Any, name: str, label: str) -> NDArray[Any]:
-    try:
-        numbers: NDArray[Any] = np.asarray(pc.cast(column, pa.float64()).combine_chunks())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InvalidData(f"the column {name!r} of {label} must hold numbers in [0, 1]; correct or choose another column") from None
-    return numbers
-
-
 def _decode(column: Any) -> Any:
     """Return a column without its dictionary, which may hold one value twice."""
     return pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -14,9 +14,11 @@ from accountant.cli.completion import complete_mechanism
 from accountant.cli.ledger_verbs.options import (
     ChargingOptions,
     FileArgument,
+    NoteOptions,
+    PlanOption,
     open_ledger,
 )
-from accountant.cli.ledger_verbs.spending import say_spending
+from accountant.cli.ledger_verbs.spending import print_plan, say_spending
 from accountant.cli.options import (
     ProfileArgument,
     StatisticOption,
@@ -25,7 +27,7 @@ from accountant.cli.options import (
 from accountant.cli.output import print_result
 from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
-from profiles.errors import InvalidArgument
+from profiles.errors import InvalidArgument, UnreadableFile
 from profiles.private import EYES_ONLY
 
 if TYPE_CHECKING:
@@ -42,13 +44,14 @@ class _Charge(ChargingOptions):
         Path | None,
         typer.Option("--active", metavar="OUT", help="where to write the rows that take part (0600); by default FILE.N.active.csv"),
     ] = None
+    plan: PlanOption = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Release(ChargingOptions):
     file: FileArgument
     name: Annotated[str, typer.Argument(metavar="NAME", help="the name of the release")]
-    out: Annotated[Path, typer.Option("--out", metavar="O", help="where to write the output (JSON)")]
+    out: Annotated[Path | None, typer.Option("--out", metavar="O", help="where to write the output (JSON); needed but for a plan")] = None
     mechanism: Annotated[
         str | None,
         typer.Option(
@@ -58,6 +61,20 @@ class _Release(ChargingOptions):
             autocompletion=complete_mechanism,
         ),
     ] = None
+    plan: PlanOption = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Publish(NoteOptions):
+    file: FileArgument
+    name: Annotated[str, typer.Argument(metavar="NAME", help="the name of the release, which was charged before")]
+    output: Annotated[Path, typer.Option("--output", metavar="O", help="the output: numbers, texts, lists and objects of them (JSON)")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Quota(NoteOptions):
+    file: FileArgument
+    most: Annotated[str, typer.Option("--most", metavar="E", help="nats that its releases may cost in all; in mixed epsilon=E, mu2=M")]
 
 
 def _charge(options: _Charge) -> int:
@@ -67,6 +84,9 @@ def _charge(options: _Charge) -> int:
 
     declaration = load_quietly(options.profile)
     with open_ledger(options) as ledger:
+        if options.plan:
+            room = ledger.look_ahead(declaration, **options.sampling())
+            return print_plan(ledger, options.name, room, partial=options.partial, as_json=options.json)
         data = ledger.find_data(options.data)
         active = _find_active(options, ledger, data)
         if active is not None:
@@ -75,7 +95,12 @@ def _charge(options: _Charge) -> int:
         charge = prepare_charge(declaration, ledger.settings.notion, **options.sampling())
         room = ledger.look_ahead(charge)
         receipt = ledger.charge(
-            options.name, charge, data, statistics=[parse_statistic(text) for text in options.statistic or []], partial=options.partial
+            options.name,
+            charge,
+            data,
+            statistics=[parse_statistic(text) for text in options.statistic or []],
+            partial=options.partial,
+            clip=options.clip,
         )
         if active is not None:
             write_active(active, data, receipt)
@@ -91,18 +116,19 @@ def _charge(options: _Charge) -> int:
 
 
 def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
-    """Return where the rows that take part are written: where it is said, and for an individual ledger in a file else beside it.
+    """Return where the rows that take part are written: where it is said, and for an individual ledger, or of rows that are clipped, in a
+    file else beside it.
 
     Raises :class:`InvalidArgument` where that one is there, or for a ledger on a server.
     """
     from accountant.ledger.settings import ReleaseMode
 
-    if options.active is not None or ledger.settings.mode is not ReleaseMode.INDIVIDUAL:
+    if options.active is not None or (ledger.settings.mode is not ReleaseMode.INDIVIDUAL and not options.clip):
         return options.active
     if not ledger.journal.store.database.files:
         raise InvalidArgument(
-            "a ledger in individual mode leaves out units that have no room for a release, but --active was not given, which takes the "
-            "rows that it may be run on; name a file"
+            "a release may be run on the rows alone that have room for it, as they were clipped, but --active was not given, which takes "
+            "these; name a file"
         )
     ledger.require_unused(options.name)
     kind = ".parquet" if str(data).lower().endswith(".parquet") else ".csv"
@@ -118,9 +144,15 @@ def _release(options: _Release) -> int:
     from accountant.ledger.room import MAY_MISS
     from accountant.ledger.writing import check_outputs
 
+    mechanism = None if options.mechanism is None else _load_mechanism(options.mechanism)
+    if options.plan:
+        return _plan(options, mechanism)
+    if options.out is None:
+        raise InvalidArgument(
+            "a release writes its output, but no file was named; name one with --out, or ask what it would cost with --plan"
+        )
     check_writable(options.out)
     check_not_input(options.out, options.data, "data")
-    mechanism = None if options.mechanism is None else _load_mechanism(options.mechanism)
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.out)
         room = None
@@ -130,7 +162,7 @@ def _release(options: _Release) -> int:
             if ledger.journal.find("output", options.name.strip()) is None:
                 room = ledger.look_ahead(mechanism, **options.sampling())
             with quiet_output():
-                output = ledger.run(options.name, mechanism, options.data, partial=options.partial, **options.sampling())
+                output = ledger.run(options.name, mechanism, options.data, partial=options.partial, clip=options.clip, **options.sampling())
         entry, charged = (ledger.journal.find(kind, options.name.strip()) for kind in ("output", "charge"))
     partial = charged is not None and bool(charged.body.get("partial", False))
     shown = to_printable(output)
@@ -143,6 +175,49 @@ def _release(options: _Release) -> int:
         f"released {told['name']!r}: entry {told['sequence']}, {told['hash']}",
         *([] if room is None else say_spending(room)),
         f"output written to {options.out}; asked for again, it is the same one, and costs nothing",
+        as_json=options.json,
+    )
+
+
+def _plan(options: _Release, mechanism: Any) -> int:
+    if mechanism is None:
+        raise InvalidArgument("a plan needs the mechanism that would be run, but none was named; name one with --mechanism")
+    with open_ledger(options) as ledger:
+        room = ledger.look_ahead(mechanism, **options.sampling())
+        return print_plan(ledger, options.name, room, partial=options.partial, as_json=options.json)
+
+
+def _publish(options: _Publish) -> int:
+    from profiles.strict_json import read_json
+
+    try:
+        output = read_json(options.output.read_text(encoding="utf-8"), floats=True)
+    except OSError as error:
+        raise UnreadableFile(f"the output {options.output} cannot be read ({error.strerror}); check the path and its rights") from None
+    except ValueError as error:
+        raise UnreadableFile(f"the output {options.output.name} is no JSON ({error}); write numbers, texts and lists of them") from None
+    with open_ledger(options) as ledger:
+        ledger.publish(options.name, output)
+        entry = ledger.journal.entries[-1]
+    told = {"name": entry.name, "sequence": entry.sequence, "hash": entry.hash.hex(), "sha256": entry.body["sha256"]}
+    return print_result(
+        told,
+        f"published {entry.name!r}: entry {entry.sequence}, {told['hash']}",
+        "it supposes that the release was run once, on the rows that were charged (run-on-active); asked for again, it is the same one",
+        as_json=options.json,
+    )
+
+
+def _quota(options: _Quota) -> int:
+    if (options.analyst is None) == (options.purpose is None):
+        raise InvalidArgument("a quota is of one analyst or of one purpose; name one of the two, with --analyst or --purpose")
+    of, name = ("analyst", options.analyst) if options.purpose is None else ("purpose", options.purpose)
+    with open_ledger(options) as ledger:
+        entry = ledger.set_quota(of, str(name), options.most)
+    return print_result(
+        {"sequence": entry.sequence, "hash": entry.hash.hex(), "of": of, "name": entry.name},
+        f"quota of the {of} {entry.name!r}: entry {entry.sequence}, {entry.hash.hex()}; charges beyond it are refused, and no promise "
+        "rests on it",
         as_json=options.json,
     )
 
@@ -173,6 +248,18 @@ def _to_text(value: Any) -> str:
 
 
 VERBS = {
+    "publish": Verb(
+        "Store the output of a release that was charged and that you ran yourself: from then on it is served.",
+        _Publish,
+        _publish,
+        'pdp ledger publish people.ledger "income 2026" --output income.json',
+    ),
+    "quota": Verb(
+        "Set what the releases of one analyst, or for one purpose, may cost in all. Advice: no promise rests on it.",
+        _Quota,
+        _quota,
+        "pdp ledger quota people.ledger --analyst ada --most 1/2",
+    ),
     "charge": Verb(
         "Charge a release that you then run yourself. In individual mode it may be run on the rows that are written to OUT, and no other.",
         _Charge,

@@ -105,6 +105,7 @@ def _init(options: _Init) -> int:
         secret=options.secret,
         table=options.table,
         engine=options.engine,
+        note=options.note(),
     ) as ledger:
         protection = ledger.settings.protection
         told = {"sequence": 0, "hash": ledger.journal.entries[0].hash.hex(), "ledger": ledger.settings.ledger}

@@ -59,8 +59,27 @@ class OpenedOptions(Options):
     ] = None
 
 
+AnalystOption = Annotated[str | None, typer.Option("--analyst", metavar="WHO", help="who asks for it: public, and what quotas are of")]
+PurposeOption = Annotated[str | None, typer.Option("--purpose", metavar="WHY", help="what it is for: public, and what quotas are of")]
+ApproverOption = Annotated[str | None, typer.Option("--approver", metavar="WHO", help="who approved it: public")]
+PlanOption = Annotated[bool, typer.Option("--plan", help="tell what it would cost and leave by public numbers; spends and reads nothing")]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataOptions(OpenedOptions):
+class NoteOptions(OpenedOptions):
+    """What it says of who asked for an entry of the log."""
+
+    analyst: AnalystOption = None
+    purpose: PurposeOption = None
+    approver: ApproverOption = None
+
+    def note(self) -> dict[str, object]:
+        """Return it by name, as ``Ledger.stamp`` takes it."""
+        return {"analyst": self.analyst, "purpose": self.purpose, "approver": self.approver}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions(NoteOptions):
     """What it says where the data are read."""
 
     data: Annotated[
@@ -79,7 +98,9 @@ class ChargingOptions(DataOptions):
     """What it says of the sample that a release may be run on, and whether units may be missing from it."""
 
     partial: PartialOption = False
-
+    clip: Annotated[
+        bool, typer.Option("--clip", help="move each row into the declared ranges, by itself, in place of refusing all of them for one")
+    ] = False
     target_epsilon: Annotated[
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="sample with weights for this target")
     ] = None
@@ -96,7 +117,8 @@ class ChargingOptions(DataOptions):
 def open_ledger(options: OpenedOptions) -> Ledger:
     from accountant.ledger import Ledger
 
-    return Ledger.open(options.file, anchor=options.anchor, secret=options.secret, table=options.table, engine=options.engine)
+    note = options.note() if isinstance(options, NoteOptions) else None
+    return Ledger.open(options.file, anchor=options.anchor, secret=options.secret, table=options.table, engine=options.engine, note=note)
 
 
 def read_ranges(items: list[str] | None) -> dict[str, list[str]]:

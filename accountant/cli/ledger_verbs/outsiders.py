@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from accountant.cli.ledger_verbs.options import FileArgument, OpenedOptions, open_ledger, split_unit
+from accountant.cli.ledger_verbs.options import FileArgument, NoteOptions, OpenedOptions, open_ledger, split_unit
 from accountant.cli.options import Verb
 from accountant.cli.output import print_result
 from accountant.files import check_distinct, check_writable, replace_file, write_whole
@@ -45,7 +45,7 @@ def _export(options: _Export) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Root(OpenedOptions):
+class _Root(NoteOptions):
     file: FileArgument
 
 

@@ -20,7 +20,7 @@ from accountant.cli.options import (
     Verb,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_result, print_written
-from accountant.files import check_writable, write_whole
+from accountant.files import check_distinct, check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import count_assumptions
 from profiles.private import EYES_ONLY
@@ -41,6 +41,11 @@ class _Report(OpenedOptions):
     delta: Annotated[
         str | None, typer.Option("--delta", metavar="D", help="fixed beforehand, for the ex-post report of a raised ledger in zcdp")
     ] = None
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="T", help="releases to come (TOML): what they would cost, and when there is no room left"),
+    ] = None
+    html: Annotated[Path | None, typer.Option("--html", metavar="PAGE", help="write what may be published as a page")] = None
     everything: AllOption = False
 
 
@@ -48,18 +53,27 @@ def _report(options: _Report) -> int:
     from accountant.guarantees import render
     from accountant.interop.files import write_guarantee
     from accountant.ledger.amounts import say_amounts
+    from accountant.ledger.forecast import read_plan
+    from accountant.ledger.pages import report_page
     from accountant.ledger.report import report_public
+    from accountant.ledger.settings import tell_time
     from accountant.ledger.writing import check_outputs, write_composition
+    from profiles.files import MAX_FILE_BYTES, read_text
 
-    if options.unit is not None and (options.public or options.guarantee is not None or options.composition is not None):
+    others = (options.guarantee, options.composition, options.plan, options.html)
+    if options.unit is not None and (options.public or any(path is not None for path in others)):
         raise InvalidArgument(
             "--unit reports on one unit, which is private, and was given together with what may be published; leave one out"
         )
-    for path in (options.guarantee, options.composition):
+    for path in (options.guarantee, options.composition, options.html):
         if path is not None:
             check_writable(path)
+    check_distinct(options.guarantee, options.composition, options.html)
+    for path in (path for path in (options.guarantee, options.composition, options.html) if path is not None):
+        check_not_input(path, options.plan, "plan")
+    plan = () if options.plan is None else read_plan(read_text(options.plan, MAX_FILE_BYTES), options.plan.name)
     with open_ledger(options) as ledger:
-        check_outputs(ledger, options.guarantee, options.composition)
+        check_outputs(ledger, options.guarantee, options.composition, options.html)
         if options.unit is not None:
             account = ledger.account(split_unit(options.unit, ledger))
             spent, left = (say_amounts(account[name]).removesuffix(" nats") for name in ("spent", "left"))
@@ -70,21 +84,27 @@ def _report(options: _Report) -> int:
             raise InvalidArgument("--delta is for the ex-post report of a raised ledger, but this one has a guarantee; leave it out")
         if raised and (options.guarantee is not None or options.composition is not None):
             ledger.guarantee()  # refuses, and says why
-        told, guarantee = report_public(ledger, options.delta), None if raised else ledger.guarantee()
+        told, guarantee = report_public(ledger, options.delta, plan), None if raised else ledger.guarantee()
         composition = "" if options.composition is None else write_composition(ledger)
     if options.guarantee is not None and guarantee is not None:
         write_whole(options.guarantee, write_guarantee(guarantee))
     if options.composition is not None:
         write_whole(options.composition, composition)
+    if options.html is not None:
+        write_whole(options.html, report_page(told, tell_time()[:10]))
     if options.json:
         print_json(told)
         return 0
     _print_report(told)
+    if "forecast" in told:
+        _print_forecast(told["forecast"])
     if guarantee is None:
         _print_ex_post(told["ex_post"])
     else:
         print_as_it_is(render(guarantee, everything=options.everything).rstrip())
     print_written(guarantee=options.guarantee)
+    if options.html is not None:
+        print_line(f"page written to {options.html}; it may be published")
     if options.composition is not None:
         print_line(f"composition written to {options.composition}; bound it with: pdp account {options.composition} --delta D")
     return 0
@@ -130,6 +150,25 @@ def _print_report(told: dict[str, Any]) -> None:
         for item in told["entries"]
     ]
     print_table("the log", ("entry", "kind", "name", "at worst", "time"), rows)
+
+
+def _print_forecast(told: dict[str, Any]) -> None:
+    from accountant.cli.output import print_table
+    from accountant.ledger.amounts import say_amounts
+
+    rows = [
+        (
+            item["day"],
+            item["name"],
+            *(say_amounts(item[key]).removesuffix(" nats") for key in ("cost", "at_worst", "left")),
+            "" if item["decided_by"] is None else f"does not fit: {item['decided_by']}",
+        )
+        for item in told["releases"]
+    ]
+    first = told["first_without_room"]
+    said = "all fit everybody" if first is None else f"{told['fit']} fit everybody, and the first that does not is that of {first}"
+    print_table("forecast by the plan", ("day", "release", "cost", "at worst after it", "left", ""), rows)
+    print_line(f"of {told['planned']} planned releases {said}")
 
 
 def _print_ex_post(told: dict[str, Any]) -> None:

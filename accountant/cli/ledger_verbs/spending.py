@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from accountant.ledger import Ledger
     from accountant.ledger.room import Room
 
 
@@ -25,5 +26,34 @@ def say_spending(room: Room) -> list[str]:
             f"smallest budget, {say_left(told['smallest_budget'])}"
             for side in ("before", "after")
         ),
+        *(
+            f"quota                 {quota}: {say_left(quota.tell()['left'])} left of {say_left(quota.tell()['most'])}"
+            for quota in room.quotas
+        ),
         *([f"partial               {MAY_MISS}"] if room.partial else []),
     ]
+
+
+def print_plan(ledger: Ledger, name: str, room: Room, *, partial: bool, as_json: bool) -> int:
+    """Print what a release would cost and leave, whether it would be refused and how often it fits; it spends nothing. Return 0, or 1 where
+    it would be refused.
+    """
+    from accountant.cli.output import print_result
+    from profiles.errors import OverBudget, ReleaseUsed
+
+    told: dict[str, object] = {"name": name.strip(), **room.tell(), "fits_times": room.times, "refused": None}
+    try:
+        ledger.require_unused(name.strip())
+        ledger.journal.require_open()
+        room.require(partial=partial)
+    except (OverBudget, ReleaseUsed) as refusal:
+        told["refused"] = str(refusal)
+    often = "any number of times" if room.times is None else f"{room.times} time{'' if room.times == 1 else 's'}"
+    lines = [
+        f"plan of {told['name']!r}: nothing is charged, and no data are read",
+        *say_spending(room),
+        f"fits                  {often} for everybody, for certain, by what was charged so far",
+        *([] if told["refused"] is None else [f"would be refused      {told['refused']}"]),
+    ]
+    print_result(told, *lines, as_json=as_json)
+    return 0 if told["refused"] is None else 1

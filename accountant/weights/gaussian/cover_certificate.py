@@ -27,8 +27,7 @@ from profiles.profile import Profile
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string
 from profiles.terms import Term, to_text
 from proofs_check.certificates import check_text, profile_json
-from proofs_check.kernel import Report
-from proofs_check.kernel.checker import CheckedClaim
+from proofs_check.kernel import CheckedClaim, Report
 from proofs_check.suprema.ceilings import proves_at_most
 
 FORMAT, VERSION = "pdp-weight-cover", 1

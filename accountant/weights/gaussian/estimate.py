@@ -89,5 +89,5 @@ def estimate_delta(mu: float, q: float, steps: int, epsilon: float) -> float:
     excess = steps * mode - epsilon + cell * (first + np.arange(_CELLS))
     summed = np.roll(summed, -(first % _CELLS))
     over = excess > 0
-    found = float(np.maximum(summed[over], 0.0) @ (np.exp(-tilt * excess[over]) * -np.expm1(-excess[over])))
+    found = float(summed[over] @ (np.exp(-tilt * excess[over]) * -np.expm1(-excess[over])))
     return max(log(found) + steps * constant - tilt * epsilon, NOTHING) if found > 0 else NOTHING

@@ -17,8 +17,7 @@ from profiles import PDPError, UnreadableFile, declare, exact_text, to_exact
 from profiles.profile import Profile
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string
 from proofs_check.certificates import check_text, judge_file, profile_json, require
-from proofs_check.kernel import Report
-from proofs_check.kernel.checker import CheckedClaim
+from proofs_check.kernel import CheckedClaim, Report
 
 FORMAT, VERSION = "pdp-weight-table", 1
 Found = TypeVar("Found")

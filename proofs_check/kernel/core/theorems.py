@@ -131,7 +131,6 @@ class Prover(Protocol):
 
     meter: Meter
     path: list[str]
-    theorems: list[Theorem]  # that the accepted claims are
 
     def begin(self, statement: Any, fields: Mapping[str, object]) -> Theorem:
         """Return a theorem of the statement of a claim by the fields that a certificate has for it, or reject."""
@@ -209,14 +208,3 @@ def fits(value: Any, hint: Any) -> bool:
     if kind in (list, Mapping):
         return all(fits(each, parts[-1]) for each in (value.values() if kind is Mapping else value))
     return not is_dataclass(kind) or all(fits(getattr(value, name), of) for name, of in get_type_hints(kind).items())
-
-
-def behind(theorem: Theorem, about: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the rules about statements of a type, and the kinds of side conditions, that a theorem rests on."""
-    found, waiting = list[Theorem](), [theorem]
-    while waiting:
-        found.append(waiting.pop())
-        waiting += found[-1].parts
-    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, about)]
-    kinds = [each.statement for each in reversed(found) if isinstance(each.statement, str)]
-    return tuple(dict.fromkeys(rules)), tuple(dict.fromkeys(kinds))

@@ -66,7 +66,7 @@ class Session:
     choices: Iterator[str] = field(default_factory=lambda: iter(""))  # of the claim, in the order in which they are needed
     path: list[str] = field(default_factory=list)  # where we are
     nested: int = 0  # in how many proofs of side conditions
-    theorems: list[Theorem] = field(default_factory=list)  # that the accepted claims are
+    theorems: list[Theorem] = field(default_factory=list)  # that the claims are
     proved: list[tuple[str, Goal, str]] = field(default_factory=list)  # every goal that a rule proved: where, what, and which rule
 
     def at(self, step: str) -> AbstractContextManager[None]:
@@ -125,7 +125,8 @@ class Session:
     def begin(self, claim: Claim | Bound, fields: Mapping[str, object]) -> Theorem:
         """Return a theorem of a claim by its proof, with its own trees for side conditions and what it chooses."""
         if isinstance(claim, Bound):
-            return self.follow(claim, fields)
+            self.theorems.append(self.follow(claim, fields))
+            return self.theorems[-1]
         proof, self.constants = dict(read_fields(fields["proof"])), claim.constants
         # the certificate's own proofs of side conditions, by the text of their terms; s, s_, s__ and n are variables of claims
         names = {**variables({"s": 0, "s_": 0, "s__": 0, "n": 0, **claim.box}), **self.constants}
@@ -138,6 +139,7 @@ class Session:
         theorem = self.follow(claim, proof | stated)
         require(len(self.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
         require(next(self.choices, None) is None, "there are more choices than the claim has")
+        self.theorems.append(theorem)
         return theorem
 
     def follow(self, statement: Any, proof: object) -> Theorem:

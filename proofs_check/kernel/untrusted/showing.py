@@ -1,6 +1,58 @@
-"""Terms as people read them, in reasons: nothing is decided by it."""
+"""Terms, and claims that are accepted, as people read them: nothing is decided by it.
+
+That a certificate is accepted says that its claims hold as they are written in it. Their words are repeated from there.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from ..core.terms import Term, bits, postorder
+from ..core.theorems import Goal, Identity, Theorem
+from ..theories.compositions.bounds import Bound
+
+
+class CheckedClaim(NamedTuple):
+    """One accepted claim: what it states, and the rules and kinds of side conditions it rests on; in words, if about a composition."""
+
+    claim: str
+    verdict: str
+    bound: str | None
+    rules: tuple[str, ...]
+    side_conditions: tuple[str, ...]
+    said: str | None = None
+
+    def line(self) -> str:
+        """Return the claim in one line."""
+        behind = "; ".join(filter(None, (", ".join(self.rules), ", ".join(self.side_conditions))))
+        bound = f", {self.said}" if self.said is not None else "" if self.bound is None else f" {self.bound}"
+        return f"{self.claim} {self.verdict}{bound}" + (f" [{behind}]" if behind else "")
+
+
+def describe(claim: Mapping[str, Any], theorem: Theorem) -> CheckedClaim:
+    """Return an accepted claim in its own words, beside the theorem that it is."""
+    if isinstance(theorem.statement, Bound):
+        bound, said = _describe_bound(claim)
+        return CheckedClaim(claim["claim"], claim["verdict"], bound, *behind(theorem, Bound), said)
+    stated = claim["bound"] if "bound" in claim else claim["proof"].get("floor")
+    return CheckedClaim(claim["claim"], claim["verdict"], None if stated is None else str(stated), *behind(theorem, Goal | Identity))
+
+
+def _describe_bound(claim: Mapping[str, Any]) -> tuple[str, str]:
+    if claim["claim"] == "delta-positive":
+        return "0", f"{claim['direction']}: delta(e) > 0 for all e < {claim['epsilon']}"
+    sign = "<=" if claim["claim"] == "delta-upper" else ">="
+    return str(claim["bound"]), f"{claim['direction']}: delta({claim['epsilon']}) {sign} {claim['bound']}"
+
+
+def behind(theorem: Theorem, about: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rules about statements of a type, and the kinds of side conditions, that a theorem rests on."""
+    found, waiting = list[Theorem](), [theorem]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += found[-1].parts
+    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, about)]
+    kinds = [each.statement for each in reversed(found) if isinstance(each.statement, str)]
+    return tuple(dict.fromkeys(rules)), tuple(dict.fromkeys(kinds))
 
 
 def show(term: Term) -> str:

@@ -7,7 +7,7 @@ text with these choices, of which it believes nothing: a wrong one can lose a pr
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from ..reading import read_fields, read_list
 from ..theories.compositions.bounds import Bound
 from ..theories.profiles.statements import Claim
 from .proofs import FIRST_WAY, OWN, TREES, Session
-from .showing import show
+from .showing import CheckedClaim, describe, show
 
 #: What is said of a certificate of version 1 that is accepted.
 UPGRADED = "upgraded from version 1 by a step that is not trusted, then checked"
@@ -35,9 +35,13 @@ class Protection(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Report(checker.Report):
-    """What the kernel says of a certificate, and what stands beside its claims."""
+class Report:
+    """What the kernel says of a certificate, with the claims that it accepts in their own words; and what stands beside them."""
 
+    accepted: bool
+    claims: tuple[CheckedClaim, ...] = ()
+    step: str | None = None
+    reason: str | None = None
     protection: Protection | None = None
     upgraded: bool = False  # from version 1 by a step that is not trusted, and then checked
 
@@ -88,10 +92,10 @@ class Searcher(Session):
 
 
 def find_choices(document: str, session: Session) -> tuple[list[str], checker.Report]:
-    """Return the choices of each claim of a certificate of version 1, and the report on it, at the cost of a session's meter."""
+    """Return the choices of each claim of a certificate of version 1, and the report without theorems, at the cost of a meter."""
     searcher = Searcher(session.meter)
     report = checker.check(document, searcher)
-    return ["".join(noted) for noted in searcher.found[1:]], report
+    return ["".join(noted) for noted in searcher.found[1:]], replace(report, theorems=())
 
 
 def write_choices(document: str, choices: list[str]) -> str:
@@ -146,7 +150,8 @@ def _with_protection(document: str, report: checker.Report, *, upgraded: bool = 
         protection = _read_protection(whole["protection"]) if "protection" in whole else None
     except Rejected as problem:
         return Report(accepted=False, step="document", reason=str(problem))
-    return Report(report.accepted, report.claims, report.step, report.reason, protection, upgraded)
+    claims = tuple(map(describe, whole.get("claims", []), report.theorems))
+    return Report(report.accepted, claims, report.step, report.reason, protection, upgraded)
 
 
 def _read_protection(value: object) -> Protection:

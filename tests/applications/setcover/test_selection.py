@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accountant.applications.choosing import choose_with_kept_noise
 from accountant.applications.setcover import CoverageInstance, cover_cost, greedy_cover
 from accountant.applications.setcover.private import draw_noise, pass_once, track_uncovered
-from accountant.applications.submodular.choosing import choose_with_kept_noise
 from profiles.randomness.bernoulli import PoissonSampler
 
 SYSTEMS = st.lists(st.sets(st.integers(0, 5), max_size=4), max_size=12)

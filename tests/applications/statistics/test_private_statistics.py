@@ -27,10 +27,11 @@ from accountant.applications.statistics import (
     sample_file_within,
     weigh_file_within,
 )
-from accountant.applications.statistics.clipping import clip_rows
 from accountant.applications.statistics.planning import make_constants, prepare
 from accountant.applications.statistics.releasing import ReleasedStatistics
 from accountant.data import open_dataset, parse_statistic
+from accountant.data.clipping import clip_rows
+from accountant.samples.once import Mechanisms
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidSampling, OtherNotion, PDPError, declare
 from profiles.mechanisms import LaplaceSum, WeightedLloyd
 from proofs_check.exact import enumerate_outputs, exact_epsilon
@@ -100,7 +101,7 @@ def test_the_one_supremum_is_that_of_its_formula(
 ) -> None:
     request = SampleRequest.of(LLOYD.profile, epsilon, "0.1", rule, constants)
     released = ReleasedStatistics(Fraction(count), None if total is None else Fraction(total), ())
-    plan = plan_within(prepare(LLOYD, LLOYD.profile, request), released)
+    plan = plan_within(prepare(Mechanisms.of(LLOYD), request), released)
     assert plan.whole is not None
     made = {name: mpmath.mpf(value.numerator) / value.denominator for name, value in plan.plan.rule.constants}
     with mpmath.workdps(60):

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from accountant.applications.submodular.functions import DecomposableFunction, read_gains
+from accountant.applications.choosing import read_gains
+from accountant.applications.submodular.functions import DecomposableFunction
 from profiles import InvalidArgument
 from tests.targets.laws.setcover import enumerate_noise
 

@@ -21,7 +21,7 @@ from accountant.weights.gaussian import gaussian_weight
 from accountant.weights.gaussian.many_steps import bound_steps
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
-from accountant.weights.gaussian.table import TableRow, WeightTable
+from accountant.weights.gaussian.table import TableRow, WeightTable, make_table
 from accountant.weights.gaussian.table_format import TabulatedWeights, check_table
 from profiles import Infeasible, InvalidProfile, InvalidTarget, OtherNotion, Undecided, declare
 from profiles.evaluation import exact_value
@@ -126,6 +126,16 @@ def test_several_steps_are_certified_in_both_directions_on_a_finer_grid(steps):
             bound = bound_steps(table.compose_row(row), OneStep(target.epsilon, target.delta), direction, Fraction(1, 500))
             assert bound.delta <= target.delta
     assert table.find_rejected() is None
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("near", [0.003, 0.006])
+def test_a_walk_of_several_steps_ends_only_where_no_row_is_left_to_find(monkeypatch, near):
+    """How close a row comes to the target has no say in how far the table goes down."""
+    monkeypatch.setattr("accountant.weights.gaussian.table._NEAR_STEPS", near)
+    made = make_table(OneStep(TARGET.epsilon, TARGET.delta), Fraction(1, 50), 10)
+    assert made.rows[-1].q <= 4 * TARGET.delta / 10
+    assert made.find_rejected() is None
 
 
 def test_the_file_of_a_table_is_accepted_and_its_changes_are_not(narrow):

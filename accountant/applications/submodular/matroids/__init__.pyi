@@ -1,7 +1,7 @@
 """The public names of accountant.applications.submodular.matroids, each with the module that it is at home in (profiles/lazy.py)."""
 
-from accountant.applications.submodular.choosing import Growth as Growth
-from accountant.applications.submodular.choosing import Scores as Scores
+from accountant.applications.choosing import Growth as Growth
+from accountant.applications.choosing import Scores as Scores
 from accountant.applications.submodular.matroids.facility import FacilityLocation as FacilityLocation
 from accountant.applications.submodular.matroids.matroid import GraphicMatroid as GraphicMatroid
 from accountant.applications.submodular.matroids.matroid import Matroid as Matroid

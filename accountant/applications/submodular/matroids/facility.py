@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from accountant.applications.submodular.choosing import Scores
+from accountant.applications.choosing import Scores
 from accountant.applications.submodular.coverage import Links, gather
 from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids.objective import ProvedObjective, Tracked

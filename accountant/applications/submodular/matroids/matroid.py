@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from accountant.applications.submodular.choosing import CountedGrowth, Growth, count_up_to
+from accountant.applications.choosing import CountedGrowth, Growth, count_up_to
 from profiles import InvalidArgument
 from profiles.arrays import Integers
 from profiles.hypotheses import Hypothesis

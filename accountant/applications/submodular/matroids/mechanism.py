@@ -11,8 +11,8 @@ import numpy as np
 
 from accountant.amplification import MOST_EPSILON
 from accountant.applications.charging import release_once
+from accountant.applications.choosing import Scores, choose_greedily
 from accountant.applications.running import Answer, Choice, Draw, seed_public
-from accountant.applications.submodular.choosing import Scores, choose_greedily
 from accountant.applications.submodular.functions import TABLE
 from accountant.applications.submodular.matroids.facility import FacilityLocation
 from accountant.applications.submodular.matroids.matroid import Matroid, Members

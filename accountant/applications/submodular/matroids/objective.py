@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy import sparse
 
-from accountant.applications.submodular.choosing import DrawnScores, Scores, read_whole_gains
+from accountant.applications.choosing import DrawnScores, Scores, read_whole_gains
 from accountant.applications.submodular.coverage import CoverageInstance, Links
 from accountant.applications.submodular.functions import UNIT, DecomposableFunction
 from accountant.applications.submodular.greedy import PROVED

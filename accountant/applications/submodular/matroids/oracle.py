@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from accountant.applications.submodular.choosing import Growth
+from accountant.applications.choosing import Growth
 from accountant.applications.submodular.matroids.matroid import Members, find_exchange
 from profiles import InvalidArgument
 from profiles.arrays import Integers

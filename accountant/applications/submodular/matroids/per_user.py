@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.submodular.choosing import Scores
+from accountant.applications.choosing import Scores
 from accountant.applications.submodular.functions import UNIT, to_units
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Floats, Integers, Positions

@@ -2,13 +2,13 @@
 # Proofs: docs/composition-bounds.md, whose sections are named below. What a certificate says about the grid changes how sharp a bound is,
 # never whether it holds: each step replaces a law of losses by one whose curve delta(epsilon) is nowhere below ("upper") or above it.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 from ...core.terms import Meter, meter, require
-from ...core.theorems import Box, Premise, Premises, Proof, Prover, Theorem, rule
+from ...core.theorems import Box, Premise, Premises, Proof, rule
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
@@ -328,15 +328,10 @@ def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None 
     require(holds, "delta is not shown to be on this side of the bound")
 
 
-def check_composition(prover: Prover, events: Sequence[Event], value: object) -> tuple[Theorem, str, str]:
-    """Derive one claim about the composition of events; return the theorem, the bound that it states, and all of it in words."""
+def state_bound(events: Sequence[Event], value: object) -> tuple[Bound, Mapping[str, object]]:
+    """Return what a claim about the composition of events states, and the fields of its proof."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "linear", "order", "parts"}))
     name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
     require(name in ("delta-positive", "delta-upper", "delta-lower") and claim["verdict"] == "proved", "unknown claim or verdict")
     bound = Bound(tuple(events), remove, name, read_any_number(claim["epsilon"]), read_any_number(claim["bound"]))
-    theorem = prover.begin(bound, {key: claim[key] for key in ("grid", "linear", "order", "parts") if key in claim})
-    require(theorem.statement == bound, "a claim is not a theorem")
-    if name == "delta-positive":
-        return theorem, "0", f"{claim['direction']}: delta(e) > 0 for all e < {claim['epsilon']}"
-    sign = "<=" if bound.up else ">="
-    return theorem, str(claim["bound"]), f"{claim['direction']}: delta({claim['epsilon']}) {sign} {claim['bound']}"
+    return bound, {key: claim[key] for key in ("grid", "linear", "order", "parts") if key in claim}

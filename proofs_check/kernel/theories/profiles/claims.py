@@ -8,7 +8,7 @@ from functools import partial, wraps
 
 from ...core.rules import Flag, Name, at_step, define, equal, lie_in, make_smooth
 from ...core.terms import Term, differentiate, exp, log, num, power, require, substitute, var
-from ...core.theorems import NONE, Goal, Premise, Premises, Proof, Prover, Range, Theorem, rule, within
+from ...core.theorems import NONE, Goal, Premise, Premises, Proof, Range, Theorem, rule, within
 from ...reading import read_fields, read_number, read_term, variables
 from .pieces import Proofs, differ_beside, on_pieces
 from .statements import Claim, Form, OfCount, Point, at_record, branch_free, given, restate, slope_of
@@ -299,28 +299,23 @@ _OF_ALL_NOTIONS = {"well-defined", "homogeneous"}  # all others are about an eps
 _OWN_FIELDS = {"epsilon-upper": {"bound"}, "epsilon-lower": {"bound", "at"}}
 
 
-def check_claim(prover: Prover, s: Claim, value: object) -> tuple[Theorem, str | None, None]:
-    """Check one claim; return the theorem that it is, and the bound that it states, as text, if it states one; the name says the rest."""
+def state_claim(path: list[str], s: Claim, value: object) -> tuple[Claim, Mapping[str, object]]:
+    """Return what a claim of a certificate states, and its fields."""
     claim = read_fields(value)
     name, verdict = str(claim.get("claim")), str(claim.get("verdict"))
     require([name, verdict] in [key.split(" ")[:2] for key in CLAIMS], "unknown claim or verdict")
     require(s.notion == "pure" or name in _OF_ALL_NOTIONS, "this claim is about a pure epsilon, which is not what the profile declares")
     fields = read_fields(claim, {"claim", "verdict", "proof"} | _OWN_FIELDS.get(name, set()), frozenset({"choices"}))
-    said, bound = _read_bound(prover.path, s, fields)
-    about = replace(s, name=name, verdict=verdict, bound=bound)
-    with within(prover.path, ".proof"):
-        theorem = prover.begin(about, fields)
-        require(theorem.statement == about, "the theorem is another claim")
-    return theorem, said, None
+    return replace(s, name=name, verdict=verdict, bound=_read_bound(path, s, fields)), fields
 
 
-def _read_bound(path: list[str], s: Claim, fields: Mapping[str, object]) -> tuple[str | None, Term | None]:
+def _read_bound(path: list[str], s: Claim, fields: Mapping[str, object]) -> Term | None:
     # the number that a claim states, or the floor that its proof is about
     if "bound" in fields:
         with within(path, ".bound"):
-            return str(fields["bound"]), num(read_number(fields["bound"]))
+            return num(read_number(fields["bound"]))
     with within(path, ".proof"):
         if "floor" not in (proof := read_fields(fields["proof"])):
-            return None, None
+            return None
         with within(path, ".floor"):
-            return str(proof["floor"]), read_term(proof["floor"], {**s.constants, **variables(s.box)})
+            return read_term(proof["floor"], {**s.constants, **variables(s.box)})

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
+from accountant.applications.choosing import PlainScores
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, WeightedCoverage
-from accountant.applications.submodular.choosing import PlainScores
 from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids import (
     Coverage,

@@ -8,14 +8,43 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from accountant.applications.submodular.functions import Gains, MarginalGains, read_gains
-from profiles import InvalidArgument
+from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Integers
 from profiles.randomness import ExponentialDraws
+
+Gains = NDArray[Any]
+
+
+class MarginalGains(Protocol):
+    """The marginal gains of all candidates while a set S grows, starting from the empty set."""
+
+    @property
+    def gains(self) -> Gains:
+        """F(S ∪ {c}) − F(S) for each candidate c, times the function's ``resolution``: shape (m,), int64 or float64.
+
+        Entries of candidates in S are not looked at.
+        """
+
+    def add(self, candidate: int) -> None:
+        """Put a candidate that is not in S into S."""
+
+
+def read_gains(tracker: MarginalGains, candidates: int) -> Gains:
+    """Return a tracker's gains after a look at their form. Raises :class:`InvalidData`."""
+    gains = np.asarray(tracker.gains)
+    if gains.shape != (candidates,) or gains.dtype not in (np.dtype(np.int64), np.dtype(np.float64)):
+        raise InvalidData(
+            f"the gains must be int64 or float64 of shape ({candidates},), but {gains.dtype} of shape {gains.shape} was found; return one "
+            "number a candidate"
+        )
+    if gains.dtype == np.float64 and not np.isfinite(gains).all():
+        raise InvalidData("the gains must be finite, but NaN or an infinity was found; correct the function")
+    return gains
 
 
 class Growth(Protocol):

@@ -2,27 +2,30 @@
 
 A statistic that is a norm of columns has its range by the rows themselves: a row x with a norm above hi is replaced by x·(r/‖x‖), with
 r = hi (1 − 2⁻³⁰), so that also the norm that is computed of it is at most hi (accountant.data.specs: a relative (d + 2) 2⁻⁵³). A statistic
-that is a column is read as it is: what else the row holds is not known here, and a row outside is refused where it would be used.
+that is a column is read as it is: what else the row holds is not known here, and a row outside is refused where it would be used; but where
+it is asked for (``columns``), the column is moved into the range as well, and is then all that the row has of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 
+from accountant.columns.domain import clip_column
 from accountant.columns.values import Column, Decimals
 from accountant.data.arrays import ArraySource
-from accountant.data.frames import Batch, compute_statistics, resolve
+from accountant.data.frames import Batch, Source, compute_statistics, resolve
 from accountant.data.specs import StatisticSpec
 from accountant.data.tables import TableSource
 from profiles import InvalidArgument, Profile
 from profiles.arrays import Floats
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.datasets import check_radius
+from profiles.variables import Statistic
 
 #: Tables, whose rows can be written: not sparse matrices.
 Table = TableSource | ArraySource
@@ -51,13 +54,15 @@ class _Moved:
 class ClippedSource:
     """The rows of ``source``, moved into the ranges of ``profile``; each batch has the statistics ``specs`` of the moved rows.
 
-    The columns that norms are taken of become 64-bit floats. Make one with :func:`clip_rows`.
+    The columns that norms are taken of become 64-bit floats. ``ranges``: of the statistics that are columns and are moved.
+    Make one with :func:`clip_rows`.
     """
 
     source: Table
     specs: tuple[StatisticSpec, ...]
     radii: Mapping[str, Fraction]
     columns: Mapping[str, tuple[str, ...]]
+    ranges: Mapping[str, Statistic] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -72,8 +77,14 @@ class ClippedSource:
         reads = [StatisticSpec(f"c{place}", column=name, from_data=True) for place, name in enumerate(named)]
         reads += [StatisticSpec(f"s{place}", column=spec.column) for place, spec in enumerate(plain)]
         for batch in self.source.batches(reads):
-            moved = self._move({name: _values(batch.statistics[f"c{place}"]) for place, name in enumerate(named)})
             columns: dict[str, Column] = {str(spec.column): batch.statistics[f"s{place}"] for place, spec in enumerate(plain)}
+            moved: dict[str, Column] = {}
+            for spec in plain:
+                if spec.name in self.ranges:
+                    name = str(spec.column)
+                    columns[name] = moved[name] = clip_column(self.ranges[spec.name], columns[name])
+            found = {name: _values(moved.get(name, batch.statistics[f"c{place}"])) for place, name in enumerate(named)}
+            moved |= self._move(found)
             columns |= moved  # a column that is moved is read as it is afterwards
             frame = _Moved(self.label, [*columns], columns)  # type: ignore[arg-type]
             wanted = [self._name(spec) for spec in self.specs]
@@ -93,15 +104,18 @@ class ClippedSource:
         return spec if spec.norm is None else StatisticSpec(spec.name, norm=spec.norm, only=self.columns[spec.name])
 
 
-def clip_rows(source: Table, profile: Profile, specs: Sequence[StatisticSpec]) -> ClippedSource:
-    """Return the rows of a table moved into the declared ranges; ``specs`` are complete, one for each statistic.
+def clip_rows(source: Source, profile: Profile, specs: Sequence[StatisticSpec], *, columns: bool = False) -> ClippedSource:
+    """Return the rows of a table moved into the declared ranges; ``specs`` are complete, one for each statistic, and perhaps others, which
+    are read as they are. ``columns``: whether statistics that are columns are moved, too; two of one column move it twice.
 
     Which columns a norm is of is decided by the specs, or by the types of the columns; never by values in them, but for text files, where
     the first thousand rows tell which columns hold numbers at all. Raises :class:`InvalidArgument`, :class:`profiles.InvalidData`.
     """
+    if not isinstance(source, Table):
+        raise InvalidArgument(f"rows were to be moved into declared ranges, but {source.label} is no table whose rows could be written")
     ranges = {statistic.name: statistic for statistic in profile.record}
     radii: dict[str, Fraction] = {}
-    columns: dict[str, tuple[str, ...]] = {}
+    named: dict[str, tuple[str, ...]] = {}
     for spec in specs:
         if spec.norm is None:
             continue
@@ -114,8 +128,8 @@ def clip_rows(source: Table, profile: Profile, specs: Sequence[StatisticSpec]) -
         radius = _root_below(most) if spec.norm == "l2^2" else most
         check_radius(radius)
         radii[spec.name] = radius * _INSIDE
-        columns[spec.name] = _find_columns(source, spec)
-    return ClippedSource(source, tuple(specs), radii, columns)
+        named[spec.name] = _find_columns(source, spec)
+    return ClippedSource(source, tuple(specs), radii, named, ranges if columns else {})
 
 
 def is_clipped(profile: Profile, specs: Sequence[StatisticSpec]) -> bool:
@@ -146,9 +160,16 @@ def _values(column: Column) -> Floats:
     return column if isinstance(column, np.ndarray) else column.values
 
 
-def _replace(table: pa.RecordBatch | None, columns: Mapping[str, Floats]) -> pa.RecordBatch | None:
+def _to_array(column: Column) -> pa.Array:
+    """Return a column for a file: decimals as they are written."""
+    if not isinstance(column, Decimals):
+        return pa.array(_values(column))
+    return column.texts.combine_chunks() if isinstance(column.texts, pa.ChunkedArray) else column.texts
+
+
+def _replace(table: pa.RecordBatch | None, columns: Mapping[str, Column]) -> pa.RecordBatch | None:
     if table is None:
         return None
     names = table.schema.names
-    arrays = [pa.array(columns[name]) if name in columns else table.column(place) for place, name in enumerate(names)]
+    arrays = [_to_array(columns[name]) if name in columns else table.column(place) for place, name in enumerate(names)]
     return pa.RecordBatch.from_arrays(arrays, names=names)
