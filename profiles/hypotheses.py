@@ -234,8 +234,8 @@ SENSITIVITY_ONE = Hypothesis(
 )
 RECORD_NORM = Hypothesis(
     "record-norm",
-    "each {unit} adds to the sum of a step a vector of norm at most 1, which may depend on the outputs before, but not on whether it was in "
-    "earlier batches; an empty one adds nothing, and nothing else of a step depends on it",
+    "each {unit} adds to the sum of a step a vector of norm at most 1, which may depend on the outputs before, but not on whether it was "
+    "in earlier batches; an empty one adds nothing, and nothing else of a step depends on it",
     Head.CODE,
     "With batches that say how they are drawn, the noise is counted in units of the norm that each record is clipped to, whatever the "
     "neighbors are: a record in place of another moves a sum by 2. A state that is kept for each record, such as its earlier gradients, is "

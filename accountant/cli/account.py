@@ -60,7 +60,8 @@ class Options:
     batch_size: Annotated[str | None, typer.Option("--batch-size", metavar="M", help="with --records: records in a batch")] = None
     epochs: Annotated[str | None, typer.Option("--epochs", metavar="E", help="in place of --count: passes over the records")] = None
     steps_per_epoch: Annotated[
-        str | None, typer.Option("--steps-per-epoch", metavar="T", help="with random-allocation or shuffle, where it is not N/M rounded down")
+        str | None,
+        typer.Option("--steps-per-epoch", metavar="T", help="with random-allocation or shuffle, where it is not N/M rounded down"),
     ] = None
     limit: Annotated[str | None, typer.Option("--limit", metavar="B", help="with truncated-poisson: the largest batch")] = None
     group_size: Annotated[
@@ -179,9 +180,7 @@ def _read(options: Options) -> DeclaredEvents:
         "the command line",
     )
     drawn = read_batches(_batches(options), protection.neighbors, "the command line")
-    event = make_event(
-        "gaussian", {"noise_multiplier": noise}, sampling_probability=drawn.rate, count=drawn.count, batches=drawn.batches
-    )
+    event = make_event("gaussian", {"noise_multiplier": noise}, sampling_probability=drawn.rate, count=drawn.count, batches=drawn.batches)
     name = "sampled Gaussian sums" if event.sampling_probability != 1 else "Gaussian sums"
     return DeclaredEvents(Composition(name, (event,)), protection.unit, protection.neighbors, ())
 

@@ -98,7 +98,7 @@ class Batches:
         for name in ("batch_size", "limit"):
             if name in given and given[name] >= given["records"]:
                 raise InvalidArgument(
-                    f"{name} of {kind!r} batches is {given[name]}, but there are {given['records']} records; take all of them without sampling"
+                    f"{name} of {kind!r} batches is {given[name]}, but there are {given['records']} records; take all without sampling"
                 )
 
     def __getitem__(self, name: str) -> int:
@@ -115,6 +115,14 @@ class Batches:
         if self.sampling.is_by_epochs:
             return Fraction(1, given["steps_per_epoch"])
         return Fraction(given["batch_size"], given["records"]) if "records" in given else None
+
+    def is_tight(self, uses: int) -> bool:
+        """Tell whether the lower end of so many uses is that of the worst data, and not only of some that are realised."""
+        if self.sampling in (Sampling.POISSON, Sampling.RANDOM_ALLOCATION):
+            return True
+        if self.sampling is Sampling.FIXED_SIZE and uses == 1:
+            return True
+        return self.neighbors is Neighbors.ADD_REMOVE and self.sampling in (Sampling.FIXED_SIZE, Sampling.WITH_REPLACEMENT)
 
     def describe(self) -> str:
         """Return the batches as a phrase.

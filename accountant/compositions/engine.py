@@ -376,7 +376,8 @@ def _find_curves(
         if len(events) == 1 and events[0].count == 1:
             return _closed(events[0], sides[0]), _closed(events[0], sides[1])
         shapes = [find_shape(composition, events, sides[1])] * 2
-        if any(event.rho is not None or (event.batches is not None and not event.batches.is_allocated) for event in events):  # whose two sides are of different laws
+        apart = [event.rho is not None or (event.batches is not None and not event.batches.is_allocated) for event in events]
+        if any(apart):  # whose two sides are of different laws
             shapes[0] = find_shape(composition, events, sides[0])
     except Rejected as problem:
         raise _refuse(composition, problem) from problem
@@ -391,8 +392,7 @@ def _find_curves(
         steps = max(shapes[1].epsilon, float(LEAST_EPSILON)) * shapes[1].exponent
         aim = min(_COARSE, max(Fraction(float(gap) / max(steps, float(gap))).limit_denominator(10**15), _FINEST_AIM))
     lower, upper, far, alone = _NOTHING, None, 0.0, False
-    limit = dict[bool, int]()
-    start = list[_Curve | None]([_NOTHING if above_only else None, None])
+    limit, start = dict[bool, int](), list[_Curve | None]([_NOTHING if above_only else None, None])
     fineness, found, less = [_FIRST, _FIRST], list(start), 2
     for _ in range(_ROUNDS):
         try:
@@ -442,7 +442,7 @@ def _find_most(events: Sequence[KernelEvent]) -> int:
 
 
 def _closed(event: KernelEvent, side: Side) -> _Curve:
-    digits, order, remove = len(str(side.delta.denominator)) + 20, find_order(event, side), side.direction is Direction.REMOVE
+    digits, order = len(str(side.delta.denominator)) + 20, find_order(event, side)
     most, context = _find_most([event]), curves.context(digits + curves.GUARD)
     with localcontext(context):
         delta, linear = _closed_curve(event, side, order)

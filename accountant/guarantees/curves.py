@@ -83,9 +83,10 @@ def declare_events(
     continuous noise, and fresh Poisson samples with exactly the probability that is named. ``hypotheses``: what else is supposed.
     Events that say how their batches are drawn suppose that instead, and that sums are divided by public numbers (docs/batches.md).
     ``neighbors``: which data sets differ; None is one unit more or less, or what the batches say, and leaves open that a known ε, δ or ρ,
-    and randomised response, are about these. Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a loss in each direction under
-    neighbors without one, and for samples under neighbors other than one unit more or less; of noise on a sum, where a unit becomes empty,
-    the pairs are the same (an empty one adds nothing, which is a hypothesis).
+    and randomised response, are about these. Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a loss in each
+    direction under neighbors without one, for batches of other neighbors, and for samples that say none under neighbors other than one
+    unit more or less; of noise on a sum, where a unit becomes empty, the pairs are the same (an empty one adds nothing, which is a
+    hypothesis).
     """
     drawn = [event.batches for event in composition.events if event.batches is not None]
     implied = drawn[0].neighbors if drawn else Neighbors.ADD_REMOVE
@@ -100,8 +101,8 @@ def declare_events(
     if undirected or (sampled and protection.neighbors is not Neighbors.ADD_REMOVE and not emptied):
         raise InvalidArgument(
             f"{'losses in each direction' if undirected else 'Poisson samples'} are accounted for where one {protection.unit.word} is "
-            f"added or removed, but in {composition.name[:60]!r} {protection.describe()}; declare what is known without them, or batches of "
-            "gaussian noise that say their neighbors"
+            f"added or removed, but in {composition.name[:60]!r} {protection.describe()}; declare what is known without "
+            "them, or batches of gaussian noise that say their neighbors"
         )
     supposed: list[Hypothesis] = [DECLARED_EVENTS.about(name=composition.name, what=describe_events(composition))]
     if added := [_ADDED_TO[kind] for kind in dict.fromkeys(event.mechanism for event in plain) if kind in _ADDED_TO]:
@@ -145,7 +146,7 @@ def _require_neighbors(composition: Composition, drawn: Sequence[Batches], prote
             )
         if dict(batches.sizes).get("group_size", 1) > 1 and protection.unit is Unit.RECORD:
             raise InvalidArgument(
-                f"{composition.name[:60]!r} is about one record, but its batches are about {batches.describe()}; say unit = \"user\""
+                f'{composition.name[:60]!r} is about one record, but its batches are about {batches.describe()}; say unit = "user"'
             )
 
 

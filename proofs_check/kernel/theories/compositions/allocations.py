@@ -20,8 +20,10 @@ _MOST_STEPS, _MOST_TERMS, _MOST_LEVELS, _MOST_PLACES, _MORE, _DUST, _CELL = 10, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear(Lattice):
-    """Sums of some of ``terms`` likelihood ratios. Above: one law. Below: of the same outcomes a law with the record in one of the steps,
-    each as likely as the others, and two without it, the first rounded like it and the second to the other side."""
+    """Sums of some of ``terms`` likelihood ratios: one law from above, and from below three laws of the same outcomes.
+
+    With the record in one of the steps, each as likely as the others; without it, rounded like that; and rounded to the other side.
+    """
 
     terms: int
     remove: bool
@@ -53,10 +55,13 @@ class Linear(Lattice):
         return tuple(result)
 
     def _shares(self, level: int, n: int, side: int) -> list[int]:
-        # of a mass that is r cells above a place of a lattice of n cells: linear above, so that mass and mean are kept; to the nearest place
-        whole = 1 << self.bits + _MORE
-        above = [whole * r // n if self.up else whole * (1 + (2 * r > n) - (2 * r < n)) // 2 for r in range(n)]
-        return [share for x in above for share in (whole - x, x)]
+        # of a mass that is r cells above a place of a lattice of n cells: linear above, so that mass and mean are kept, and below to the
+        # nearest place, by a coin where that is either
+        if (level, n, side) not in self.known:
+            whole = 1 << self.bits + _MORE
+            above = [whole * r // n if self.up else whole * (1 + (2 * r > n) - (2 * r < n)) // 2 for r in range(n)]
+            self.known[level, n, side] = [share for x in above for share in (whole - x, x)]
+        return self.known[level, n, side]
 
     def lift(self, laws: Laws, floor: int) -> Laws:
         """Return the laws with what is below a level brought to it."""

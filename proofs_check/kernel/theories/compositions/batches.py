@@ -1,7 +1,7 @@
 """Batches of Gaussian noise as they are drawn: curves of one step, or of one epoch, for the neighbors that an event names."""
-# Proofs: docs/batches.md, whose sections are named below. A record is a vector of norm at most 1, the noise has 1/sigma^2 = m = mu^2; curves
-# are maps from a > 0 to V, S as in curves.py, for a as it is: no other samples are drawn of these events. Where the worst data of one use
-# are not known to be the worst of many, the upper side has the supremum over all data and the lower side the curve of some of them.
+# Proofs: docs/batches.md, whose sections are named below. A record is a vector of norm at most 1, the noise has 1/sigma^2 = m = mu^2. Where
+# the worst data of one use are not known to be the worst of many, the upper side has the supremum over all data, which is the curve of a
+# pair, and the lower side the curve of some data.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,12 @@ from .curves import Base
 from .lattices import POINT
 
 _MOST, _ONE, _ZERO = 10**9, Decimal(1), Decimal(0)
-_MOST_TERMS, _TURNS, _ROUGH, _FINDING = 400, 200, 24, 2_500_000  # of a mixture; of a search for a root; digits to tell outcomes; nanoseconds
+_MOST_TERMS, _TURNS, _ROUGH, _FINDING = (
+    400,
+    200,
+    24,
+    2_500_000,
+)  # of a mixture; of a search for a root; digits to tell outcomes; nanoseconds
 _SIZES = {"poisson": {"sampling_probability", "group_size"}, "fixed-size": {"records", "batch_size"}, "shuffle": {"steps_per_epoch"}}
 _SIZES |= {"with-replacement": _SIZES["fixed-size"], "truncated-poisson": {"records", "batch_size", "limit"}}
 _SIZES |= {"random-allocation": _SIZES["shuffle"]}
@@ -111,7 +116,8 @@ class Batches:
 
         def spread(b: Decimal) -> tuple[Decimal, Decimal]:
             places = [(w, b.ln() / (k * mu) - k * mu / 2, k * mu) for k, w in enumerate(weights) if k]
-            return sum(w * tail(z) for w, z, _ in places) / rate, sum(w * tail(z + s) for w, z, s in places) / rate
+            whole, other = (sum((w * tail(z + s * side) for w, z, s in places), _ZERO) for side in (0, 1))
+            return whole / rate, other / rate
 
         def at(a: Decimal) -> tuple[Decimal, Decimal]:
             v, s = spread((a - rest) / rate)
@@ -218,7 +224,8 @@ def _fixed(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, up: bool, 
         one = curves.sampled(curves.gaussian(4 * m, meter), q, remove=True)
         return _mirrored(one, one) if up else one
     (tail, _), mu, rate, rest = _normal_tail(m, meter), curves.decimal(m).sqrt(), curves.decimal(q), curves.decimal(1 - q)
-    height, sampled = (curves.decimal(m) / 2).exp(), {way: curves.sampled(curves.gaussian(m, meter), q, remove=way) for way in (True, False)}
+    height, base = (curves.decimal(m) / 2).exp(), curves.gaussian(m, meter)
+    going, coming = (curves.sampled(base, q, remove=way) for way in (True, False))
 
     def emptied(a: Decimal) -> tuple[Decimal, Decimal]:
         # (1 - q) N(-mu) + q N(mu) against (1 - q) N(-mu) + q N(0)
@@ -226,17 +233,17 @@ def _fixed(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, up: bool, 
         inside = b * b + 4 * (a - 1) * rest / rate
         if a < 1 and inside < b * b / 10**6:
             return _ONE, _ONE  # more outcomes than these have a larger ratio; what is between is lost
-        root, inner = inside.sqrt(), _ZERO
-        places = [((b + root) / 2).ln() / mu] + ([((b - root) / 2).ln() / mu] if a < 1 else [])
-        v, s = ([(rest * tail(x + mu) + rate * tail(x - shift)) for x in places] for shift in (mu, inner))
+        far = (b + inside.sqrt()) / 2
+        places = [far.ln() / mu] + ([((1 - a) * rest / rate / far).ln() / mu] if a < 1 else [])
+        v, s = ([(rest * tail(x + mu) + rate * tail(x - shift)) for x in places] for shift in (mu, _ZERO))
         return v[0] + (1 - v[1] if a < 1 else 0), s[0] + (1 - s[1] if a < 1 else 0)
 
     def below(a: Decimal) -> tuple[Decimal, Decimal]:
-        return emptied(a) if a >= 1 else sampled[False](a)
+        return emptied(a) if a >= 1 else coming(a)
 
     if not up:
-        return emptied if remove else sampled[True]
-    return below if remove else _mirrored(sampled[True], emptied)
+        return emptied if remove else going
+    return below if remove else _mirrored(going, emptied)
 
 
 def _binomial(trials: int, q: Fraction, meter: Meter) -> list[Decimal]:
@@ -270,7 +277,7 @@ def _binomial_tail(trials: int, q: Fraction, at: int) -> Decimal:
 def _mixed(mu: Decimal, weights: Sequence[Decimal], meter: Meter, *, remove: bool, replaced: bool = False) -> Base:
     # sections 3.3 and 5.3: the sum of w_j N(j mu) against N(0), or if replaced against the sum of w_j N(-j mu)
     tail, far = _normal_tail(Fraction(mu * mu), meter)
-    factors = [w * (-(j * mu) ** 2 / 2).exp() for j, w in enumerate(weights)]
+    factors = [w * (-((j * mu) ** 2) / 2).exp() for j, w in enumerate(weights)]
     work = 40 * (2400 + getcontext().prec ** 2) + len(weights) * 1_500
 
     def value(y: Decimal) -> tuple[Decimal, Decimal]:
@@ -310,8 +317,8 @@ def _mixed(mu: Decimal, weights: Sequence[Decimal], meter: Meter, *, remove: boo
             return (_ONE, _ONE) if remove else (_ZERO, _ZERO)
         x = find((ratio if replaced else ratio - factors[0]).ln()) / mu
         sign = 1 if remove or replaced else -1
-        v = sum(w * tail(sign * (x - j * mu)) for j, w in enumerate(weights))
-        s = sum(w * tail(x + j * mu) for j, w in enumerate(weights)) if replaced else tail(sign * x)
+        v = sum((w * tail(sign * (x - j * mu)) for j, w in enumerate(weights)), _ZERO)
+        s = sum((w * tail(x + j * mu) for j, w in enumerate(weights)), _ZERO) if replaced else tail(sign * x)
         return (v, s) if remove or replaced else (s, v)
 
     return base

@@ -37,9 +37,7 @@ class Event:
     m: Fraction | None = None  # of Gaussian noise on all records: the mean of the loss is m/2
     batches: Batches | None = None  # where they are no Poisson samples of add-remove: all of the curve is theirs
 
-    def curve(
-        self, *, remove: bool, up: bool, order: Fraction | None = None, linear: object = None, meter: Meter | None = None
-    ) -> Curve:
+    def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, linear: object = None, meter: Meter | None = None) -> Curve:
         """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
         if self.batches is not None:
             require(order is None, "batches have no order")
@@ -322,8 +320,8 @@ def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None 
         require(len(bound.events) == 1, "more than one event needs a grid")
         places = min(Decimal(bound.delta.denominator).adjusted() + 1, _MOST_PLACES) + 20
         order = None if order is None else _moderate(order)
-        own = None if linear is None else linear.source
-        found = closed_form(bound.events[0], bound.epsilon, places, remove=bound.remove, up=bound.up, order=order, linear=own, meter=meter())
+        own, event = None if linear is None else linear.source, bound.events[0]
+        found = closed_form(event, bound.epsilon, places, remove=bound.remove, up=bound.up, order=order, linear=own, meter=meter())
     holds = min(found, Fraction(1)) <= bound.delta if bound.up else found >= bound.delta
     require(holds, "delta is not shown to be on this side of the bound")
 

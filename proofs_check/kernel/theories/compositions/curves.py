@@ -61,7 +61,7 @@ def gaussian_delta(m: Fraction, meter: Meter) -> Callable[[Fraction], Decimal]:
 
 
 def normal(m: Fraction, most: int, meter: Meter) -> tuple[Decimal, int, Callable[[Decimal], Decimal], Decimal]:
-    # mu, a point whose density is below all digits, Mills' ratio, and the density at 0
+    """Return mu, a point whose density is below all digits, Mills' ratio, and the density at 0."""
     require(Fraction(1, 10**30) <= m <= most, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
     far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
