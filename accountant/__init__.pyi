@@ -1,6 +1,15 @@
 """The public names of accountant, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
 from accountant.amplification import amplify as amplify
+from accountant.applications.answers import By as By
+from accountant.applications.answers import Count as Count
+from accountant.applications.answers import Histogram as Histogram
+from accountant.applications.answers import Mean as Mean
+from accountant.applications.answers import Quantile as Quantile
+from accountant.applications.answers import Sum as Sum
+from accountant.applications.answers import Variance as Variance
+from accountant.applications.answers import plan_release as plan_release
+from accountant.applications.answers import release as release
 from accountant.applications.dpsgd import DPSGDClassifier as DPSGDClassifier
 from accountant.applications.dpsgd import dp_sgd_plan as dp_sgd_plan
 from accountant.applications.kmeans import DPKMeans as DPKMeans

@@ -275,6 +275,11 @@ def shorten(value: Fraction) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+def log_fraction(value: Fraction) -> float:
+    """Return about the natural logarithm of a positive number, also of one that no binary64 number holds."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
 def nearest(value: Fraction) -> float:
     """Return the binary64 number nearest to ``value``, ±inf where it is too large."""
     try:

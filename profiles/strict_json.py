@@ -35,6 +35,11 @@ def read_document(text: str, kind: str, *versions: int) -> dict[str, Any]:
         whole = read_json(text)
     except ValueError as error:
         raise UnreadableFile(f"a {kind} was expected, but the text is not usable JSON ({one_line(error)}); check the file") from None
+    return check_heading(whole, kind, *versions)
+
+
+def check_heading(whole: object, kind: str, *versions: int) -> dict[str, Any]:
+    """Return the object of a document if it is of this format and one of these versions. Raises :class:`UnreadableFile`."""
     if not isinstance(whole, dict) or whole.get("format") != kind:
         found = whole.get("format") if isinstance(whole, dict) else type(whole).__name__
         raise UnreadableFile(f"a file of the format {kind} was expected, but {str(found)[:40]!r} was found; check which file it is")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import product
 
 from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols, number, rebuild
 from profiles.variables import WEIGHT
+
+#: Corners are looked at of a box with at most so many sides.
+_MOST_SYMBOLS = 10
 
 
 def split_weight(term: Term) -> Term | None:
@@ -75,6 +79,51 @@ def _affine_sum(forms: list[tuple[Fraction, Fraction, str | None] | None]) -> tu
             return None
         constant, slope, name = constant + form[0], slope + form[1], form[2] or name
     return constant, slope, name
+
+
+def largest_at_corner(term: Term, box: Mapping[str, tuple[Fraction, Fraction]]) -> Fraction | None:
+    """Return the largest value on a box of a term that is affine in each of its symbols, None where that is not visible or not rational.
+
+    With all symbols but one held fixed such a term is affine in that one, and largest at an end of its range: so, one after the other, at
+    a corner of the box, where it is evaluated in exact rationals.
+
+    >>> from profiles import parse_expression
+    >>> largest_at_corner(parse_expression("z/8 + z*t/4 - t"), {"z": (Fraction(0), Fraction(4)), "t": (Fraction(0), Fraction(1))})
+    Fraction(1, 2)
+    """
+    degrees = _degrees(term)
+    if (
+        degrees is None
+        or any(degree > 1 for degree in degrees.values())
+        or len(degrees) > _MOST_SYMBOLS
+        or not degrees.keys() <= box.keys()
+    ):
+        return None
+    corners = (dict(zip(degrees, ends, strict=True)) for ends in product(*(box[name] for name in degrees)))
+    found = [exact_value(term, corner) for corner in corners]
+    known = [value for value in found if value is not None]
+    return max(known) if len(known) == len(found) else None
+
+
+def _degrees(term: Term) -> dict[str, int] | None:
+    """Return the degree in each symbol of a term that is visibly a polynomial, None of others."""
+    match term:
+        case ("num", _):
+            return {}
+        case ("sym", name):
+            return {name: 1}
+        case ("neg", part):
+            return _degrees(part)
+        case ("div", top, bottom):
+            return None if free_symbols(bottom) else _degrees(top)
+        case ("add" | "mul" as head, *parts):
+            found = [_degrees(part) for part in parts]
+            known = [item for item in found if item is not None]
+            if len(known) < len(found):
+                return None
+            join = sum if head == "mul" else max
+            return {name: join(item.get(name, 0) for item in known) for name in dict.fromkeys(name for item in known for name in item)}
+    return {} if not free_symbols(term) else None
 
 
 def may_jump(term: Term) -> bool:

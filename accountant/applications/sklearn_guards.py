@@ -195,8 +195,13 @@ def release_of(estimator: object) -> Iterator[None]:
 
 
 def describe_parameters(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator that decide the law of its output: all but where its random numbers come from."""
-    return {name: value for name, value in estimator.get_params(deep=False).items() if name != "random_state"}
+    """Return the parameters of an estimator that decide the law of its output: all but where its random numbers come from.
+
+    One that came later (``_later``) is told where it is not None: what was stored before is then still served.
+    """
+    later = getattr(type(estimator), "_later", ())
+    given = estimator.get_params(deep=False).items()
+    return {name: value for name, value in given if name != "random_state" and not (name in later and value is None)}
 
 
 @contextlib.contextmanager

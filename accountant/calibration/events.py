@@ -19,7 +19,7 @@ from accountant.compositions.queries import point_at_delta, point_at_epsilon, to
 from accountant.compositions.toml_format import DeclaredEvents
 from accountant.curves.accounting import Account, account
 from profiles import Infeasible, InvalidArgument, Undecided, decimal_text, exact_text
-from profiles.numbers import bisect, to_number
+from profiles.numbers import bisect, log_fraction, to_number
 from profiles.protection import Unit
 
 _TOLERANCE = "1e-3"
@@ -199,7 +199,7 @@ class _Search:
             upper = point_at_epsilon(Composition(self.name, (event,)), self.epsilon, self.gap).upper
         if upper is None or not self.delta:
             return 0.0 if upper == 0 else math.inf
-        found = _log(upper / self.delta) if upper else -math.inf
+        found = log_fraction(upper / self.delta) if upper else -math.inf
         return min(found, 0.0) if upper <= self.delta else max(found, _LITTLE)
 
     def conclude(self, name: str, value: Fraction, beyond: Fraction | None, build: Callable[[Fraction], Event]) -> CalibratedEvents:
@@ -300,10 +300,6 @@ def _decimal_step(value: Fraction, tolerance: Fraction) -> Fraction:
 
 def _to_tolerance(value: object) -> Fraction:
     return to_number(value, "the tolerance", "[1e-9, 0.5]", "give for example 1e-3")
-
-
-def _log(value: Fraction) -> float:
-    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _short(value: Fraction) -> str:

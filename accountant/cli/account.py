@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from accountant.cli.options import AllOption, CertificateOption, JsonOption
+from accountant.cli.options import BoundOptions
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
 from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
@@ -33,8 +33,8 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(BoundOptions):
     """What the command line says."""
 
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="a composition: TOML with name and [[event]] tables")] = None
@@ -82,10 +82,6 @@ class Options:
         str | None, typer.Option("--gap", metavar="G", help="how far apart the ends may be, relatively: 1e-3, or 1e-2 with --calibrate")
     ] = None
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw delta against epsilon (.png, .svg, .pdf)")] = None
-    certificate: CertificateOption = None
-    guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
-    everything: AllOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
@@ -147,7 +143,7 @@ def _print(options: Options, found: Account, calibrated: CalibratedEvents | None
     if calibrated is not None:
         print_line(calibrated.describe())
         print_line("")
-    print_as_it_is(found.render(everything=options.everything).rstrip())
+    print_as_it_is(found.render(everything=options.everything, explain=options.explain).rstrip())
     print_written(certificate=options.certificate, guarantee=options.guarantee)
     if options.plot is not None:
         print_line(f"curve drawn in {options.plot}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.charging import ReleaseOptions, check_ledger, make_analysis, open_ledger, require_one_key
-from accountant.cli.options import SeedOption
+from accountant.cli.options import GuaranteeOption, SeedOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
 from accountant.files import check_outputs, check_public, replace_file, write_whole
 from accountant.progress import show_progress
@@ -37,9 +37,6 @@ UserOption = Annotated[str, typer.Option("--user", metavar="COLUMN", help="the c
 ItemOption = Annotated[str, typer.Option("--item", metavar="COLUMN", help="the column of the candidates")]
 AnswerOption = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="write the answer to a CSV, Parquet or JSON file, atomically")
-]
-GuaranteeOption = Annotated[
-    Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee to a file that pdp compose adds to others")
 ]
 
 _LARGEST = 200_000_000
@@ -211,7 +208,7 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
             print_line(f"  supposed            {item}")
     if answer.charged is not None:
         print_line(f"ledger                {answer.charged}; all that is in it together has this guarantee:")
-    print_as_it_is(render(answer.guarantee, everything=options.everything).rstrip())
+    print_as_it_is(render(answer.guarantee, everything=options.everything, explain=options.explain).rstrip())
     if options.out is not None:
         print_line(f"answer written to {options.out}")
     print_written(guarantee=options.guarantee)

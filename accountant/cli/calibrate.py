@@ -10,12 +10,11 @@ import typer
 
 from accountant.cli.completion import complete_rule
 from accountant.cli.options import (
-    AllOption,
     CertificateOption,
     ConstantOption,
-    JsonOption,
     ProfileArgument,
     QOption,
+    ScreenOptions,
     ShowValuesOption,
     StatisticOption,
     TargetOption,
@@ -48,8 +47,8 @@ Examples:
 _EXIT = {"infeasible": 1, "unknown": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(ScreenOptions):
     """What the command line says."""
 
     profile: ProfileArgument
@@ -79,9 +78,7 @@ class Options:
     tolerance: Annotated[str, typer.Option("--tolerance", metavar="T", help="relative distance to a noise that is too small")] = "1e-6"
     certificate: CertificateOption = None
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the profile with the noise put in (.toml)")] = None
-    everything: AllOption = False
     show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
@@ -109,7 +106,7 @@ def run(options: Options) -> int:
     if options.json:
         print_json({**found.to_json(), "certificate": _name(options.certificate, written), "out": _name(options.out, written)})
     else:
-        _print(found, everything=options.everything)
+        _print(found, everything=options.everything, explain=options.explain)
         print_written(certificate=options.certificate if written else None)
         if written and options.out is not None:
             print_line(f"profile written to {options.out}; bound it with: pdp epsilon {options.out}")
@@ -159,7 +156,7 @@ def _name(path: Path | None, written: bool) -> str | None:  # noqa: FBT001
     return str(path) if written and path is not None else None
 
 
-def _print(found: Comparison, *, everything: bool) -> None:
+def _print(found: Comparison, *, everything: bool, explain: bool) -> None:
     from profiles import exact_text
 
     names = found.parameters
@@ -173,7 +170,7 @@ def _print(found: Comparison, *, everything: bool) -> None:
         f"exp(-{found.noise.norm} norm/{names[0]})"
     )
     for choice in found.choices:
-        _print_choice(choice, everything=everything)
+        _print_choice(choice, everything=everything, explain=explain)
 
 
 def _row(choice: RuleResult, names: tuple[str, ...]) -> list[str]:
@@ -189,8 +186,8 @@ def _row(choice: RuleResult, names: tuple[str, ...]) -> list[str]:
     return [choice.rule, *noise, upper, "not known" if choice.size is None else exact_text(choice.size), error]
 
 
-def _print_choice(choice: RuleResult, *, everything: bool) -> None:
-    from accountant.guarantees import render_assumptions
+def _print_choice(choice: RuleResult, *, everything: bool, explain: bool) -> None:
+    from accountant.guarantees import render_basis
     from profiles import decimal_text, exact_text
 
     print_line("")
@@ -212,10 +209,10 @@ def _print_choice(choice: RuleResult, *, everything: bool) -> None:
     if choice.error_reason is not None:
         print_line(f"    error: not known; {choice.error_reason}")
     if choice.from_data:
-        print_as_it_is("\n".join(render_assumptions(found.derived.guarantee, everything=everything)))
+        print_as_it_is("\n".join(render_basis(found.derived.guarantee, everything=everything, explain=explain)))
         print_line(f"epsilon <= {decimal_text(found.derived.bound.upper, 12, round_up=True)}")
     else:
-        print_as_it_is(found.derived.render(everything=everything).rstrip())
+        print_as_it_is(found.derived.render(everything=everything, explain=explain).rstrip())
 
 
 def _print_private(found: Comparison) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
+from accountant.cli.options import ScreenOptions, ShowValuesOption
 from accountant.cli.output import print_line
 from accountant.files import check_not_input
 from profiles.errors import InvalidArgument
@@ -42,7 +42,7 @@ ApproverOption = Annotated[str | None, typer.Option("--approver", metavar="WHO",
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseOptions:
+class ReleaseOptions(ScreenOptions):
     """What the command line says of every release."""
 
     ledger: LedgerOption = None
@@ -52,9 +52,7 @@ class ReleaseOptions:
     analyst: AnalystOption = None
     purpose: PurposeOption = None
     approver: ApproverOption = None
-    everything: AllOption = False
     show_values: ShowValuesOption = False
-    json: JsonOption = False
 
 
 #: The options of all commands that name a file to write.

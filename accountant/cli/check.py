@@ -69,7 +69,20 @@ class Options:
     log: Annotated[
         Path | None, typer.Option("--log", metavar="LOG", help="the statement of a unit: the log for everybody, which has to have its root")
     ] = None
+    timestamp: Annotated[
+        Path | None, typer.Option("--timestamp", metavar="REPLY", help="the reply of a time-stamping authority (RFC 3161) about this file")
+    ] = None
+    authority: Annotated[
+        Path | None, typer.Option("--authority", metavar="CERT", help="with --timestamp: the certificate (PEM) that has to have signed it")
+    ] = None
+    everything: Annotated[
+        bool, typer.Option("--all", help="print all: what the file is about, every assumption in full, each claim with its rules")
+    ] = False
     json: JsonOption = False
+
+
+#: So many lines about a file are printed without --all.
+_LINES = 6
 
 
 def _export(options: Options, out: Path) -> int:
@@ -147,6 +160,34 @@ def _look_up(found: CheckedDocument, text: str, log: Path) -> CheckedDocument:
     return replace(found, outcome=replace(found.outcome, lines=lines))
 
 
+def _compare_time(found: CheckedDocument, file: Path, reply: Path, authority: Path | None) -> CheckedDocument:
+    """Return what the check of a file found, and whether a time-stamping authority saw it. Raises :class:`UnreadableFile`."""
+    from dataclasses import replace
+
+    from accountant.ledger.timestamps import read_reply
+    from profiles.errors import LedgerRejected, UnreadableFile
+    from proofs_check.kernel import Report
+
+    if not found.outcome.report.accepted:
+        return found
+    try:
+        data, told, signed = file.read_bytes(), reply.read_bytes(), None if authority is None else authority.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(f"{error.filename} cannot be read ({error.strerror}); check the path and its rights") from None
+    stamp = read_reply(told)
+    try:
+        stamp.require_file(data)
+        signer = None if signed is None else stamp.require_signed(signed)
+    except LedgerRejected as error:
+        return replace(found, outcome=replace(found.outcome, report=Report(accepted=False, step="timestamp", reason=str(error))))
+    by = (
+        "its signature was not checked: name the certificate of the authority with --authority" if signer is None else f"signed by {signer}"
+    )
+    when = stamp.time.strftime("%Y-%m-%dT%H:%M:%SZ")
+    about = {**(found.outcome.about or {}), "timestamp": {"time": when, "signer": signer}}
+    return replace(found, outcome=replace(found.outcome, about=about, lines=(*found.outcome.lines, f"timestamp of {when}; {by}")))
+
+
 def run(options: Options) -> int:
     from accountant.checking import check_document, read_file
     from accountant.files import check_not_input
@@ -174,6 +215,10 @@ def run(options: Options) -> int:
         found = _compare_logs(found, text, options.since)
     if options.log is not None:
         found = _look_up(found, text, options.log)
+    if options.authority is not None and options.timestamp is None:
+        raise InvalidArgument("--authority was given, but it belongs to a timestamp; add --timestamp, or leave it out")
+    if options.timestamp is not None:
+        found = _compare_time(found, Path(options.file), options.timestamp, options.authority)
     report, opinion = found.outcome.report, None
     if asks and report.accepted:
         from accountant.cli.second_opinion import ask_coq
@@ -186,8 +231,10 @@ def run(options: Options) -> int:
         print_json({**_to_json(found), "checker_sha256": checker_digest(), **told})
     elif report.accepted:
         print_line(f"accepted: {options.file}")
-        for line in _describe(found):
-            print_line(f"    {line}")
+        for line in _describe(found) if options.everything else _summarize(found):
+            print_line(f"    {line}" if line else "")
+        if not options.everything:
+            _print_assumptions(found)
         if options.axioms:
             _print_axioms(found)
         if opinion is not None:
@@ -241,6 +288,46 @@ def _describe(found: CheckedDocument) -> Iterator[str]:
         yield f"inside: {name}"
         lines = _describe(part) if found.document.check is None else _list_claims(part)  # a file with a check has said what it is about
         yield from (f"    {line}" for line in lines)
+
+
+def _summarize(found: CheckedDocument) -> Iterator[str]:
+    """Yield the same for a first screen, without what is not checked: what the file is about is cut, and claims have no rules."""
+    from proofs_check.documents.describing import leave_out_open, shorten
+    from proofs_check.kernel.untrusted.upgrade import UPGRADED
+
+    yield f"{found.document.meaning}: {found.document.told}"
+    if found.outcome.report.upgraded:
+        yield UPGRADED
+    lines = leave_out_open(found.outcome.about, found.outcome.lines)
+    shown = [line for line in lines if not line.startswith(" " * 6)]
+    cut = shown if len(shown) <= _LINES else shown[: _LINES - 1]
+    yield from cut
+    if len(lines) > len(cut):
+        more = len(lines) - len(cut)
+        yield f"    and {more} more line{'' if more == 1 else 's'} about it: --all"
+    told = (
+        (claim.claim, "" if claim.bound is None else f" {shorten(claim.bound)}", claim.verdict) for claim in found.outcome.report.claims
+    )
+    claims = list(dict.fromkeys(f"{name}{bound}: {verdict}" for name, bound, verdict in told))
+    if len(claims) > _LINES:
+        claims = [*claims[: _LINES - 1], f"and {len(claims) - _LINES + 1} more claims: --all"]
+    if claims:
+        yield "; ".join(claims)
+    for name, part in found.inside if found.document.check is None else ():  # a file with a check has said what it is about
+        many = len(part.claims)
+        yield f"inside: {name}: {part.document.meaning}, {many} claim{'' if many == 1 else 's'} accepted: --all"
+
+
+def _print_assumptions(found: CheckedDocument) -> None:
+    """Print what an accepted file rests on, shortly."""
+    from accountant.cli.output import print_as_it_is
+    from accountant.guarantees import render_hypotheses
+    from profiles.hypotheses import recall
+
+    premises = (found.outcome.about or {}).get("premises")
+    if premises:
+        stated = [recall(item["id"], item["sentence"], item["head"]) for item in premises]
+        print_as_it_is("\n".join(render_hypotheses(stated, everything=False)))
 
 
 def _list_claims(found: CheckedDocument) -> Iterator[str]:

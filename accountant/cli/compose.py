@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from accountant.cli.options import AllOption, JsonOption
+from accountant.cli.options import ScreenOptions
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
@@ -26,14 +26,12 @@ Examples:
 _LARGEST = 20_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(ScreenOptions):
     """What the command line says."""
 
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="guarantee files, or certificates of pdp epsilon or pdp sample")]
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the composed guarantee to a file")] = None
-    everything: AllOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
@@ -56,7 +54,7 @@ def run(options: Options) -> int:
     if options.json:
         print_json(to_json(made))
     else:
-        print_as_it_is(render(made, everything=options.everything).rstrip())
+        print_as_it_is(render(made, everything=options.everything, explain=options.explain).rstrip())
         if options.out is not None:
             print_line(f"guarantee written to {options.out}")
     return 0

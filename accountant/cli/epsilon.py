@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from accountant.cli.options import (
-    AllOption,
-    CertificateOption,
+    BoundOptions,
     ConstantOption,
-    JsonOption,
     ProfileArgument,
     QOption,
     RuleOption,
@@ -46,8 +43,8 @@ Examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(BoundOptions):
     """What the command line says."""
 
     profile: ProfileArgument
@@ -64,10 +61,6 @@ class Options:
         int | None,
         typer.Option("--budget", metavar="N", min=1, max=10_000_000, help="boxes that the search may use; 50000, with --delta 400"),
     ] = None
-    certificate: CertificateOption = None
-    guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
-    everything: AllOption = False
-    json: JsonOption = False
 
 
 def run(options: Options) -> int:
@@ -103,7 +96,7 @@ def run(options: Options) -> int:
     if options.json:
         print_json(found.to_json())
     else:
-        print_as_it_is(found.render(everything=options.everything).rstrip())
+        print_as_it_is(found.render(everything=options.everything, explain=options.explain).rstrip())
         print_written(certificate=options.certificate, guarantee=options.guarantee)
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -25,12 +25,17 @@ if TYPE_CHECKING:
 
 HELP = (
     "Cluster the records of a data file (CSV, Parquet, NPY; read in passes, larger than memory or not) privately: the centres, and "
-    "a certificate of the epsilon of all that was released. Nothing has to be public but a ball that the records are moved into."
+    "a certificate of the epsilon of all that was released. Nothing has to be public but bounds of each column, or a ball, that records "
+    "are moved into."
 )
+#: So many counts are printed one by one.
+_FEW = 12
 EXAMPLE = """\b
 Examples:
   pdp kmeans examples/points.csv --clusters 2 --epsilon 1 --radius 4 \\
     --out centres.csv --certificate c.json
+  pdp kmeans examples/petals.csv --clusters 3 --epsilon 1 --out centres.csv \\
+    --bounds length=0:10 --bounds width=0:4
   pdp kmeans examples/points.csv -k 2 -e 1 --delta 1e-6 --radius 4 \\
     --columns x,y --out centres.npy --report r.html
   pdp kmeans examples/points.csv -k 2 -e 1 --radius 4 --out centres.csv \\
@@ -46,10 +51,19 @@ class Options(ReleaseOptions):
     data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, Parquet or NPY file; each column a coordinate, each row a record")]
     clusters: Annotated[int, typer.Option("--clusters", "-k", metavar="K", help="number of centres")]
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", metavar="E", help="epsilon in nats, of everything that is released together")]
-    radius: Annotated[
-        str, typer.Option("--radius", "-r", metavar="R", help="radius of a ball that is known without looking at the data; may be generous")
-    ]
     out: OutOption
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bounds",
+            metavar="COLUMN=LO:HI",
+            help="public bounds of a column in its own unit, for each column in place of a radius (repeatable)",
+        ),
+    ] = None
+    radius: Annotated[
+        str | None,
+        typer.Option("--radius", "-r", metavar="R", help="radius of a ball that is known without looking at the data; may be generous"),
+    ] = None
     center: Annotated[
         Path | None, typer.Option("--center", metavar="FILE", help="a file with one record: the public center of the ball; 0 by default")
     ] = None
@@ -96,6 +110,9 @@ def run(options: Options) -> int:
     from profiles.randomness.bits import open_bits
 
     _check_outputs(options)
+    bounds, columns = _read_bounds(options), _names(options.columns)
+    if bounds is not None:
+        columns = columns or tuple(bounds)
     settings = FitSettings.of(
         options.clusters,
         options.epsilon,
@@ -104,15 +121,15 @@ def run(options: Options) -> int:
         public=tuple(options.public or ()),
         sample=options.sample,
         sample_size=options.sample_size,
+        bounds=bounds,
     )
     method = find_method(options.method)
     bits = open_bits(options.seed)
     with open_ledger(options) as ledger, show_progress("k-means", "records") as report:
-        key = _read_key(options, ledger)
+        key = _read_key(options, columns, ledger)
         analysis = make_analysis(ledger, options, data=options.data, key=options.key)
-        rows = open_rows(
-            options.data, only=_names(options.columns), without=(*_names(options.without), *key), report=lambda done: report(done, None)
-        )
+        rows = open_rows(options.data, only=columns, without=(*_names(options.without), *key), report=lambda done: report(done, None))
+        settings = settings.for_columns(rows.names, rows.dimension)
         if options.center is not None:
             settings = settings.around(read_center(options.center, rows.names))
         # what need not be secret has random numbers of its own
@@ -150,13 +167,13 @@ def run(options: Options) -> int:
     return 0
 
 
-def _read_key(options: Options, ledger: Ledger | None) -> tuple[str, ...]:
+def _read_key(options: Options, columns: tuple[str, ...], ledger: Ledger | None) -> tuple[str, ...]:
     """Return the columns of ids, which are no coordinates. Raises :class:`InvalidArgument` for what a ledger does not go with."""
     if ledger is None:
         return ()
     key = ledger.settings.key if options.key is None else _names(options.key)
-    if set(key) & set(_names(options.columns)):
-        raise InvalidArgument("--columns names the column of ids, which tells who somebody is and no place; leave it out")
+    if set(key) & set(columns):
+        raise InvalidArgument("--columns or --bounds names the column of ids, which tells who somebody is and no place; leave it out")
     if options.report is not None or (options.certificate is not None and ledger.settings.records != 1):
         raise InvalidArgument(
             "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for all "
@@ -173,6 +190,24 @@ def _check_outputs(options: Options) -> None:
     check_public(options.data, {"center": options.center})
     check_outputs({"input": options.data, "center": options.center}, *outputs)
     check_ledger(options, *outputs)
+
+
+def _read_bounds(options: Options) -> dict[str, tuple[str, str]] | None:
+    """Return the texts of --bounds by column, None without any. Raises :class:`InvalidArgument`."""
+    if not options.bounds:
+        return None
+    if options.without is not None:
+        raise InvalidArgument("--without was given, but --bounds names the columns that are used; leave it out")
+    found: dict[str, tuple[str, str]] = {}
+    for text in options.bounds:
+        name, equals, rest = (part.strip() for part in text.rpartition("="))
+        low, colon, high = (part.strip() for part in rest.partition(":"))
+        if not (equals and name and colon and low and high):
+            raise InvalidArgument(f"--bounds needs COLUMN=LO:HI, but {text[:60]!r} was found; write for example --bounds age=0:110")
+        if name in found:
+            raise InvalidArgument(f"--bounds names the column {name[:60]!r} twice; give its bounds once")
+        found[name] = (low, high)
+    return found
 
 
 def _names(given: str | None) -> tuple[str, ...]:
@@ -230,7 +265,7 @@ def _print(
     told: Mapping[str, Any],
     options: Options,
 ) -> None:
-    from accountant.guarantees import render, render_assumptions
+    from accountant.guarantees import render, render_basis
     from profiles import decimal_text, to_exact
 
     def short(value: float | Fraction) -> str:
@@ -240,10 +275,37 @@ def _print(
     print_line(f"{settings.clusters} centres written to {options.out}; all that is printed here may be published")
     if charged is None:
         delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
-        print_line(f"epsilon               {bound['upper']} nats{delta}, one row more or less; checked by kernel: yes")
+        print_line(f"epsilon               <= {bound['upper']} nats{delta}, of all that is released together")
+        print_line(f"protects              {guarantee.unit.value}; {guarantee.protection.describe()}")
+        print_line("checked by kernel     yes")
     else:
         print_line(f"ledger                {charged}")
-    print_line(f"records               about {short(statistics.count)}, root mean squared distance from their mean {short(statistics.rms)}")
+    scaled = "" if settings.bounds is None else ", where each column is scaled to [-1, 1]"
+    spread = f"root mean squared distance from their mean {short(statistics.rms)}{scaled}"
+    print_line(f"records               about {short(statistics.count)}, {spread}")
+    print_line(f"clusters              of about {_tell_counts(found, short)} records (noisy)")
+    for text in found.warnings:
+        print_line(f"warning               {text}")
+    if options.everything or options.explain:
+        _print_releases(found, settings, short)
+    if charged is None:
+        print_as_it_is("\n".join(render_basis(guarantee, everything=options.everything, explain=options.explain)))
+    else:
+        print_as_it_is(render(guarantee, everything=options.everything, explain=options.explain).rstrip())
+    if options.certificate is not None:
+        print_line(f"certificate           {options.certificate}; check it with: pdp check {options.certificate}")
+    if options.report is not None:
+        print_line(f"report                {options.report}")
+
+
+def _tell_counts(found: ReleasedFit, short: Callable[[float | Fraction], str]) -> str:
+    """Return the noisy counts of the clusters: of many the least and the largest."""
+    counts = [short(count) for count in found.counts]
+    return ", ".join(counts) if len(counts) <= _FEW else f"{short(min(found.counts))} to {short(max(found.counts))}"
+
+
+def _print_releases(found: ReleasedFit, settings: FitSettings, short: Callable[[float | Fraction], str]) -> None:
+    """Print how the centres were found, what was released for it, and the counts of the clusters."""
     chosen = (f"{name} {short(value) if isinstance(value, (float, Fraction)) else value}" for name, value in found.choices.items())
     print_line(f"method                {', '.join(chosen)}")
     print_table(
@@ -252,13 +314,3 @@ def _print(
         [*((charge.part.value, _share(charge.cost, settings)) for charge in found.charges), *_tell_sample(found, settings)],
     )
     print_table("clusters (noisy)", ("cluster", "records"), [(str(place), short(count)) for place, count in enumerate(found.counts)])
-    for text in found.warnings:
-        print_line(f"warning               {text}")
-    if charged is None:
-        print_as_it_is("\n".join(render_assumptions(guarantee, everything=options.everything)))
-    else:
-        print_as_it_is(render(guarantee, everything=options.everything).rstrip())
-    if options.certificate is not None:
-        print_line(f"certificate           {options.certificate}; check it with: pdp check {options.certificate}")
-    if options.report is not None:
-        print_line(f"report                {options.report}")

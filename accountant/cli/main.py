@@ -50,6 +50,7 @@ COMMANDS = (
     "account",
     "calibrate",
     "compose",
+    "release",
     "kmeans",
     "select",
     "cover",

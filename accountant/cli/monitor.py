@@ -71,6 +71,10 @@ class Options(AnswerOptions):
     state: Annotated[
         Path | None, typer.Option("--state", metavar="FILE", help="keep the pass in a file, and go on from it after a restart")
     ] = None
+    units: Annotated[
+        Path | None,
+        typer.Option("--units", metavar="FILE", help="with --ledger: all who may be in the stream, charged ahead; others are left out"),
+    ] = None
     keep_open: Annotated[
         bool, typer.Option("--keep-open", help="with --state: more of the stream comes later, do not report the remaining steps")
     ] = False
@@ -82,11 +86,19 @@ def run(options: Options) -> int:
         raise InvalidArgument("--keep-open was given without --state, so that nothing could go on; add --state FILE")
     if options.state is not None and options.seed is not None:
         raise InvalidArgument("--seed was given with --state, and would make the same noise after a restart; leave one of them out")
-    if options.ledger is not None and (options.data is None or options.state is not None):
+    if options.units is not None and options.ledger is None:
+        raise InvalidArgument("--units was given, but it belongs to a ledger; add --ledger and --name, or leave it out")
+    if options.ledger is not None and options.state is not None:
         raise InvalidArgument(
-            "a ledger decides who takes part before the first report, so that the stream has to be over, but standard input or --state was "
-            "given; name a file, and leave --state out"
+            "a release of a ledger is run in one go: the stream has to be over when it is stored, but --state was given; leave it out"
         )
+    if options.ledger is not None and options.data is None and options.units is None:
+        raise InvalidArgument(
+            "a ledger decides who takes part before the first report, so that the stream has to be over, but standard input was given; "
+            "name a file, or all users who may come, with --units: they are charged ahead"
+        )
+    from accountant.applications.heavyhitters.streams import StreamBatch
+
     monitor, plan = _make(options)
     live = options.data is None and not options.json
     reports: list[StepReport] = []
@@ -101,6 +113,12 @@ def run(options: Options) -> int:
         require_one_key(ledger, options.user)
         if ledger is None:
             guarantee = _follow(monitor, options, tell, progress)
+        elif options.units is not None:
+            stream = (StreamBatch(*columns) for columns in _read(options, None))
+            analysis = ledger.analysis(str(options.name), data=options.units)
+            for found in monitor.watch(stream, bits=options.seed, ledger=analysis):
+                tell((found,))
+            guarantee, charged = ledger.guarantee(), analysis.tell()
         else:
             answer = monitor.run(_open_file(options), bits=options.seed, ledger=make_analysis(ledger, options))
             reports, guarantee, charged = list(answer.reports), answer.guarantee, answer.charged

@@ -26,7 +26,10 @@ TargetOption = Annotated[
     str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
-AllOption = Annotated[bool, typer.Option("--all", help="list also the assumptions that are settled, each with what settled it")]
+AllOption = Annotated[
+    bool, typer.Option("--all", help="print all: every assumption in full, those that are settled with what settled them, the derivation")
+]
+ExplainOption = Annotated[bool, typer.Option("--explain", help="print also how the bound was derived")]
 ShowValuesOption = Annotated[  # read where refusals are printed
     bool, typer.Option("--show-values", help="show in error messages what was found in the data, for authorized eyes only")
 ]
@@ -65,6 +68,26 @@ SeedOption = Annotated[
     int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
 ]
 OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, atomically")]
+
+
+GuaranteeOption = Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenOptions:
+    """What the command line says of how a guarantee is printed."""
+
+    everything: AllOption = False
+    explain: ExplainOption = False
+    json: JsonOption = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BoundOptions(ScreenOptions):
+    """What the command line says of a bound: where its certificate and its guarantee are written, and how it is printed."""
+
+    certificate: CertificateOption = None
+    guarantee: GuaranteeOption = None
 
 
 class Verb(NamedTuple):

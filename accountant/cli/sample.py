@@ -87,7 +87,7 @@ class Options(ReleaseOptions):
 
 
 def run(options: Options) -> int:
-    from accountant.guarantees import render_assumptions
+    from accountant.guarantees import render_basis
     from accountant.samples import sample_file, to_certificate
 
     if options.private_statistics is not None:
@@ -122,10 +122,11 @@ def run(options: Options) -> int:
         **summary.plan.derived.compare_with_unsampled(),
     }
     found["private"] = warn_of_records(found["private"], options.delta, options.target_delta)
+    basis = render_basis(summary.guarantee, everything=options.everything, explain=options.explain)
     if options.json:
         print_json(found)
     else:
-        _print(found, summary.plan.derived.describe_unsampled(), render_assumptions(summary.guarantee, everything=options.everything))
+        _print(found, summary.plan.derived.describe_unsampled(), basis)
     return 0
 
 
@@ -222,7 +223,7 @@ def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> No
     expected = decimal_text(to_exact(private["expected_sample_size"]), 6, round_up=True)
     runs = ", then ".join(found["runs"])
     print_line(f"sample for one analysis ({runs}) written to {found['out']}")
-    print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
+    print_line(f"epsilon               <= {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
     if "delta" in found["epsilon"]:
         print_line(f"delta                 {found['epsilon']['delta']}, {_say_steps(found)}")
     for line in beside:

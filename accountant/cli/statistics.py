@@ -28,7 +28,7 @@ def tell_result(
 
     ``written``: paths of files, as in the JSON. ``lines``: the first, what stands above the open hypotheses, and what stands below them.
     """
-    from accountant.guarantees import render_assumptions
+    from accountant.guarantees import render_basis
 
     told = {**tell_within(found.plan, found.guarantee, clipped=found.clipped), **written}
     if options.json:
@@ -39,7 +39,7 @@ def tell_result(
     print_within(told, found.plan)
     if above:
         print_line(above)
-    print_as_it_is("\n".join(render_assumptions(found.guarantee, everything=getattr(options, "everything", True))))
+    print_as_it_is("\n".join(render_basis(found.guarantee, everything=options.everything, explain=getattr(options, "explain", False))))
     for line in below:
         print_line(line)
     return 0

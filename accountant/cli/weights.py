@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.options import (
+    AllOption,
     JsonOption,
     OutOption,
     PrivateStatisticsOption,
@@ -71,6 +72,7 @@ class Options:
         int | None, typer.Option("--seed", metavar="S", help="with --private-statistics: a seeded generator in place of the secure source")
     ] = None
     statistic: StatisticOption = None
+    everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
 
@@ -121,7 +123,7 @@ def run(options: Options) -> int:
     if options.json:
         print_json(found)
     else:
-        _print(found, render_hypotheses(hypotheses))
+        _print(found, render_hypotheses(hypotheses, everything=options.everything))
     return 0
 
 
@@ -192,7 +194,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
     if options.json:
         print_json(told)
         return 0
-    _print(told, render_hypotheses(found.hypotheses))
+    _print(told, render_hypotheses(found.hypotheses, everything=options.everything))
     print_written(certificate=options.certificate)
     return 0
 
@@ -214,10 +216,14 @@ def _tell_private(summary: WeightsSummary) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Any], lines: list[str]) -> None:
+    from profiles.protection import Neighbors, Protection, Unit
+
     private = found["private"]
     print_line(f"weights for {'the target size' if found['target_epsilon'] is None else _target(found)} written to {found['out']}")
-    print_line(f"proved of the profile {found['proved']}")
     print_line(_say_use(found))
+    print_line(f"protects              {Unit.RECORD.value}; {Protection(Unit.RECORD, Neighbors.ADD_REMOVE).describe()}")
+    checked = "yes" if found.get("checked_by_kernel") else "no; it is proved of the profile"
+    print_line(f"checked by kernel     {checked}: {found['proved']}")
     if "rows_of_table" in found:
         print_line(f"table of weights      {found['rows_of_table']} rows, made without the data; each was checked by the kernel")
     print_as_it_is("\n".join(lines))
@@ -239,10 +245,13 @@ def _print(found: dict[str, Any], lines: list[str]) -> None:
 
 
 def _say_use(found: dict[str, Any]) -> str:
+    """Return the line with the number, and its side: that of a target which is private is told with what is private."""
+    bound = "the target below" if found["target_epsilon"] is None else f"{found['target_epsilon']} nats"
     if "target_delta" not in found:
-        return "A sample that is drawn with these weights, q = 1/weight, and used once is private with the target epsilon."
-    samples = "A sample" if found["steps"] == 1 else f"Each of {found['steps']} fresh samples"
-    return f"{samples} that is drawn with the probabilities q, and used once, is covered by the target."
+        return f"epsilon               <= {bound}, of a sample drawn with these weights, q = 1/weight, and used once"
+    samples = "of a sample" if found["steps"] == 1 else f"of {found['steps']} fresh samples together"
+    bound = f"{bound}, delta <= {found['target_delta']}"
+    return f"epsilon               <= {bound}, {samples}, drawn with the probabilities q and used once"
 
 
 def _target(found: dict[str, Any]) -> str:

@@ -321,7 +321,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0, fine
         start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit), whole=part.ends is not None)
         exact = part.ends is None or aligned is None or part.ends[1] - part.ends[0] == aligned[1] - aligned[0]
         least = _LATER * budget / len(shape.parts) * (1.0 if side.up else 2.25)
-        floors = _floors(part, shape, unit, widths, least, exact=exact, others=len(shape.parts) > 1)
+        floors = _floors(part, shape, unit, widths, least, exact=exact)
         entries.append(
             {"offset": exact_text(offset), "start": start, "steps": steps, "floors": floors}
             | ({} if part.order is None else {"order": exact_text(part.order)})
@@ -390,7 +390,7 @@ def _to_levels(widths: Array, unit: float) -> Array:
     return np.array(unit * 2.0 ** (np.floor(np.log2(widths / unit) / _STRIDE) * _STRIDE))
 
 
-def _floors(part: DiscretizedEvent, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool, others: bool) -> list[int]:
+def _floors(part: DiscretizedEvent, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool) -> list[int]:
     """Return the level below which nothing stays after each squaring: what is lost is about the same each time, and ``budget`` in all.
 
     After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells
@@ -416,7 +416,7 @@ def _floors(part: DiscretizedEvent, shape: Shape, unit: Fraction, widths: Array,
             allowed = [
                 (level, lost)
                 for level, moved, h in losses
-                if (lost := max(count * min(uses, moved), float(others)) * h) <= once and level > floors[-1]
+                if (lost := max(count * min(uses, moved), float(len(shape.parts) > 1)) * h) <= once and level > floors[-1]
             ]
             floors.append(allowed[-1][0] if allowed else floors[-1])
             spent += allowed[-1][1] if allowed else 0.0

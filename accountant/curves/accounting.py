@@ -69,21 +69,34 @@ class Account:
             "composition": composition_object(self.curve.composition),
         }
 
-    def render(self, *, everything: bool = True) -> str:
-        """Return the guarantee as text for people, with both sides of the number in each direction below it."""
-        return render(self.guarantee, everything=everything, beside=self._describe())
+    def render(self, *, everything: bool = True, explain: bool = False) -> str:
+        """Return the guarantee as text for people, with both sides of the number below it; in each direction where ``everything`` is."""
+        return render(
+            self.guarantee,
+            everything=everything,
+            explain=explain,
+            beside=self._describe(),
+            screen=(self._describe_ends(), *self._describe_gap()),
+            checked=self.point.checked_by_kernel,
+        )
+
+    def _describe_ends(self) -> str:
+        at = f"delta = {_exactly(self.delta)}" if self.delta is not None else f"epsilon = {_exactly(self.epsilon)}"
+        return f"at {at}: {_between(self.asked, self.point)}"
 
     def _describe(self) -> Iterable[str]:
         point, asked = self.point, self.asked
-        at = f"delta = {_exactly(self.delta)}" if self.delta is not None else f"epsilon = {_exactly(self.epsilon)}"
-        yield f"at {at}: {_between(asked, point)}"
+        yield self._describe_ends()
         unit = self.guarantee.unit.word
         for direction, happens in _HAPPENS.get(self.guarantee.protection.neighbors, {}).items():
             yield f"{direction.value} (a {unit} {happens}): {_between(asked, point.sides[direction])}"
         yield f"checked by kernel: {'yes, computed from the events alone' if point.checked_by_kernel else 'no'}"
         yield "every mechanism with these events is below the upper end, the worst one above the lower"
+        yield from self._describe_gap()
+
+    def _describe_gap(self) -> Iterable[str]:
         yield from _say_apart(self.curve.composition)
-        if not point.reached:
+        if not self.point.reached:
             yield f"gap: both ends are proved, but they are further apart than the {_exactly(self.gap)} that was asked for"
 
     def plot(self) -> Picture:

@@ -104,13 +104,19 @@ def check_names(label: str, names: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A table file (``format`` csv or parquet) or an Arrow table in memory; ``may_be_empty``: one without rows is no mistake."""
+    """A table file (``format`` csv or parquet) or an Arrow table in memory; ``may_be_empty``: one without rows is no mistake.
+
+    ``only``: the columns that are read, all of which are there; None for all. ``coded``: columns of texts that come as dictionaries of
+    a Parquet file, where each text is read once.
+    """
 
     path: Path | None
     format: str
     batch_rows: int
     table: Any = None
     may_be_empty: bool = False
+    only: tuple[str, ...] | None = None
+    coded: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -159,7 +165,8 @@ class TableSource:
     def _tables(self) -> Iterator[Any]:
         """Yield batches of rows in their order, and where there are none, an empty table."""
         if self.table is not None:
-            yield from self.table.to_batches(max_chunksize=self.batch_rows) or [self.table]
+            found = self.table if self.only is None else self.table.select(list(self.only))
+            yield from found.to_batches(max_chunksize=self.batch_rows) or [found]
             return
         with contextlib.ExitStack() as stack:
             try:
@@ -190,12 +197,16 @@ class TableSource:
         with pa.input_stream(str(self.path), compression="detect") as stream, pyarrow.csv.open_csv(stream, reading, parsing) as reader:
             names = reader.schema.names
         # every column as text: numbers are parsed where a statistic needs them, all else is passed on as it is written
-        converting = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+        converting = pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, include_columns=self.only
+        )
         stream = stack.enter_context(pa.input_stream(str(self.path), compression="detect"))
         opened = stack.enter_context(pyarrow.csv.open_csv(stream, reading, parsing, converting))
         return opened.schema, iter(opened)
 
     def _open_parquet(self, stack: contextlib.ExitStack) -> tuple[Any, Iterator[Any]]:
-        opened = stack.enter_context(pq.ParquetFile(str(self.path), memory_map=False, pre_buffer=False, buffer_size=_BUFFER_BYTES))
-        batches: Iterator[Any] = opened.iter_batches(batch_size=self.batch_rows, use_threads=False)
+        reading: dict[str, Any] = {"memory_map": False, "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
+        opened = stack.enter_context(pq.ParquetFile(str(self.path), read_dictionary=list(self.coded) or None, **reading))
+        columns = None if self.only is None else list(self.only)
+        batches: Iterator[Any] = opened.iter_batches(batch_size=self.batch_rows, columns=columns, use_threads=False)
         return opened.schema_arrow, batches

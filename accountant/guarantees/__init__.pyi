@@ -35,6 +35,7 @@ from accountant.guarantees.mechanism_proofs import prove_run as prove_run
 from accountant.guarantees.render import hypotheses_json as hypotheses_json
 from accountant.guarantees.render import render as render
 from accountant.guarantees.render import render_assumptions as render_assumptions
+from accountant.guarantees.render import render_basis as render_basis
 from accountant.guarantees.render import render_hypotheses as render_hypotheses
 from accountant.guarantees.render import to_json as to_json
 from accountant.guarantees.rules import adaptive_composition as adaptive_composition

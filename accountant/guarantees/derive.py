@@ -139,11 +139,11 @@ class DerivedEpsilon:
         checked = {name for name, decision in self.conditions.decisions.items() if decision.checked}
         return "assumption-8" in checked and any(name in checked for name in BOUNDING)
 
-    def render(self, *, everything: bool = True) -> str:
-        """Return the guarantee as text for people, with ε without sampling beside it; what is discharged is counted only, where not
-        ``everything`` is asked for.
+    def render(self, *, everything: bool = True, explain: bool = False) -> str:
+        """Return the guarantee as text for people, with ε without sampling beside it; a first screen where not ``everything`` is asked
+        for, with the derivation below it to ``explain``.
         """
-        return render(self.guarantee, everything=everything, beside=(*self.describe_unsampled(), *self.describe_gap()))
+        return render(self.guarantee, everything=everything, explain=explain, beside=(*self.describe_unsampled(), *self.describe_gap()))
 
     def describe_unsampled(self) -> tuple[str, ...]:
         """Return ε without sampling in words, and which of the two is smaller."""

@@ -25,7 +25,7 @@ from accountant.rules import SamplingRule
 from accountant.rules.gaussian import make_gaussian_rule
 from accountant.weights.gaussian.cover_certificate import CoveredRule
 from accountant.weights.gaussian.many_steps import compose_pair
-from accountant.weights.gaussian.proved import GaussianTarget, to_gaussian_target, to_steps
+from accountant.weights.gaussian.proved import GaussianTarget, describe_record, to_gaussian_target, to_steps
 from accountant.weights.gaussian.table_format import TabulatedWeights
 from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
 from profiles import Declaration, InvalidSampling, Profile, decimal_text, exact_text
@@ -123,24 +123,24 @@ class DerivedDelta:
             **self.compare_with_unsampled(),
         }
 
-    def render(self, *, everything: bool = True) -> str:
+    def render(self, *, everything: bool = True, explain: bool = False) -> str:
         """Return the guarantee as text for people, with the lower side, and ε without sampling beside it."""
         lines = [f"after {self.target.steps} steps, each on a fresh sample, together"] if self.target.steps > 1 else []
         wide = isinstance(self.evidence, CoveredRule) and not self.evidence.cover.reached
         if isinstance(self.evidence, TabulatedWeights):
             lines.append(f"the table of weights has {len(self.evidence.table.rows)} rows")
         elif self.evidence.cover.lower is not None:
-            at = ", ".join(f"{name} = {_brief(value)}" for name, value in self.evidence.cover.lower.at.items())
+            at = describe_record(self.evidence.cover.lower.at)
             lines.append(
                 f"the pair of the record {at} has epsilon of at least {decimal_text(self.lower, 12, round_up=False)} at this delta"
             )
-        lines += ["checked by kernel: yes", *self.describe_unsampled()]
+        lines += [*(["checked by kernel: yes"] if everything else []), *self.describe_unsampled()]
         if wide:
             lines.append(
                 "gap: both sides are proved, but they are farther apart than was asked for; raise --budget, or narrow the ranges without "
                 "looking at the data"
             )
-        return render(self.guarantee, everything=everything, beside=lines)
+        return render(self.guarantee, everything=everything, explain=explain, beside=lines, checked=True)
 
 
 def derive_delta(
@@ -175,10 +175,6 @@ def derive_delta(
     covered = cover_of(declaration.profile, chosen.q or number(1), exact, times, width, budget)
     target = GaussianTarget(covered.cover.epsilon, exact, times)
     return DerivedDelta(guarantee, chosen, declaration.profile, target, covered)
-
-
-def _brief(value: Fraction) -> str:
-    return exact_text(value) if len(exact_text(value)) <= 20 else decimal_text(value, 12, round_up=False)
 
 
 def bound_unsampled(profile: Profile, target: GaussianTarget) -> CurvePoint:

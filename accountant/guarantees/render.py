@@ -19,9 +19,12 @@ from profiles.presenting import cards
 from profiles.presenting.elements import Child, make
 from profiles.terms import to_text
 from profiles.views import show_html, show_text
+from proofs_check.suprema.bound import EpsilonBound
 from proofs_check.suprema.feasibility import show_record
 
 WIDTH = 80
+#: Where the assumptions of a first screen stand: right of the heads.
+_COLUMN = 16
 #: Above the open hypotheses of a number, in the field's words; below them stand those that something settled, with what did.
 OPEN = "Valid only under these unverified assumptions:"
 CLOSED = "without unverified assumptions"
@@ -32,33 +35,91 @@ SETTLED = "assumptions that are settled, and by what:"
 Stated = Guarantee | Statement
 
 
-def render(guarantee: Stated, *, everything: bool = True, beside: Iterable[str] = ()) -> str:
+def render(
+    guarantee: Stated,
+    *,
+    everything: bool = True,
+    explain: bool = False,
+    beside: Iterable[str] = (),
+    screen: Iterable[str] | None = None,
+    checked: bool | None = None,
+) -> str:
     """Return a guarantee as plain text of at most 80 columns: bound, open hypotheses under four heads, derivation tree.
 
-    What is discharged is listed where ``everything`` is asked for, and counted otherwise; ``beside``: what is told below the bound.
+    Where not ``everything`` is asked for it is a first screen: the bound with its side, whom it protects, whether the kernel checked it,
+    and the open hypotheses shortly (:func:`render_assumptions`); the derivation then with ``explain`` alone. ``beside``: what is told
+    below the bound, on a first screen ``screen`` in its place; ``checked``: whether the kernel checked it, where the caller knows.
     """
     lines = [*_wrap(guarantee.subject, ""), *_wrap(describe_bound(guarantee), "  ")]
-    lines += [line for text in (*list_details(guarantee), *beside) for line in _wrap(text, "  ")]
-    lines += ["", *render_assumptions(guarantee, everything=everything)]
-    lines += ["", "derivation:", *_tree(guarantee, guarantee.derivation, "  ", "  ")]
-    return "\n".join(lines) + "\n"
+    short = beside if screen is None else screen
+    told = [*list_details(guarantee), *beside] if everything else [*head_lines(guarantee, checked=checked), *short]
+    lines += [line for text in told for line in _wrap(text, "  ")]
+    return "\n".join([*lines, "", *render_basis(guarantee, everything=everything, explain=explain)]) + "\n"
 
 
-def render_assumptions(guarantee: Stated, *, everything: bool = True) -> list[str]:
-    """Return all hypotheses of a guarantee as lines: those that are open, under their heads, and what is discharged, or how many."""
-    lines = render_hypotheses(guarantee.hypotheses)
-    count = len(guarantee.discharged)
-    if count and everything:
-        lines += ["", SETTLED]
-        lines += [line for item in guarantee.discharged for line in _wrap(f"{item.hypothesis} [{item.evidence}]", "  - ", "    ")]
-    elif count:
-        lines += ["", f"{count_assumptions(count, 'settled')} (--all shows {'it' if count == 1 else 'them'})"]
+def render_basis(guarantee: Stated, *, everything: bool = True, explain: bool = False) -> list[str]:
+    """Return what a guarantee rests on as lines: its hypotheses, and with ``everything`` or ``explain`` its derivation."""
+    lines = render_assumptions(guarantee, everything=everything)
+    if everything or explain:
+        lines += ["", "derivation:", *_tree(guarantee, guarantee.derivation, "  ", "  ")]
     return lines
 
 
-def render_hypotheses(hypotheses: Iterable[Hypothesis]) -> list[str]:
-    """Return open hypotheses as lines of at most 80 columns, each under its head, with the sentence that says what they are."""
+def head_lines(guarantee: Stated, *, checked: bool | None = None) -> Iterator[str]:
+    """Yield what stands below the bound on a first screen: whom it protects, and whether the kernel checked it."""
+    bound = guarantee.bound
+    if not isinstance(bound, Losses):
+        yield f"notion: {describe_notion(bound, guarantee.protection)}"
+    yield f"protects: {guarantee.unit.value}; {guarantee.protection.describe()}"
+    if isinstance(bound, Losses) and not bound.is_symmetric and guarantee.protection.neighbors.is_directed:
+        yield _describe_directions(guarantee, bound)
+    proofs = bound.proofs if isinstance(bound, Losses) else ()
+    if checked is None and proofs:
+        checked = all(proof.checked_by_kernel for proof in proofs)
+    if checked is None:
+        yield "checked by kernel: no; it follows by the rules of its derivation (--explain)"
+    else:
+        yield f"checked by kernel: {'yes' if checked else 'no'}{_why_not(proofs)}"
+
+
+def _why_not(proofs: Iterable[EpsilonBound]) -> str:
+    reasons = dict.fromkeys(proof.kernel_reason for proof in proofs if not proof.checked_by_kernel)
+    return f" ({'; '.join(reasons)})" if reasons else ""
+
+
+def render_assumptions(guarantee: Stated, *, everything: bool = True) -> list[str]:
+    """Return all hypotheses of a guarantee as lines: those that are open, under their heads, and what is discharged, or how many.
+
+    Where not ``everything`` is asked for, each open one has its short form, and the ordinary ones are counted, as is what is discharged.
+    """
+    count = len(guarantee.discharged)
+    if not everything:
+        told = f"{count_assumptions(count, 'settled')} (--all shows {'it' if count == 1 else 'them'}, and every sentence in full)"
+        return [*render_hypotheses(guarantee.hypotheses, everything=False), *([told] if count else [])]
+    lines = render_hypotheses(guarantee.hypotheses)
+    if count:
+        lines += ["", SETTLED]
+        lines += [line for item in guarantee.discharged for line in _wrap(f"{item.hypothesis} [{item.evidence}]", "  - ", "    ")]
+    return lines
+
+
+def render_hypotheses(hypotheses: Iterable[Hypothesis], *, everything: bool = True) -> list[str]:
+    """Return open hypotheses as lines of at most 80 columns, each under its head, with the sentence that says what they are.
+
+    Where not ``everything`` is asked for, each has its short form, right of its head, and the ordinary ones are counted below.
+    """
     lines: list[str] = []
+    if not everything:
+        found = list(dict.fromkeys(hypotheses))
+        shown, count = [item for item in found if not item.ordinary], sum(item.ordinary for item in found)
+        for head, below in under_heads(_in_order(shown)):
+            heads = [f"  {head.value}", *[""] * (len(below) - 1)]
+            for left, item in zip(heads, below, strict=True):
+                lines += _wrap(item.line, f"{left:<{_COLUMN}}- ", " " * (_COLUMN + 2))
+        if count:
+            which = "ordinary one" if count == 1 else "ordinary ones"
+            lines.append(f"  {'and ' if shown else ''}{count} {which} about the sampler, the machine and its random bits: --all")
+        return [OPEN, *lines] if lines else [CLOSED]
     for head, below in under_heads(_in_order(hypotheses)):
         lines += [f"  {head.value}", *(line for item in below for line in _wrap(item.sentence, "    - ", "      "))]
     return [OPEN, *lines] if lines else [CLOSED]
@@ -142,18 +203,22 @@ def describe_bound(guarantee: Stated) -> str:
 
 def list_details(guarantee: Stated) -> Iterator[str]:
     """Yield what a bound is a bound of: notion, unit, directions, how tight it is and what checked it."""
-    unit, bound = guarantee.unit.word, guarantee.bound
+    bound = guarantee.bound
     yield f"notion: {describe_notion(bound, guarantee.protection)}"
     yield f"protects: {guarantee.unit.value}; {guarantee.protection.describe()}"
     if not isinstance(bound, Losses):
         return
     if bound.lower is None and guarantee.protection.neighbors.is_directed:
-        yield f"if a {unit} goes, the loss is at most {_end(bound.remove)}; if one comes, {_end(bound.add) or 'unbounded'}"
+        yield _describe_directions(guarantee, bound)
     if bound.lower is not None and len(bound.proofs) == 1:
         if bound.lower > 0:
             at = show_record(bound.evidence.at)
             yield f"the sampled profile is at least {_down(bound.lower)} at {at}, so this derivation gives no less"
         yield f"checked by kernel: {'yes' if bound.evidence.checked_by_kernel else 'no (' + bound.evidence.kernel_reason + ')'}"
+
+
+def _describe_directions(guarantee: Stated, bound: Losses) -> str:
+    return f"if a {guarantee.unit.word} goes, the loss is at most {_end(bound.remove)}; if one comes, {_end(bound.add) or 'unbounded'}"
 
 
 def _end(value: Fraction | None) -> str | None:

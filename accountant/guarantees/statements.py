@@ -20,6 +20,7 @@ from profiles.hypotheses import (
     FILE_FROM_OUTPUTS,
     FILE_IS_RIGHT,
     FIXED_IN_ADVANCE,
+    FORGOTTEN_STAY_AWAY,
     FRESH_SAMPLES,
     FROM_OUTPUTS,
     IN_RANGE,
@@ -279,6 +280,7 @@ WORLD: dict[str, tuple[str, ...]] = {
     FIXED_IN_ADVANCE.id: (),
     ONE_RECORD_EACH.id: ("group privacy: ", "a unit is charged for all rows with one value of its key ("),
     ONE_USER.id: (),
+    FORGOTTEN_STAY_AWAY.id: (),
     AT_MOST_RECORDS.id: (),
     IN_RANGE.id: (
         READS_NOTHING,

@@ -44,13 +44,14 @@ def _tell_composition(report: Report, whole: Mapping[str, Any]) -> Outcome:
         "hypotheses": [item.sentence for item in found],
         "premises": hypotheses_json(found),
     }
-    lines = [f"about: {composition.name}", *(f"    {event.describe()}" for event in composition.events)]
+    lines = [f"about: {composition.name}"]
     for bound in about["bounds"]:
         if bound["claim"] == "delta-positive":
             lines.append(f"    {bound['direction']}: delta(e) > 0 for every e < {bound['epsilon']}")
             continue
         sign = "<=" if bound["claim"] == "delta-upper" else ">="
         lines.append(f"    {bound['direction']}: delta({bound['epsilon']}) {sign} {bound['bound']}")
+    lines += (f"    {event.describe()}" for event in composition.events)
     return Outcome(report, about, (*lines, *describe_open(about)))
 
 

@@ -20,14 +20,16 @@ Cost = Callable[[Integers], Integers]
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Rows that are read once, and what is to be known of them. ``shifts``: None where nothing is charged; ``records``: how many rows a
-    unit has at most, None for any number. ``more``: the budgets of further components of all accounts, where these have several.
+    unit has at most, None for any number. ``flat``: the budget of every unit by component, where the rule has one; ``worst``: what a
+    release costs at most, which is public.
     """
 
     rows: Iterable[RowBatch]
     budgets: Count
     shifts: Count | None = None
     records: int | None = None
-    more: tuple[int, ...] = ()
+    flat: tuple[int, ...] | None = None
+    worst: tuple[int, ...] = ()
 
     def require_records(self, found: int) -> None:
         """Refuse more records of one unit than were declared. Raises :class:`InvalidData`."""
@@ -66,6 +68,9 @@ class Accounts(Protocol):
 
     def lift(self, entry: int, asked: Asked, least: int, digest: Digest) -> None:
         """Raise budgets to those of the rows, and of units without a row to ``least``, where they are lower; nothing is ever lowered."""
+
+    def hash_text(self, text: str) -> bytes:
+        """Return the keyed hash under which the unit with this id has its account."""
 
     def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
         """Return what the unit with this hash of its id spent, and its budget, of each component; None for one without an account."""

@@ -7,14 +7,17 @@ is handed out. Then it is a release of Theorem L1 (or L2), and all that the ledg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from accountant.guarantees import Guarantee
+from accountant.guarantees.measures import Losses
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.anchor import check_name
@@ -36,7 +39,7 @@ from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE
 
 if TYPE_CHECKING:
-    from accountant.ledger.ledger import Ledger
+    from accountant.ledger.ledger import Ledger, Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +135,61 @@ class Analysis:
         that was charged and not published: a death in between loses the budget, never privacy. :class:`NoGuarantee` where the ledger has
         none that the result could have.
         """
-        journal, said = self.ledger.journal, digest_arguments(arguments)
-        self.ledger.guarantee()  # what the run is handed out with: without one nothing is charged
-        if journal.find(OUTPUT, self.name) is not None:
-            return self._serve(said), self._tell(served=True)
-        self.ledger.require_unused(self.name)
-        charge = self._prepare(guarantee, curve, personal)
-        run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
-        charge = charge.update_hypotheses({}, (ARITHMETIC, *run_elsewhere))
+        said = digest_arguments(arguments)
+        if self._is_published():
+            return self._serve(said), self.tell(served=True)
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
-        receipt = self.ledger.charge_rows(self.name, charge, batches, self.seen, partial=self.partial, note=self.note)
+        receipt = self._charge(self._prepare(guarantee, curve, personal), batches, known=known)
         output = run(receipt.active)
         receipt.require_same()  # the rows may have been read again
+        return self._store(said, output), self.tell(served=False)
+
+    def follow(
+        self, guarantee: Guarantee, run: Callable[[Sequence[str]], Iterator[Any]], *, arguments: object, known: bool = True
+    ) -> Iterator[Any]:
+        """Charge an algorithm ahead to all units of ``ids`` or ``data``, and yield what it releases as it releases it; all of it is stored
+        at the end. One that was published is served again; one that was left before its end is used up.
+
+        ``run``: from the ids of the units that take part, as texts, to what is released. Whatever comes of others later, it must leave out.
+        Statement (docs/ledger.md, L6): for an algorithm with an ε, other releases may be charged, and run, in between.
+        Raises as :meth:`release`, and :class:`InvalidArgument` for a bound that is not an ε in both directions.
+        """
+        said = digest_arguments(arguments)
+        if self._is_published():
+            yield from self._serve(said)
+            return
+        if not isinstance(guarantee.bound, Losses) or guarantee.bound.epsilon is None or guarantee.bound.delta:
+            raise InvalidArgument(
+                f"{guarantee.subject[:60]!r} was to be charged ahead, but it has no epsilon without a delta; run it as one release"
+            )
+        read: list[Any] = []
+
+        def keep() -> Iterator[RowBatch]:
+            for batch in self._read(None, {}, None):
+                read.append(pc.cast(batch.ids.values, pa.string()))
+                yield batch
+
+        receipt = self._charge(self._prepare(guarantee, None, None), keep(), known=known)
+        ids = pa.concat_arrays(read) if read else pa.array([], pa.string())
+        released = []
+        for item in run(ids.filter(pa.array(receipt.active)).to_pylist()):
+            released.append(item)
+            yield item
+        self._store(said, released)
+
+    def _is_published(self) -> bool:
+        self.ledger.guarantee()  # what the run is handed out with: without one nothing is charged
+        return self.ledger.journal.find(OUTPUT, self.name) is not None
+
+    def _charge(self, charge: Charge, batches: Iterator[RowBatch], *, known: bool) -> Receipt:
+        self.ledger.require_unused(self.name)
+        run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
+        charge = charge.update_hypotheses({}, (ARITHMETIC, *run_elsewhere))
+        return self.ledger.charge_rows(self.name, charge, batches, self.seen, partial=self.partial, note=self.note)
+
+    def _store(self, said: str, output: Any) -> Any:
         with LedgerRelease(self.ledger, self.name) as release:
-            stored = release.publish({"arguments": said, "released": output})
-        return stored["released"], self._tell(served=False)
+            return release.publish({"arguments": said, "released": output})["released"]
 
     def _prepare(self, guarantee: Guarantee, curve: Guarantee | None, personal: Personal | None) -> Charge:
         promised = guarantee if curve is None else curve
@@ -189,7 +232,8 @@ class Analysis:
             )
         return stored["released"]
 
-    def _tell(self, *, served: bool) -> Charged:
+    def tell(self, *, served: bool = False) -> Charged:
+        """Return that it was charged. Raises :class:`LedgerRejected` where it was not."""
         entry = self.ledger.journal.find(CHARGE, self.name)
         if entry is None:
             raise LedgerRejected(f"the release {self.name!r} has no charge in the log; run pdp ledger verify")

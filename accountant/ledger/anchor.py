@@ -117,6 +117,10 @@ class Anchor:
             )
         return missing
 
+    def read_hashes(self) -> list[str]:
+        """Return the hashes of the entries that it has, as texts. Raises :class:`UnreadableFile`, :class:`LedgerRejected`."""
+        return [line.split(" ")[1] for line in self._read()[0]]
+
     def append(self, entry: Entry) -> None:
         """Append the line of an entry, or what is missing of it, durably; nothing where it is there. Raises :class:`UnwritableOutput`."""
         lines, torn = self._read()

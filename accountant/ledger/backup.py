@@ -6,7 +6,8 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,23 +15,31 @@ from typing import Any
 from accountant.files import replace_file
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.anchor import Anchor
+from accountant.ledger.book import Book
+from accountant.ledger.database import NEWEST, VERSION, StoreLocation
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger, open_journal
 from accountant.ledger.log import CHARGE, END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
-from accountant.ledger.mixed_book import open_book
+from accountant.ledger.opening import open_store
 from accountant.ledger.packing import pack
+from accountant.ledger.paged.book import PageBook
+from accountant.ledger.paged.changes import HASHING
 from accountant.ledger.places import to_place
 from accountant.ledger.requests import is_mark
-from accountant.ledger.settings import LedgerSettings, make_token, open_settings
+from accountant.ledger.settings import LedgerSettings, make_check, make_token, open_settings
+from accountant.ledger.signing import public_key
 from accountant.ledger.store import Store
+from accountant.ledger.succession import BEFORE
 from accountant.ledger.tables.versions import Folder
-from accountant.ledger.units import Hasher
-from profiles import InvalidArgument, PDPError, UnreadableFile
+from accountant.ledger.units import SECRET_BYTES, WIDTH, Hasher
+from profiles import InvalidArgument, InvalidData, MissingExtra, PDPError, UnreadableFile
 from profiles.errors import LedgerRejected
+from profiles.hypotheses import FORGOTTEN_STAY_AWAY
 from profiles.strict_json import read_json
 
-FORMAT, VERSION = "pdp-ledger-log", 1
+#: The version of a backup is that of the tables whose rows it has.
+FORMAT = "pdp-ledger-log"
 _LONGEST = 1 << 27
 
 
@@ -56,7 +65,7 @@ def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
 
 
 def _write_lines(journal: Journal) -> Iterator[str]:
-    yield json.dumps({"format": FORMAT, "version": VERSION})
+    yield json.dumps({"format": FORMAT, "version": journal.store.database.version})
     for entry in journal.entries:
         for segment in journal.store.iter_segments(journal.hasher, entry.sequence):
             yield json.dumps({"first": segment.first, "hashes": _text(segment.hashes), "fingerprint": _text(segment.fingerprint)})
@@ -87,7 +96,7 @@ def restore(
     where, anchored = to_place(path), Path(anchor).absolute()
     key = find_secret(where, secret)
     hidden = read_secret(key)
-    hasher, entries, settings, store = Hasher(hidden), list[Entry](), None, None
+    hasher, entries, settings, store = Hasher.of(hidden), list[Entry](), None, None
     try:
         for entry, batch in _read_batches(Path(log)):
             try:
@@ -98,7 +107,7 @@ def restore(
             if _digest(batch) != entry.digest or not _has_output(entry, batch, hasher):
                 break
             if store is None:
-                store = Store(where.create())
+                store = open_store(where.create(_find_version(batch, where)))
             _write_batch(store, entry, batch, hasher)
             entries.append(entry)
         if settings is None or store is None:
@@ -112,6 +121,14 @@ def restore(
         if store is not None:
             store.database.discard()
         raise
+
+
+def _find_version(batch: _Batch, where: StoreLocation) -> int:
+    """Return the version of the tables that hold what the first entry of a backup did. Raises :class:`InvalidArgument`."""
+    version = NEWEST if any(change.kind == HASHING for change in batch.changes) else VERSION
+    if version > where.newest:
+        raise InvalidArgument("the ledger in this backup has accounts in pages, which only a file holds; restore it into a file")
+    return version
 
 
 def _find_folder(settings: LedgerSettings, table: str | os.PathLike[str] | None) -> Folder | None:
@@ -146,9 +163,9 @@ def _read_batches(path: Path) -> Iterator[tuple[Entry, _Batch]]:
         head = _read_line(stream.readline(_LONGEST))
         if head is None or head.get("format") != FORMAT:
             raise UnreadableFile(f"a backup of a ledger was expected in {path.name}, but another file was found; name the backup")
-        if type(head.get("version")) is not int or head["version"] != VERSION:
+        if type(head.get("version")) is not int or head["version"] not in (VERSION, NEWEST):
             raise UnreadableFile(
-                f"a backup of version {VERSION} was expected in {path.name}, but another one was found; use a newer release"
+                f"a backup of version {VERSION} or {NEWEST} was expected in {path.name}, but another one was found; use a newer release"
             )
         batch = _Batch()
         while line := stream.readline(_LONGEST):
@@ -223,12 +240,23 @@ def _write_batch(store: Store, entry: Entry, batch: _Batch, hasher: Hasher) -> N
 
 
 def migrate(
-    ledger: Ledger, path: str | os.PathLike[str], *, anchor: str | os.PathLike[str], secret: str | os.PathLike[str] | None = None
+    ledger: Ledger,
+    path: str | os.PathLike[str],
+    *,
+    anchor: str | os.PathLike[str],
+    secret: str | os.PathLike[str] | None = None,
+    rotate: bool = False,
+    forget: Sequence[object] = (),
 ) -> Ledger:
     """Return a new ledger that goes on from ``ledger``: its first hash is made of the old head, and every account begins with its spending.
 
     An entry ends the old ledger: two that go on would be two budgets. It serves its outputs, and is charged no more. A death before that
-    entry leaves both without a word of success: then the new files are removed, and it is migrated again.
+    entry leaves the old one, and a new one that is refused as long as the old one is not ended: it is removed, and the old one migrated
+    again. A death after it leaves the new one.
+
+    ``rotate``: the new ledger gets a new secret, under which it seals and signs, and hashes what the ids were hashed to: nobody finds
+    accounts in it, or forges it, with the old secret alone. ``forget``: units (as ``Ledger.account`` takes them) whose ids it forgets:
+    their accounts stay, and nobody finds them again, under whatever id. Raises :class:`InvalidData` for a unit without an account.
     """
     old = ledger.journal
     if ledger.settings.table:
@@ -237,29 +265,81 @@ def migrate(
         with old.store.database.reading():
             old.synchronise()
             old.require_open()
-            made = _go_on(ledger, path, anchor, secret)
+            made = _go_on(ledger, path, anchor, secret, _Renaming.of(ledger, rotate=rotate, forget=forget))
+            told = {"to": made.settings.ledger, **_tell_key(made, rotate=rotate)}
         try:
-            old.write(END, "", lambda _, __: {"to": made.settings.ledger, **ledger.stamp()})
+            old.write(END, "", lambda _, __: {**told, **ledger.stamp()})
         except BaseException:
             made.close()
             raise
+        with made.journal.store.database.turn(), made.journal.store.database.transaction():
+            made.journal.store.forget_place(BEFORE)
     return made
 
 
-def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLike[str], secret: str | os.PathLike[str] | None) -> Ledger:
+@dataclass(frozen=True, slots=True)
+class _Renaming:
+    """How the accounts of a ledger are called in the one that goes on from it: under ``secrets``, and ``forgotten`` ones by nothing."""
+
+    secrets: bytes = field(repr=False)
+    rotated: bool
+    forgotten: frozenset[bytes] = field(repr=False)
+
+    @classmethod
+    def of(cls, ledger: Ledger, *, rotate: bool, forget: Sequence[object]) -> _Renaming:
+        """Return it. Raises :class:`InvalidData` for a unit without an account."""
+        old = ledger.journal
+        hashes = [ledger.hash_unit(key) for key in forget]
+        if any(old.accounts.look_up(hashed) is None for hashed in hashes):
+            raise InvalidData("a unit was to be forgotten, but this ledger has no account for it; check the id")
+        fresh = secrets.token_bytes(SECRET_BYTES) if rotate else b""
+        return cls(fresh + old.hasher.secrets, rotate, frozenset(hashes))
+
+    def rename(self, hashes: bytes) -> bytes:
+        """Return hashes as the new ledger has them: of forgotten units random ones."""
+        parts = (hashes[start : start + WIDTH] for start in range(0, len(hashes), WIDTH))
+        kept = b"".join(secrets.token_bytes(WIDTH) if part in self.forgotten else part for part in parts) if self.forgotten else hashes
+        return Hasher.of(self.secrets).rename(kept) if self.rotated else kept
+
+    def rename_rows(self, segment: Segment) -> bytes:
+        """Return the hash of the rows of a segment: none where one of them is forgotten."""
+        hashes = segment.hashes
+        if any(hashes[start : start + WIDTH] in self.forgotten for start in range(0, len(hashes), WIDTH)):
+            return b""
+        return Hasher.of(self.secrets).rename_fingerprint(segment.fingerprint) if self.rotated else segment.fingerprint
+
+
+def _tell_key(made: Ledger, *, rotate: bool) -> dict[str, str]:
+    """Return the public key of a ledger with a new secret, for the entry that ends the old one; nothing where none can be made."""
+    if not rotate:
+        return {}
+    try:
+        return {"key": public_key(made.journal.hasher)}
+    except MissingExtra:
+        return {}
+
+
+def _go_on(
+    ledger: Ledger,
+    path: str | os.PathLike[str],
+    anchor: str | os.PathLike[str],
+    secret: str | os.PathLike[str] | None,
+    renaming: _Renaming,
+) -> Ledger:
     """Return a new ledger with the accounts of another one."""
     old = ledger.journal
-    head, hidden = old.entries[-1], old.hasher.secret
+    head, hidden = old.entries[-1], renaming.secrets
     spent = ledger.spent
     parts, whole = ledger.list_carried(), ledger.carry()
+    forgetting = (FORGOTTEN_STAY_AWAY,) if renaming.forgotten else ()
     carried = Carried(
         whole.protection,  # what the filter closed is open again: the new ledger's own filter closes it, if it does
-        tuple(dict.fromkeys((*(item for part in parts for item in part.hypotheses), *whole.hypotheses))),
+        tuple(dict.fromkeys((*(item for part in parts for item in part.hypotheses), *whole.hypotheses, *forgetting))),
         tuple(dict.fromkeys(item for part in parts for item in part.discharged)),
     )
     settings = LedgerSettings(
         make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
-        ledger.settings.check, ledger.settings.protection, head.hash.hex(), spent, carried,
+        make_check(hidden), ledger.settings.protection, head.hash.hex(), spent, carried,
         cap=ledger.settings.cap, first=ledger.settings.grid,
     )  # fmt: skip
     made = Ledger.begin(path, anchor, secret, hidden, settings)
@@ -267,10 +347,19 @@ def _go_on(ledger: Ledger, path: str | os.PathLike[str], anchor: str | os.PathLi
 
     def work(entry: int, digest: Digest) -> Mapping[str, Any]:
         store, hasher = made.journal.store, made.journal.hasher
+        files = old.store.database.files
+        store.write_place(BEFORE, files[0].absolute() if files else old.store.database.name)
+        accounts = made.journal.accounts
+        if isinstance(accounts, PageBook):
+            accounts.adopt(entry, old.accounts, old.entries, settings.budget.flat, digest, renaming.rename)
+            return settings.to_body(ledger.tell_time()) | ledger.note
+        if not isinstance(old.accounts, Book):
+            raise InvalidArgument("a ledger with accounts in pages goes on in a file alone, but another place was named; name a file")
         for segment in old.store.iter_segments(old.hasher):
-            store.write_segment(entry, segment, hasher)
-            digest.add_segment(segment)
-        for chunk, amounts, budgets in open_book(old.store, old.hasher, settings.notion).fold(old.entries):
+            renamed = Segment(segment.first, renaming.rename(segment.hashes), renaming.rename_rows(segment))
+            store.write_segment(entry, renamed, hasher)
+            digest.add_segment(renamed)
+        for chunk, amounts, budgets in old.accounts.fold(old.entries):
             for kind, values in (("budget", budgets), ("cost", amounts)):
                 change = Change(kind, chunk, pack(values))
                 store.write_change(entry, change)

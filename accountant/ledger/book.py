@@ -88,6 +88,9 @@ class Book:
         """How many accounts there are."""
         return self.outlines[-1][0] + self.outlines[-1][1] if self.outlines else 0
 
+    def hash_text(self, text: str) -> bytes:
+        return self._hasher.hash_text(text)
+
     def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
         """Return what the unit with this hash of its id spent, and its budget. Raises :class:`LedgerRejected`."""
         number = int(self._lookup().find(hashed)[0])

@@ -36,7 +36,9 @@ from profiles.notions import ProfileNotion
 from profiles.protection import RECORDS, Protection, Unit
 from profiles.stored import profile_object
 from profiles.strict_json import write_exact
-from profiles.variables import MAX_NAME
+from profiles.structure import largest_at_corner
+from profiles.terms import number, substitute
+from profiles.variables import MAX_NAME, WEIGHT
 from proofs_check.admission import admit
 
 
@@ -325,7 +327,19 @@ def _declare(mechanism: object) -> Declaration:
 
 
 def _bound_shift(profile: Profile) -> Fraction:
-    """Return an upper bound of the shift of records that are used with weight 1."""
+    """Return an upper bound of the shift of records that are used with weight 1: the supremum itself where the promise is a rational of the
+    profile, affine in each statistic; else what is proved of it by a search, which lies a little above.
+    """
+    proved = _prove_shift(profile)
+    promise = substitute(profile.promise, profile.numbers() | {WEIGHT: number(1)})
+    exact = largest_at_corner(promise, {item.name: (item.lo, item.hi) for item in profile.record})
+    if exact is None or exact < 0:
+        return proved
+    return min(proved, exact if profile.notion is not ProfileNotion.ZCDP else root_up(2 * exact))
+
+
+def _prove_shift(profile: Profile) -> Fraction:
+    """Return an upper bound of the same that the search proves. Raises :class:`Undecided`."""
     if profile.notion is ProfileNotion.GAUSSIAN:
         return bound_mu(profile).upper
     if profile.notion is ProfileNotion.PURE:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-#: "pdpl", and the version of the tables.
-APPLICATION, VERSION = 0x7064706C, 1
+#: "pdpl", and the versions of the tables: that of chunks, and that of pages.
+APPLICATION, VERSION, NEWEST = 0x7064706C, 1, 2
 #: How long a writer waits for another one.
 WAIT_SECONDS = 120
 
@@ -25,6 +25,20 @@ TABLES = {
 #: What is history: neither changed nor deleted. The accounts are what follows from it, and the places where files are may move.
 HISTORY = ("log", "segments", "changes", "outputs")
 
+_KEPT = ("log", "segments", "changes", "outputs", "places")
+#: The same of version 2, whose accounts are pages.
+PAGED_TABLES = {name: TABLES[name] for name in _KEPT} | {
+    "runs": "(first INTEGER PRIMARY KEY, seq INTEGER NOT NULL, fences BLOB NOT NULL, seal BLOB NOT NULL)",
+    "ids": "(page INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "late": "(page INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "accounts": "(page INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "budgets": "(page INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "state": "(one INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+}
+PAGED_HISTORY = (*HISTORY, "runs", "ids")
+#: What follows from the history, and is not deleted.
+PAGED_ACCOUNTS = ("late", "accounts", "budgets", "state")
+
 Values = Sequence[object]
 
 
@@ -40,6 +54,10 @@ class Database(Protocol):
         """What messages call it, without passwords."""
 
     @property
+    def version(self) -> int:
+        """The version of its tables."""
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """The files that it is in; none on a server."""
 
@@ -48,6 +66,12 @@ class Database(Protocol):
 
     def find_row(self, statement: str, values: Values = ()) -> tuple[Any, ...] | None:
         """Return the first row that a statement finds."""
+
+    def execute_many(self, statement: str, rows: Iterable[Values]) -> None:
+        """Run a statement for each of some rows of values."""
+
+    def read_rows(self, statement: str, values: Values) -> list[tuple[Any, ...]]:
+        """Return all that a statement finds."""
 
     def iter_rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         """Yield what a statement finds; not all of it is held at once."""
@@ -82,8 +106,12 @@ class StoreLocation(Protocol):
     def file(self) -> Path | None:
         """The file, where it is one."""
 
-    def create(self) -> Database:
-        """Make the tables. Raises :class:`profiles.UnwritableOutput`, also where there are some already."""
+    @property
+    def newest(self) -> int:
+        """The newest version that a ledger may have there."""
+
+    def create(self, version: int) -> Database:
+        """Make the tables of a version. Raises :class:`profiles.UnwritableOutput`, also where there are some already."""
 
     def open(self) -> Database:
         """Open the tables. Raises :class:`profiles.UnreadableFile` for something else or another version, which is not touched then."""

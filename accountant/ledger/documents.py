@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from accountant.ledger.backup import FORMAT, VERSION
+from accountant.ledger.backup import FORMAT
+from accountant.ledger.database import NEWEST, VERSION
 from proofs_check.documents.entries import Document
 
 _HASHES = "holds hashes that only the secret of the ledger can check"
@@ -12,6 +13,6 @@ LEDGER: dict[str, Document[str]] = {
     "ledger": Document("ledger", f"{_HASHES}; run pdp ledger verify on it"),
     "ledger secret": Document("ledger secret", "finds the accounts of people and is for nobody else; run pdp ledger verify on the ledger"),
     "pdp-ledger-anchor": Document("pdp-ledger-anchor", "says what its ledger has to contain; run pdp ledger verify on that, with --anchor"),
-    FORMAT: Document(FORMAT, f"{_HASHES}; pdp ledger restore takes what is whole of it", (VERSION,)),
+    FORMAT: Document(FORMAT, f"{_HASHES}; pdp ledger restore takes what is whole of it", (VERSION, NEWEST)),
     "pdp-ledger-table": Document("pdp-ledger-table", "says whose accounts its folder has; run pdp ledger verify on that ledger"),
 }

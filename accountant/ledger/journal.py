@@ -16,11 +16,12 @@ from accountant.ledger.database import StoreLocation
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.log import CHANGING, CHARGE, END, OPEN, START, Digest, Entry, body_text, check_entry, make_entry
 from accountant.ledger.store import Store
-from accountant.ledger.units import Hasher
+from accountant.ledger.units import SECRET_BYTES, Hasher
 from profiles import InvalidArgument, UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 
-SECRET_BYTES = 32
+#: More secrets are in no file: a ledger that went on with a new one every month, for twenty years.
+_MOST_SECRETS = 256
 
 
 class Journal:
@@ -166,7 +167,7 @@ def write_secret(path: Path, secret: bytes) -> None:
 
 
 def read_secret(path: Path) -> bytes:
-    """Return the secret in a file. Raises :class:`UnreadableFile`."""
+    """Return the secret in a file, or all of them, the last one first (``Hasher.of``). Raises :class:`UnreadableFile`."""
     require_regular(path, "the secret")
     try:
         found = bytes.fromhex(path.read_text(encoding="ascii").strip())
@@ -176,6 +177,6 @@ def read_secret(path: Path) -> bytes:
         ) from None
     except (OSError, ValueError):
         raise UnreadableFile(f"the secret {path} of the ledger cannot be read; name the file that was made with the ledger") from None
-    if len(found) != SECRET_BYTES:
+    if len(found) not in range(SECRET_BYTES, SECRET_BYTES * _MOST_SECRETS + 1, SECRET_BYTES):
         raise UnreadableFile(f"the secret {path} of the ledger is damaged; name the file that was made with the ledger")
     return found

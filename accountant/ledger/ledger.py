@@ -28,13 +28,14 @@ from accountant.ledger.amounts import Amounts
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
 from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.database import VERSION
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
-from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, find_secret, read_first, read_secret, write_secret
+from accountant.ledger.journal import Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, Digest, Entry
-from accountant.ledger.mixed_book import open_book
 from accountant.ledger.notes import to_note
 from accountant.ledger.notions import to_ledger_notion
+from accountant.ledger.opening import open_book, open_store
 from accountant.ledger.outputs import load_output
 from accountant.ledger.packing import CHUNK
 from accountant.ledger.places import to_place
@@ -61,10 +62,11 @@ from accountant.ledger.settings import (
     to_records,
 )
 from accountant.ledger.store import Store
+from accountant.ledger.succession import require_ended
 from accountant.ledger.tables.accounts_table import TableBook
 from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
-from accountant.ledger.units import Hasher, spell_text
+from accountant.ledger.units import SECRET_BYTES, Hasher, spell_text
 from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData, Profile
 from profiles.arrays import Booleans, Integers
@@ -135,6 +137,7 @@ class Ledger:
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
         partial: bool = False,
+        version: int | None = None,
         note: Mapping[str, object] | None = None,
     ) -> Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
@@ -148,7 +151,8 @@ class Ledger:
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
         where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
         ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
-        into memory (docs/ledger.md, section 4). ``note``: what its entries say of who asked, see :meth:`stamp`.
+        into memory (docs/ledger.md, section 4). ``version``: of its tables, 1 (chunks of accounts) or 2 (pages, in a file alone), by
+        default the newest that there is for such a place. ``note``: what its entries say of who asked, see :meth:`stamp`.
 
         Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
         """
@@ -172,11 +176,11 @@ class Ledger:
         )
         rule = settings.limit(rule)
         rows, said = open_rows(data, settings.key, rule.specs, ids), to_note(note)
-        ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine)
+        ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine, version)
         ledger.note = said
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records, more=rule.more), digest)
+            ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records, flat=rule.flat), digest)
             return settings.to_body(tell_time()) | said
 
         try:
@@ -198,6 +202,7 @@ class Ledger:
         settings: LedgerSettings,
         table: str | os.PathLike[str] | None = None,
         engine: object = None,
+        version: int | None = None,
     ) -> Ledger:
         """Return a ledger without an entry: store, anchor, secret and table, empty. For what opens one. Raises as :meth:`create` does."""
         where, anchored = to_place(path), Path(anchor).absolute()
@@ -208,6 +213,9 @@ class Ledger:
             raise InvalidArgument("the ledger, its anchor and its secret are three files, but two have one name; name three")
         if engine is not None and folder is None:
             raise InvalidArgument("an engine computes the spending of a ledger with a table, but no folder for one was named; name one")
+        newest = where.newest if folder is None else VERSION
+        if version is not None and (type(version) is not int or not VERSION <= version <= newest):
+            raise InvalidArgument(f"a version of tables from {VERSION} to {newest} was expected for this ledger, but another was asked for")
         with ExitStack() as made:
             if folder is not None:
                 to_engine(engine)
@@ -218,9 +226,9 @@ class Ledger:
             found = Anchor(anchored, settings.ledger)
             found.create()
             made.callback(found.remove)
-            store = Store(where.create())
+            store = open_store(where.create(newest if version is None else version))
             made.callback(store.database.discard)
-            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings)
+            ledger = cls(open_journal(store, found, Hasher.of(hidden), settings, folder, engine), settings)
             ledger.remember(key, table=None if folder is None else folder.path)
             made.pop_all()
         return ledger
@@ -271,14 +279,15 @@ class Ledger:
         Raises :class:`UnreadableFile` (another file, an unknown version), :class:`LedgerRejected` (a changed history, an old copy),
         :class:`UnwritableOutput`.
         """
-        store = Store(to_place(path).open())
+        store = open_store(to_place(path).open())
         try:
             first, key = read_first(store), find_place(store, "secret", secret)
             hidden = read_secret(key)
             settings = open_settings(first, hidden)
+            require_ended(store, settings, Hasher.of(hidden))
             found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
-            ledger = cls(open_journal(store, found, Hasher(hidden), settings, folder, engine), settings, partial=partial, note=note)
+            ledger = cls(open_journal(store, found, Hasher.of(hidden), settings, folder, engine), settings, partial=partial, note=note)
             ledger.journal.catch_up()
             if anchor is not None or secret is not None or (table is not None and folder is not None):
                 ledger.remember(key, table=None if folder is None else folder.path)
@@ -442,7 +451,8 @@ class Ledger:
             room = self.find_room(charge, stamp)
             found_rooms.append(room)
             room.require(partial=self.partial if partial is None else partial)
-            asked = Asked(rows, budget.count, count, charge.limit_records(self.settings.records), budget.more)
+            records = charge.limit_records(self.settings.records)
+            asked = Asked(rows, budget.count, count, records, budget.flat, room.cost.values)
             found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
             if self.settings.mode is ReleaseMode.PUBLIC and not found.everybody:
                 raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
@@ -628,7 +638,7 @@ class Ledger:
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
             self.journal.require_open()
             self._require_raise(rule)  # again: another process may have raised them meanwhile
-            self.journal.accounts.lift(entry, Asked(rows, rule.count, more=rule.more), rule.least, digest)
+            self.journal.accounts.lift(entry, Asked(rows, rule.count, flat=rule.flat), rule.least, digest)
             return {"budget": budget_body(rule), **self.stamp(said)}
 
         return self.journal.append(BUDGET, "", work)
@@ -728,7 +738,9 @@ class Ledger:
         parts = [str(part) for part in (key if isinstance(key, (tuple, list)) else (key,))]
         if len(parts) != len(self.settings.key):
             raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
-        return self.journal.hasher.hash_text(parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts))
+        return self.journal.accounts.hash_text(
+            parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts)
+        )
 
     def verify(self, *, repair: bool = False) -> int:
         """Check everything: log, seals, anchor, and that the accounts are what follows from the log; return how many chunks were repaired.

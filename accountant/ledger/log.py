@@ -23,6 +23,9 @@ KINDS = (OPEN, CHARGE, OUTPUT, BUDGET, END, REFUSED, ROOT, ROTATED, QUOTA)
 #: Those that change accounts.
 CHANGING = (OPEN, CHARGE, BUDGET)
 START = bytes(32)
+#: What every entry does or does not: these have a place in its digest, and others where it does them (``accountant/ledger/paged``).
+_EARLIEST = ("segment", "budget", "cost")
+_CHANGES = (*_EARLIEST[1:], "table", "hashing", "flat", "dense", "sparse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Digest:
     __slots__ = ("_parts",)
 
     def __init__(self) -> None:
-        self._parts = {kind: hashlib.sha256() for kind in ("segment", "budget", "cost")}
+        self._parts = {kind: hashlib.sha256() for kind in _EARLIEST}
 
     def add_segment(self, segment: Segment) -> None:
         """Add new accounts, in the order of their numbers."""
@@ -118,7 +121,7 @@ class Digest:
 
     def add_change(self, change: Change) -> None:
         """Add what is done to a chunk; those of one kind in the order of the chunks. Raises :class:`LedgerRejected` for another kind."""
-        if change.kind not in ("budget", "cost", "table"):
+        if change.kind not in _CHANGES:
             raise LedgerRejected("a cost or a budget was expected in the ledger, but another change was found; restore it from a backup")
         self._parts.setdefault(change.kind, hashlib.sha256())
         part = self._parts[change.kind]
@@ -127,7 +130,8 @@ class Digest:
 
     def finish(self) -> bytes:
         """Return the hash of all that was added."""
-        return hashlib.sha256(b"".join(part.digest() for part in self._parts.values())).digest()
+        others = sorted(self._parts.keys() - set(_EARLIEST))
+        return hashlib.sha256(b"".join(self._parts[kind].digest() for kind in (*_EARLIEST, *others))).digest()
 
 
 def hash_entry(last: bytes, sequence: int, kind: str, name: str, body: str) -> bytes:

@@ -11,7 +11,6 @@ from accountant.ledger.accounts import Asked, Cost, Spent
 from accountant.ledger.book import Book
 from accountant.ledger.log import Change, Digest, Entry
 from accountant.ledger.matching import Matched
-from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.packing import CHUNK, iter_chunks, pack, unpack
 from accountant.ledger.store import AccountChunk, Store
 from accountant.ledger.units import Hasher
@@ -35,16 +34,16 @@ class MixedBook(Book):
         self._more: tuple[int, ...] = ()
 
     def enroll(self, entry: int, asked: Asked, digest: Digest) -> None:
-        self._more = asked.more
+        self._more = () if asked.flat is None else asked.flat[1:]
         super().enroll(entry, asked, digest)
 
     def spend(self, entry: int, asked: Asked, cost: Cost, digest: Digest) -> Spent:
-        self._more = asked.more
+        self._more = () if asked.flat is None else asked.flat[1:]
         return super().spend(entry, asked, cost, digest)
 
     def lift(self, entry: int, asked: Asked, least: int, digest: Digest) -> None:
         """Raise the budgets of all accounts to ``least`` and the further ones of ``asked``: they are numbers, and no row is read."""
-        self._more = asked.more
+        self._more = () if asked.flat is None else asked.flat[1:]
         nobody = Matched(self.size, np.zeros(self.size, np.uint32), np.ones(self.size, np.bool_), [], [], np.zeros(0, np.int64))
         for component, budget in enumerate((least, *self._more)):
             for chunk, part in enumerate(iter_chunks(self.size)):
@@ -126,9 +125,3 @@ class MixedBook(Book):
         for component in range(self._components):
             for chunk, part in enumerate(iter_chunks(size)):
                 yield chunk + component * _APART, spent[component, part], budgets[component, part]
-
-
-def open_book(store: Store, hasher: Hasher, notion: LedgerNotion) -> Book:
-    """Return the accounts in a store, of a ledger of this notion."""
-    components = len(notion.components)
-    return Book(store, hasher) if components == 1 else MixedBook(store, hasher, components)

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -83,7 +83,11 @@ class ServerPlace:
         port = f":{found['port']}" if "port" in found else ""
         return f"postgresql://{found.get('host', '')}{port}/{found.get('dbname', '')}#{self.schema}"
 
-    def create(self) -> ServerDatabase:
+    @property
+    def newest(self) -> int:
+        return VERSION
+
+    def create(self, version: int) -> ServerDatabase:  # noqa: ARG002 - there is one
         """Return a new schema with the tables. Raises :class:`UnwritableOutput`, also where there is one already."""
         made = _connect(self)
         try:
@@ -161,6 +165,10 @@ class ServerDatabase:
         return self._place.name
 
     @property
+    def version(self) -> int:
+        return VERSION
+
+    @property
     def files(self) -> tuple[Path, ...]:
         return ()
 
@@ -212,6 +220,13 @@ class ServerDatabase:
     def execute(self, statement: str, values: Values = ()) -> None:
         with self._reporting():
             self._connection.execute(_translate(statement), tuple(values) or None)
+
+    def execute_many(self, statement: str, rows: Iterable[Values]) -> None:
+        for values in rows:
+            self.execute(statement, values)
+
+    def read_rows(self, statement: str, values: Values) -> list[tuple[Any, ...]]:
+        return list(self.iter_rows(statement, values))
 
     def find_row(self, statement: str, values: Values = ()) -> tuple[Any, ...] | None:
         with self._reporting(), self._connection.cursor(binary=True) as cursor:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import KINDS, ROTATED, START, Entry, body_text, hash_entry
+from accountant.ledger.log import END, KINDS, ROTATED, START, Entry, body_text, hash_entry
 from accountant.ledger.settings import tell_time
 from accountant.ledger.signing import is_signed, public_key, sign
 from profiles import UnreadableFile
@@ -51,9 +51,13 @@ class PublicLog:
         return self.entries[-1].hash
 
     def require_growth(self, before: PublicLog) -> None:
-        """Refuse a log that does not go on from an earlier one of the same ledger. Raises :class:`LedgerRejected`."""
+        """Refuse a log that does not go on from an earlier one of the same ledger, or of the one that it goes on from.
+
+        Raises :class:`LedgerRejected`.
+        """
         if self.ledger != before.ledger:
-            raise LedgerRejected("the earlier log is of another ledger; name one of the same")
+            self._require_continuation(before)
+            return
         if self.entries[: len(before.entries)] != before.entries:
             raise LedgerRejected(
                 f"the log has not only grown since the earlier one, whose {len(before.entries)} entries end with {before.head}: history was"
@@ -61,6 +65,18 @@ class PublicLog:
             )
         if self.key != before.key and not self._hands_over(before):
             raise LedgerRejected("the log is signed with another key than the earlier one, which did not hand over to it; ask why")
+
+    def _require_continuation(self, before: PublicLog) -> None:
+        """Refuse a log of another ledger than the one that an earlier log says it ended in, with the key that this names."""
+        end = next((entry for entry in before.entries if entry.kind == END), None)
+        if (
+            end is None
+            or end.body.get("to") != self.ledger
+            or self.entries[0].body.get("continues") != before.entries[end.sequence - 1].hash
+        ):
+            raise LedgerRejected("the earlier log is of another ledger, which did not end in this one; name one of the same")
+        if self.key != end.body.get("key", before.key):
+            raise LedgerRejected("the log is signed with another key than the one that the ledger before handed over to; ask why")
 
     def _hands_over(self, before: PublicLog) -> bool:
         """Tell whether keys were handed on, each signed with the one before, from that of an earlier log to this one's."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -71,7 +71,9 @@ class Request:
         told, body = charge.describe(), entry.body
         if body_text({"of": told["profile"]}) != body_text({"of": body["profile"]}):
             raise _refuse(entry.name, "another mechanism")
-        if any(body_text({"of": told.get(key)}) != body_text({"of": body.get(key)}) for key in ("sampling", "worst", "rows", "clipped")):
+        if any(body_text({"of": told.get(key)}) != body_text({"of": body.get(key)}) for key in ("sampling", "rows", "clipped")):
+            raise _refuse(entry.name, "other options")
+        if to_exact(told["worst"]) > to_exact(body["worst"]):  # it is found from what was compared; earlier releases charged a little more
             raise _refuse(entry.name, "other options")
         if body.get("mechanism", self.mechanism) != self.mechanism:
             raise _refuse(entry.name, "another mechanism")
@@ -127,9 +129,7 @@ def _spell_object(value: object, depth: int) -> Any:
     """Return what tells a mechanism from others: its class, and the public attributes of it and of what it is made of."""
     if isinstance(value, Enum):
         return [_name(type(value)), value.name]
-    if depth < _DEEPEST and not isinstance(
-        value, (int, float, str, Fraction, np.integer, np.floating, np.ndarray, type, type(None), Profile)
-    ):
+    if depth < _DEEPEST and not isinstance(value, _LEAVES):
         if isinstance(value, (list, tuple)):
             return [_spell_object(item, depth + 1) for item in value]
         if isinstance(value, Mapping):
@@ -157,6 +157,11 @@ def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
+def _is_unsaid(item: Field[Any], value: object) -> bool:
+    """Tell whether a field came later than what may be stored, and says what went without saying before."""
+    return bool(item.metadata.get("later")) and getattr(value, item.name) == item.default
+
+
 def _spell(value: object) -> Any:
     if value is None or isinstance(value, bool):
         return value
@@ -179,6 +184,6 @@ def _spell(value: object) -> Any:
         return ["range", value.start, value.stop, value.step]
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if is_dataclass(value) and not isinstance(value, type):
-        return [kind, {item.name: _spell(getattr(value, item.name)) for item in fields(value) if item.init}]
+        return [kind, {item.name: _spell(getattr(value, item.name)) for item in fields(value) if item.init and not _is_unsaid(item, value)}]
     name = getattr(value, "__qualname__", None)
     return [kind, f"{getattr(value, '__module__', '')}.{name}" if isinstance(name, str) else ""]

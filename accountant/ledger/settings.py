@@ -79,6 +79,11 @@ class BudgetRule:
         return Amounts((self.most, *self.more))
 
     @property
+    def flat(self) -> tuple[int, ...] | None:
+        """The budget of every unit, by component; None where columns tell it."""
+        return None if self.attributes else self.floor.values
+
+    @property
     def specs(self) -> tuple[StatisticSpec, ...]:
         return tuple(StatisticSpec(_name(item), column=item.name) for item in self.attributes)
 
@@ -437,7 +442,8 @@ def to_records(value: object, mode: ReleaseMode) -> int | None:
 
 def make_check(secret: bytes) -> str:
     """Return a hash by which a secret is told from others."""
-    return Hasher(secret).seal(b"check").hex()
+    hasher = Hasher.of(secret)
+    return hasher.seal(b"check", *(() if hasher.before is None else (hasher.before.secrets,))).hex()
 
 
 def make_token() -> str:

@@ -5,27 +5,52 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WAIT_SECONDS, Values
+from accountant.ledger.database import (
+    APPLICATION,
+    HISTORY,
+    NEWEST,
+    PAGED_ACCOUNTS,
+    PAGED_HISTORY,
+    PAGED_TABLES,
+    TABLES,
+    VERSION,
+    WAIT_SECONDS,
+    Values,
+)
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.write_ahead import has_ledger_in_log, list_pages
 from profiles import UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 from profiles.randomness.forks import mark_process
 
-_SCHEMA = (
-    [f"CREATE TABLE {name} {columns}" for name, columns in TABLES.items()]
-    + [
-        f"CREATE TRIGGER {name}_{act.lower()} BEFORE {act} ON {name} BEGIN SELECT RAISE(ABORT, 'history is not changed'); END"
-        for name in HISTORY
-        for act in ("UPDATE", "DELETE")
-    ]
-    + ["CREATE TRIGGER accounts_delete BEFORE DELETE ON accounts BEGIN SELECT RAISE(ABORT, 'accounts are not deleted'); END"]
-)
+
+def _list_statements(tables: dict[str, str], history: tuple[str, ...], accounts: tuple[str, ...]) -> list[str]:
+    """Return what makes the tables of a version, and the triggers that keep them."""
+    return (
+        [f"CREATE TABLE {name} {columns}" for name, columns in tables.items()]
+        + [
+            f"CREATE TRIGGER {name}_{act.lower()} BEFORE {act} ON {name} BEGIN SELECT RAISE(ABORT, 'history is not changed'); END"
+            for name in history
+            for act in ("UPDATE", "DELETE")
+        ]
+        + [
+            f"CREATE TRIGGER {name}_delete BEFORE DELETE ON {name} BEGIN SELECT RAISE(ABORT, 'accounts are not deleted'); END"
+            for name in accounts
+        ]
+    )
+
+
+_SCHEMAS = {
+    VERSION: _list_statements(TABLES, HISTORY, ("accounts",)),
+    NEWEST: _list_statements(PAGED_TABLES, PAGED_HISTORY, PAGED_ACCOUNTS),
+}
+#: Bytes of a page of the file: those of chunks are large; a page of accounts is one page of the file.
+_PAGES = {VERSION: 65_536, NEWEST: 4_096}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +67,12 @@ class FilePlace:
     def file(self) -> Path:
         return self.path
 
-    def create(self) -> FileDatabase:
-        """Return a new file with the tables. Raises :class:`UnwritableOutput`, also where there is one already."""
+    @property
+    def newest(self) -> int:
+        return NEWEST
+
+    def create(self, version: int) -> FileDatabase:
+        """Return a new file with the tables of a version. Raises :class:`UnwritableOutput`, also where there is one already."""
         path = self.path
         try:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
@@ -53,18 +82,18 @@ class FilePlace:
             raise UnwritableOutput(f"the ledger {path} could not be written ({error.strerror}); check folder and rights") from None
         os.close(handle)
         try:
-            made = FileDatabase(path, _connect(path))
+            made = FileDatabase(path, _connect(path), version)
         except BaseException:
             remove(path)
             raise
         try:
-            made.execute("PRAGMA page_size = 65536")
+            made.execute(f"PRAGMA page_size = {_PAGES[version]}")
             made.prepare()
             with made.transaction():
-                for statement in _SCHEMA:
+                for statement in _SCHEMAS[version]:
                     made.execute(statement)
                 made.execute(f"PRAGMA application_id = {APPLICATION}")
-                made.execute(f"PRAGMA user_version = {VERSION}")
+                made.execute(f"PRAGMA user_version = {version}")
             made.watch()
         except BaseException:
             made.discard()
@@ -75,7 +104,7 @@ class FilePlace:
         """Return the file. Raises :class:`UnreadableFile` for another file, or another version; it is not touched then."""
         path = self.path
         _require_database(path)
-        made = FileDatabase(path, _connect(path))
+        made = FileDatabase(path, _connect(path), VERSION)
         try:
             made.prepare()
             (version,) = made.find_row("PRAGMA user_version") or (None,)
@@ -83,11 +112,13 @@ class FilePlace:
             found = [row[0] for row in made.iter_rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")]
             if kind != APPLICATION:
                 raise UnreadableFile(f"a ledger was expected in {path.name}, but another database was found; name the ledger")
-            if version != VERSION:
+            if version not in _SCHEMAS:
                 raise UnreadableFile(
-                    f"a ledger of version {VERSION} was expected in {path.name}, but version {version} was found; use another release"
+                    f"a ledger of version {VERSION} or {NEWEST} was expected in {path.name}, but version {version} was found; use another "
+                    "release"
                 )
-            if found != _SCHEMA:
+            made.version = version
+            if found != _SCHEMAS[version]:
                 raise LedgerRejected(
                     f"the tables or triggers of the ledger {path.name} are not those that were made; restore it from a backup"
                 )
@@ -107,9 +138,10 @@ class FileDatabase:
     both files must be those that were opened, and a forked process is refused.
     """
 
-    __slots__ = ("_connection", "_files", "_path", "_process")
+    __slots__ = ("_connection", "_files", "_path", "_process", "version")
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, version: int) -> None:
+        self.version = version
         self._path, self._connection, self._process = path.absolute(), connection, mark_process()
         self._files: tuple[tuple[int, int], ...] | None = None
 
@@ -119,7 +151,7 @@ class FileDatabase:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file, and those that SQLite keeps beside it."""
+        """The file, those that SQLite keeps beside it, and the maps of a ledger of pages."""
         return _list_files(self._path)
 
     def prepare(self) -> None:
@@ -132,6 +164,7 @@ class FileDatabase:
         self.execute("PRAGMA fullfsync = ON")  # macOS: through the cache of the disk
         self.execute("PRAGMA checkpoint_fullfsync = ON")
         self.execute("PRAGMA cell_size_check = ON")
+        self.execute("PRAGMA cache_size = -32768")
         self.execute("PRAGMA secure_delete = OFF")  # pages of accounts that were, which the log has as well, are not filled with zeros
 
     def watch(self) -> None:
@@ -206,6 +239,14 @@ class FileDatabase:
         with self._reporting():
             self._connection.execute(statement, tuple(values))
 
+    def execute_many(self, statement: str, rows: Iterable[Values]) -> None:
+        with self._reporting():
+            self._connection.executemany(statement, rows)
+
+    def read_rows(self, statement: str, values: Values) -> list[tuple[Any, ...]]:
+        with self._reporting():
+            return self._connection.execute(statement, tuple(values)).fetchall()
+
     def find_row(self, statement: str, values: Values = ()) -> tuple[Any, ...] | None:
         return next(self.iter_rows(statement, values), None)
 
@@ -267,6 +308,11 @@ class FileDatabase:
         return None if found == ("ok",) else "its pages do not fit together"
 
 
+def name_maps(path: Path) -> Path:
+    """Return where the maps of a ledger in a file are (``accountant/ledger/paged/maps.py``)."""
+    return Path(f"{path}-maps")
+
+
 def remove(path: Path) -> None:
     """Remove a file that was just made, with what the database put beside it."""
     for name in _list_files(path):
@@ -274,7 +320,7 @@ def remove(path: Path) -> None:
 
 
 def _list_files(path: Path) -> tuple[Path, ...]:
-    return path, Path(f"{path}-wal"), Path(f"{path}-shm")
+    return path, Path(f"{path}-wal"), Path(f"{path}-shm"), name_maps(path)
 
 
 def _identify(path: Path) -> tuple[tuple[int, int], ...]:

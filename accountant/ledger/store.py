@@ -35,7 +35,8 @@ class AccountChunk:
         return self.seal == _seal(self.chunk, self.sequence, self.spent, self.budgets, hasher)
 
 
-def _seal_segment(sequence: int, segment: Segment, hasher: Hasher) -> bytes:
+def seal_segment(sequence: int, segment: Segment, hasher: Hasher) -> bytes:
+    """Return the keyed hash of new accounts and of the entry that opened them."""
     numbers = (sequence.to_bytes(8, "little"), segment.first.to_bytes(8, "little"))
     return hasher.seal(b"segment", *numbers, segment.hashes, segment.fingerprint)
 
@@ -79,7 +80,7 @@ class Store:
 
         def make(seq: int, first: int, hashes: bytes, fingerprint: bytes, seal: bytes) -> Segment:
             found = Segment(first, hashes, fingerprint)
-            if _seal_segment(seq, found, hasher) != seal:
+            if seal_segment(seq, found, hasher) != seal:
                 raise LedgerRejected(f"the accounts from {first} on of the ledger are damaged; restore it from a backup of its log")
             return found
 
@@ -134,7 +135,7 @@ class Store:
 
     def write_segment(self, sequence: int, segment: Segment, hasher: Hasher) -> None:
         """Write new accounts."""
-        row = (segment.first, sequence, segment.hashes, segment.fingerprint, _seal_segment(sequence, segment, hasher))
+        row = (segment.first, sequence, segment.hashes, segment.fingerprint, seal_segment(sequence, segment, hasher))
         self.database.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", row)
 
     def write_change(self, sequence: int, change: Change) -> None:
@@ -158,6 +159,10 @@ class Store:
         """Write what is kept beside the entry of a charge, where outputs of other entries are."""
         self.database.execute("INSERT INTO outputs VALUES (?, ?)", (sequence, value))
 
-    def write_place(self, what: str, path: Path) -> None:
+    def forget_place(self, what: str) -> None:
+        """Forget where a file is."""
+        self.database.execute("DELETE FROM places WHERE what = ?", (what,))
+
+    def write_place(self, what: str, path: Path | str) -> None:
         """Write where a file is."""
         self.database.execute("INSERT INTO places VALUES (?, ?) ON CONFLICT (what) DO UPDATE SET path = excluded.path", (what, str(path)))

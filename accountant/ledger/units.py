@@ -23,6 +23,7 @@ from profiles.arrays import Integers, Positions
 
 #: Bytes of a hash of an id: two of 10^8 ids collide with a chance below 1e-22.
 WIDTH = 16
+SECRET_BYTES = 32
 Unsigned = NDArray[np.uint64]
 
 
@@ -111,9 +112,42 @@ def _refuse_missing(missing: Any, name: str, label: str, first_row: int) -> Inva
 
 @dataclass(frozen=True, slots=True)
 class Hasher:
-    """The keyed hash of ids under a secret of 32 bytes: HMAC-SHA-256, and BLAKE2b for single ids."""
+    """The keyed hash of ids under a secret of 32 bytes: HMAC-SHA-256, and BLAKE2b for single ids.
+
+    ``before``: the hasher under the secret that this one took the place of. Ids are hashed under the first secret, and what that gives
+    under each later one: accounts keep their units without the ids, and nobody finds them with the earlier secrets alone. All else is
+    sealed under the last secret.
+    """
 
     secret: bytes = field(repr=False)
+    before: Hasher | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, secrets: bytes) -> Hasher:
+        """Return the hasher of one secret or several, the last one first: what :attr:`secrets` gives."""
+        found: Hasher | None = None
+        for start in reversed(range(0, len(secrets), SECRET_BYTES)):
+            found = cls(secrets[start : start + SECRET_BYTES], found)
+        return cls(secrets) if found is None else found
+
+    @property
+    def secrets(self) -> bytes:
+        """All secrets, the last one first."""
+        return self.secret + (b"" if self.before is None else self.before.secrets)
+
+    def rename(self, hashes: bytes) -> bytes:
+        """Return what hashes of ids under the secrets before become under the last one."""
+        fresh = hashlib.blake2b(key=self.secret, digest_size=WIDTH, person=b"renamed")
+        made = bytearray()
+        for start in range(0, len(hashes), WIDTH):
+            one = fresh.copy()
+            one.update(hashes[start : start + WIDTH])
+            made += one.digest()
+        return bytes(made)
+
+    def rename_fingerprint(self, fingerprint: bytes) -> bytes:
+        """Return what a hash of the ids of rows becomes under the last secret; none stays none."""
+        return self.seal(b"renamed", fingerprint) if fingerprint else b""
 
     def seal(self, *parts: bytes | memoryview) -> bytes:
         """Return a keyed hash of parts, each with its length."""
@@ -125,12 +159,16 @@ class Hasher:
 
     def fingerprint(self, ids: Ids) -> bytes:
         """Return one hash of the ids of consecutive rows, in their order."""
+        if self.before is not None:
+            return self.rename_fingerprint(self.before.fingerprint(ids))
         if pa.types.is_int64(ids.values.type):
             return self.seal(b"integers", np.ascontiguousarray(ids.values.to_numpy(zero_copy_only=False)).view(np.uint8).data)
         return self.seal(b"texts", *_canonical(ids.values))
 
     def hashes(self, ids: Ids) -> bytes:
         """Return the hashes of ids, WIDTH bytes each."""
+        if self.before is not None:
+            return self.rename(self.before.hashes(ids))
         offsets, letters = _canonical(pc.cast(ids.values, pa.string()))
         ends = np.frombuffer(offsets, dtype="<i8")
         view, start, made = memoryview(letters), 0, bytearray()
@@ -144,6 +182,8 @@ class Hasher:
 
     def hash_text(self, text: str) -> bytes:
         """Return the hash of one id."""
+        if self.before is not None:
+            return self.rename(self.before.hash_text(text))
         return hashlib.blake2b(spell_text(text), key=self.secret, digest_size=WIDTH).digest()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,43 @@ def write_active(path: Path, data: Any, receipt: Receipt) -> None:
         receipt.require_same()
         if writer is not None:
             writer.close()
+
+
+def remember_active(ledger: Ledger, name: str, path: Path) -> None:
+    """Write down where the rows of a release are, until it is published."""
+    store = ledger.journal.store
+    with store.database.turn(), store.database.transaction():
+        store.write_place(f"active {name}", f"{_identify(path)} {path.absolute()}")
+
+
+def remove_active(ledger: Ledger, name: str, *, keep: bool) -> Path | None:
+    """Remove the rows of a release that was published, if their file is the one that was written, and return where it was; None where it
+    is not, or is to be kept.
+    """
+    store = ledger.journal.store
+    with store.database.turn(), store.database.transaction():
+        told = store.read_place(f"active {name}")
+        store.forget_place(f"active {name}")
+    if told is None or keep:
+        return None
+    mark, _, text = told.partition(" ")
+    path = Path(text)
+    if _identify(path) != mark:
+        return None
+    try:
+        path.unlink()
+    except OSError:
+        return None
+    return path
+
+
+def _identify(path: Path) -> str:
+    """Return what tells a file from another one at its place, and from itself after it was written to; nothing where there is none."""
+    try:
+        told = path.lstat()
+    except OSError:
+        return ""
+    return f"{told.st_dev}:{told.st_ino}:{told.st_size}:{told.st_mtime_ns}" if stat.S_ISREG(told.st_mode) else ""
 
 
 def write_composition(ledger: Ledger) -> str:

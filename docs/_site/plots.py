@@ -181,6 +181,27 @@ def _draw_answer(command: str, axes: Any, faint: str, colours: Sequence[str]) ->
     answers.DRAWN[command](axes, faint, colours)
 
 
+def _draw_units(axes: Any, faint: str, colours: Sequence[str], *, bounded: bool) -> None:
+    """Made-up people of three kinds in two units, and private centres of them: with bounds of each column, or one ball for both."""
+    import warnings  # noqa: PLC0415
+
+    import numpy as np  # noqa: PLC0415
+
+    from accountant import DPKMeans  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    kinds = np.array([[25, 20_000], [45, 90_000], [70, 30_000]])[rng.integers(0, 3, 20_000)]
+    people = kinds + rng.normal(size=(20_000, 2)) * [4, 5_000]
+    public: dict[str, Any] = {"bounds": [(0, 110), (0, 200_000)]} if bounded else {"radius": 200_000}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the picture is what is warned of
+        centres = DPKMeans(3, epsilon=1, random_state=1, **public).fit(people).cluster_centers_
+    axes.plot(*people[:300].T, ".", color=faint, markersize=2.5, label="people")
+    axes.plot(*centres.T, "X", color=colours[0 if bounded else 1], markersize=9, label="private centres")
+    axes.set(xlabel="age in years", ylabel="income", xlim=(-80, 270), ylim=(0, 120_000))
+    axes.legend(frameon=False, fontsize=9, loc="upper right")
+
+
 _MECHANISMS = {
     f"mechanism-{name}": f"profiles.mechanisms.{name}:default" for name in ("laplace_sum", "weighted_count", "k_norm_sum", "lloyd")
 }
@@ -201,6 +222,10 @@ PLOTS: dict[str, tuple[Panel, ...]] = {
         Panel("pdp cover: the first ten sets", functools.partial(_draw_answer, "cover")),
         Panel("pdp cluster: three centres", functools.partial(_draw_answer, "cluster")),
         Panel("pdp monitor: reported pairs", functools.partial(_draw_answer, "monitor")),
+    ),
+    "kmeans-units": (
+        Panel("one ball: --radius 200000", functools.partial(_draw_units, bounded=False)),
+        Panel("bounds of each column: --bounds", functools.partial(_draw_units, bounded=True)),
     ),
     "weights-hurt": (Panel("the loss of one record", _draw_weights_hurt),),
     "rules": (

@@ -54,7 +54,9 @@ theorems of just its premises, and whether its parameters are of their types: it
 for a certificate of version 1 the `choices` with which the kernel then checks it ([certificates.md](certificates.md#1-file)), and repeats
 what stands beside the claims. `untrusted/steering` says where `boxes` cuts a piece, and the rule looks whether that is inside of it.
 `untrusted/showing` and `untrusted/formats` say what a rejected text is, or lacks; and of an accepted one `untrusted/showing` repeats the
-claims in the words of the file, which are what was proved, beside the names of the rules that their theorems are by.
+claims in the words of the file, which are what was proved, beside the names of the rules that their theorems are by. One thing of this
+folder is on the way of a verdict: `check`, `check_found` and `_with_protection` in `untrusted/upgrade` copy `accepted` from the report of
+`checker.check`, which is the kernel's entry. Read these twenty lines, or call `checker.check` with a `Session` yourself.
 The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
 
 `{digest}`.

@@ -63,13 +63,13 @@ def draw_samples(
     return FreshOutputs(join(parts[0]), join(parts[1]), reader)
 
 
-def plot_audit(result: AuditResult, samples: FreshOutputs, rule: GuessingRule | None = None) -> Any:
-    """Return the figure: the outputs with the event (from ``rule``, else ``result.rule``) on the left, the bound on the right.
+def plot_audit(result: AuditResult, samples: FreshOutputs) -> Any:
+    """Return the figure: the outputs with the event on the left, the bound on the right.
 
     Raises :class:`profiles.MissingExtra` without Matplotlib, :class:`UnusableOutputs`.
     """
-    used = rule or result.rule
-    if result.reader is None and rule is None and any(part.symbols is not None for part in (samples.first, samples.second)):
+    used = result.rule
+    if result.reader is None and any(part.symbols is not None for part in (samples.first, samples.second)):
         used = None  # symbols were numbered by another reader
     figure = load_figure()(figsize=(11.5, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))

@@ -1,4 +1,4 @@
-(* Rules of the checker (proofs_check/kernel/rules.py) as theorems about Coq's real numbers. A goal is t >= 0, or t > 0, for all points of a
+(* Rules of the checker (proofs_check/kernel) as theorems about Coq's real numbers. A goal is t >= 0, or t > 0, for all points of a
    box. The theorems rest on the axioms of these numbers and on nothing else: "make formal" prints them. *)
 From Coq Require Import Reals Lra.
 From Flocq Require Import Core.
@@ -71,4 +71,75 @@ Theorem ceiling_bounds a : 0 <= IZR (Zceil a) - a /\ 0 < a + 1 - IZR (Zceil a).
 Proof.
 pose proof (Zceil_ub a) as above; split; [lra|].
 unfold Zceil; rewrite opp_IZR; pose proof (Zfloor_ub (- a)); lra.
+Qed.
+
+(* Identities of normal forms (proofs_check/kernel/procedures/normal.py), by their names there. *)
+(* "exp of a logarithm", "sum of exponents" and "power of a product": of the real powers of a number > 0, and of the natural ones of any. *)
+Theorem exp_of_log a c : exp (c * ln a) = Rpower a c.
+Proof. reflexivity. Qed.
+
+Theorem exp_of_log_natural a n : 0 < a -> exp (INR n * ln a) = a ^ n.
+Proof. exact (Rpower_pow n a). Qed.
+
+Theorem sum_of_exponents a c d : Rpower a c * Rpower a d = Rpower a (c + d).
+Proof. symmetry; apply Rpower_plus. Qed.
+
+Theorem sum_of_exponents_natural a n m : a ^ n * a ^ m = a ^ (n + m).
+Proof. symmetry; apply pow_add. Qed.
+
+Theorem power_of_product a b c : 0 < a -> 0 < b -> Rpower (a * b) c = Rpower a c * Rpower b c.
+Proof. intros a0 b0; symmetry; apply Rpower_mult_distr; assumption. Qed.
+
+Theorem power_of_product_natural a b n : (a * b) ^ n = a ^ n * b ^ n.
+Proof. apply Rpow_mult_distr. Qed.
+
+(* "log of an exponential", where the logarithm is defined: exp(a) b > 0 is b > 0. *)
+Theorem log_of_exponential a b : 0 < exp a * b -> ln (exp a * b) = a + ln b.
+Proof.
+intros ab; pose proof (exp_pos a) as a0; assert (0 < b).
+{ apply (Rmult_lt_reg_l (exp a)); [exact a0|]; rewrite Rmult_0_r; exact ab. }
+rewrite ln_mult, ln_exp by assumption; reflexivity.
+Qed.
+
+(* "log of a product" *)
+Theorem log_of_product a b : 0 < a -> 0 < b -> ln (a * b) = ln a + ln b.
+Proof. apply ln_mult. Qed.
+
+(* "square of an Abs", "Abs by sign" *)
+Theorem square_of_abs a : Rabs a ^ 2 = a ^ 2.
+Proof. apply pow2_abs. Qed.
+
+Theorem abs_by_sign a b : (0 <= a -> Rabs a = a) /\ Rabs (- a) = Rabs a /\ (0 < a -> Rabs (a * b) = a * Rabs b).
+Proof.
+split; [apply Rabs_pos_eq | split; [apply Rabs_Ropp|]].
+intros a0; rewrite Rabs_mult, (Rabs_pos_eq a) by lra; reflexivity.
+Qed.
+
+(* "order of a Max", "factor of a Max", "Max by an Abs" *)
+Theorem order_of_max a b c : Rmax a b = Rmax b a /\ Rmax (Rmax a b) c = Rmax a (Rmax b c).
+Proof. split; [apply Rmax_comm | symmetry; apply Rmax_assoc]. Qed.
+
+Theorem factor_of_max a b c : 0 < a -> Rmax (a * b) (a * c) = a * Rmax b c.
+Proof. intros a0; apply RmaxRmult; lra. Qed.
+
+Theorem max_by_abs a b : Rmax a b = (a + b + Rabs (a - b)) / 2.
+Proof. unfold Rmax, Rabs; destruct (Rle_dec a b), (Rcase_abs (a - b)); lra. Qed.
+
+(* "turns", "squares of cosines" *)
+Theorem turns x : sin x = cos (x - PI / 2) /\ cos x = cos (- x) /\ cos x = cos (x + 2 * PI) /\ cos x = - cos (PI - x).
+Proof.
+repeat split.
+- rewrite <- cos_neg; replace (- (x - PI / 2)) with (PI / 2 - x) by ring; symmetry; apply cos_shift.
+- symmetry; apply cos_neg.
+- rewrite cos_plus, cos_2PI, sin_2PI; ring.
+- rewrite cos_minus, cos_PI, sin_PI; ring.
+Qed.
+
+Theorem squares_of_cosines :
+  cos 0 ^ 2 = 1 /\ cos (PI / 6) ^ 2 = 3 / 4 /\ cos (PI / 4) ^ 2 = 1 / 2 /\ cos (PI / 3) ^ 2 = 1 / 4 /\ cos (PI / 2) ^ 2 = 0.
+Proof.
+rewrite cos_0, cos_PI6, cos_PI4, cos_PI3, cos_PI2; repeat split; try lra.
+- replace ((sqrt 3 / 2) ^ 2) with (sqrt 3 * sqrt 3 / 4) by field; rewrite sqrt_sqrt by lra; reflexivity.
+- assert (sqrt 2 <> 0) by (apply Rgt_not_eq, sqrt_lt_R0; lra).
+  replace ((1 / sqrt 2) ^ 2) with (1 / (sqrt 2 * sqrt 2)) by (field; assumption); rewrite sqrt_sqrt by lra; reflexivity.
 Qed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from profiles import decimal_text, to_exact
@@ -23,6 +23,9 @@ def describe_profile(about: Mapping[str, Any]) -> Iterator[str]:
     notion = to_notion(profile.get("notion", ProfileNotion.PURE))
     named = "" if notion is ProfileNotion.PURE else f'   (notion "{notion.value}": this is no epsilon)'
     yield f"about: {notion.number}(w, x) = {shorten(profile[notion.number])}{named}"
+    if "epsilon" in about:
+        delta = f", delta <= {about['epsilon']['delta']}" if "delta" in about["epsilon"] else ""
+        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}{delta}"
     ranges = [f"{name} in [{lo}, {hi}]" for name, (lo, hi) in profile["record"].items()]
     yield f"    for all {', '.join([*ranges, 'w >= 1'])}"
     for name, value in profile["parameters"].items():
@@ -32,18 +35,14 @@ def describe_profile(about: Mapping[str, Any]) -> Iterator[str]:
     if about["sampling"] is not None:
         yield f"    q(x) = {about['sampling']['q']}"
     yield from (f"    {line}" for line in about.get("weights", ()))
-    if "epsilon" in about:
-        delta = f", delta <= {about['epsilon']['delta']}" if "delta" in about["epsilon"] else ""
-        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}{delta}"
     yield from describe_open(about)
 
 
-def describe_open(about: Mapping[str, Any], promise: str | None = None) -> Iterator[str]:
-    """Yield what is not checked: the ``premises`` that a file rests on, or else what its profile, or ``promise``, says of a mechanism."""
+def describe_open(about: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is not checked: the ``premises`` that a file rests on, or else what its profile says of a mechanism."""
     if "premises" not in about:
-        if promise is None:
-            promise = f"has this {to_notion(about['profile'].get('notion', ProfileNotion.PURE)).number}(w, x)"
-        yield f"    not checked here: that your mechanism {promise}"
+        number = to_notion(about["profile"].get("notion", ProfileNotion.PURE)).number
+        yield f"    not checked here: that your mechanism has this {number}(w, x)"
         return
     if not about["premises"]:
         yield "    no hypothesis is left open"
@@ -52,6 +51,16 @@ def describe_open(about: Mapping[str, Any], promise: str | None = None) -> Itera
     for head in sorted({item["head"] for item in about["premises"]}, key=[item.value for item in Head].index):
         yield f"      {head}"
         yield from (f"        - {item['sentence']}" for item in about["premises"] if item["head"] == head)
+
+
+def leave_out_open(about: Mapping[str, Any] | None, lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines about a file without those of :func:`describe_open`, for whoever shows its premises in another way."""
+    if not about or not about.get("premises"):
+        return tuple(lines)
+    block, found = tuple(describe_open(about)), tuple(lines)
+    places = (place for place in range(len(found)) if found[place : place + len(block)] == block)
+    place = next(places, len(found))
+    return (*found[:place], *found[place + len(block) :])
 
 
 def describe_release(release: Mapping[str, Any], cost: str) -> str:

@@ -14,7 +14,8 @@ from proofs_check.kernel.procedures.rules import RULES
 from proofs_check.kernel.theories.compositions.bounds import computed, ended, joined, positive
 from proofs_check.marks import mark_formal, mark_paper, name_theorems
 
-#: The theorems of proofs_check/coq/rules.v that are rules of the kernel, over Coq's real numbers; and which part of the rule they are.
+#: The theorems of proofs_check/coq/rules.v that are rules of the kernel, or identities of its normal forms, over Coq's real numbers; and
+#: which part of them they are.
 FORMAL: dict[str, tuple[tuple[str, ...], str]] = {
     "split": (("split_range",), ""),
     "monotone": (("rising", "falling"), "for an end that belongs to the range"),
@@ -25,6 +26,18 @@ FORMAL: dict[str, tuple[tuple[str, ...], str]] = {
     "exp-tangent": (("exp_tangent_le", "exp_tangent_lt"), ""),
     "log-tangent": (("log_tangent_le", "log_tangent_lt"), ""),
     "exp of a sum": (("factor_of_sum",), "in factors.v"),
+    "exp of a logarithm": (("exp_of_log", "exp_of_log_natural"), "for a > 0 and real or natural c"),
+    "log of an exponential": (("log_of_exponential",), ""),
+    "sum of exponents": (("sum_of_exponents", "sum_of_exponents_natural"), "for a > 0, and for natural exponents"),
+    "power of a product": (("power_of_product", "power_of_product_natural"), "for a, b > 0, and for natural c"),
+    "log of a product": (("log_of_product",), ""),
+    "square of an Abs": (("square_of_abs",), ""),
+    "Abs by sign": (("abs_by_sign",), ""),
+    "order of a Max": (("order_of_max",), ""),
+    "factor of a Max": (("factor_of_max",), ""),
+    "Max by an Abs": (("max_by_abs",), ""),
+    "turns": (("turns",), ""),
+    "squares of cosines": (("squares_of_cosines",), ""),
 }
 _PAGE, _COMPOSITIONS = "docs/certificates.md, sections 2 and 3", "docs/composition-bounds.md"
 _COMPOSING = ("dominating_pairs_compose", "dominates_sampled_plus", "dominates_sampled_minus", "connecting_the_dots")

@@ -47,7 +47,13 @@ def test_delta_at_an_epsilon(pdp):
 
 
 def test_people_read_both_ends_the_hypotheses_and_the_derivation(pdp):
-    text = pdp("account", "--gaussian", "2", "--sampling", "0.1", "--delta", "1e-3").out
+    words = ("account", "--gaussian", "2", "--sampling", "0.1", "--delta", "1e-3")
+    screen = pdp(*words).out
+    for said in ("epsilon <= ", "one record is added or removed", "checked by kernel: yes", "Valid only under these unverified"):
+        assert said in screen
+    assert "+- declared events" not in screen
+    assert "+- declared events" in pdp(*words, "--explain").out
+    text = pdp(*words, "--all").out
     assert "epsilon <= " in text
     assert "remove (a record goes): " in text
     assert "add (a record comes): " in text
@@ -104,9 +110,9 @@ def test_whom_it_protects_is_said_and_printed(pdp, place):
     found = pdp(*words, "--json").json()
     assert (found["unit"], found["neighbors"]) == ("user", "replace-one")
     assert any(item.startswith("one user in place of another") for item in found["hypotheses"])
-    assert "one user is replaced by another" in pdp(*words).out
+    assert "one user is replaced by another" in " ".join(pdp(*words).out.split())
     (place / "c.toml").write_text(EVENT + 'mechanism = "pure"\nepsilon = 1\nsampling_probability = 0.01\n')
-    assert "which nothing says" in pdp("account", "c.toml", "--delta", "0").out
+    assert "which nothing says" in " ".join(pdp("account", "c.toml", "--delta", "0").out.split())
     (place / "d.toml").write_text('neighbors = "replace-one"\n' + (place / "c.toml").read_text())
     refused = (("c.toml", "--unit", "user"), ("c.toml", "--neighbors", "add-remove"), ("d.toml",), ("--gaussian", "4", "--neighbors", "x"))
     for words in (*refused, ("--gaussian", "4", "--sampling", "0.1", "--neighbors", "replace-one"), ("--gaussian", "4", "--unit", "")):

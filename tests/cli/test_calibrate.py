@@ -45,10 +45,10 @@ def test_the_hypotheses_are_those_of_pdp_epsilon(pdp, place):
     text = pdp("calibrate", "p.toml", "-e", "1", *UNIFORM, "--rate", "0.1").out
     scale = text.split("in place of ")[1].split()[0]
     (place / "p2.toml").write_text(PROFILE.replace('"positive"', f'"{scale}"'))
-    whole = pdp("epsilon", "p2.toml", *UNIFORM, "--constant", "rate=0.1").out
-    assumptions = whole[whole.index("Valid only under") : whole.index("derivation:")]
+    whole = pdp("epsilon", "p2.toml", *UNIFORM, "--constant", "rate=0.1", "--explain").out
+    assumptions = whole[whole.index("Valid only under") : whole.index("derivation:")].rstrip()
     assert assumptions in text
-    assert "settled assumptions (--all shows them)" in text
+    assert "settled assumptions (--all shows them, and every sentence in full)" in text
     assert "--all" not in pdp("calibrate", "p.toml", "-e", "1", *UNIFORM, "--rate", "0.1", "--all").out
 
 

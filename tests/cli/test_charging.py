@@ -88,10 +88,10 @@ def test_refusals_are_the_same_everywhere_and_cost_nothing(pdp, folder, command)
 
 @pytest.mark.thorough
 def test_centres_leave_out_the_ids_and_what_is_about_one_row(pdp, folder):
-    init(pdp)
-    init(pdp, "one", "--records", "1")
+    init(pdp, "l", "--mode", "individual")
+    init(pdp, "one", "--records", "1", "--mode", "individual")
     words = COMMANDS["kmeans"]
-    charged = [*words, "--name", "july", "--ledger"]
+    charged = [*words, "--name", "july", "--partial", "--ledger"]
     assert pdp(*charged, "l").code == 0
     assert Path("answer.csv").read_text().splitlines()[0].replace('"', "") == "x,y"
     assert "about one row" in refuse(pdp(*charged, "l", "--certificate", "c.json"))
@@ -151,7 +151,8 @@ def test_a_composition_of_a_ledger_is_about_a_user(pdp, folder):
 def test_a_sample_by_private_statistics_is_charged_as_a_whole(pdp, folder, rule):
     profile = str(EXAMPLES / "lloyd.toml")
     words = ["sample", profile, "-e", "5", "--private-statistics", "1", *rule, "--data", "people.csv", "--statistic", "z=l2"]
-    assert pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "8", "--anchor", "l.anchor").code == 0
+    opened = ["ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "8", "--anchor", "l.anchor"]
+    assert pdp(*opened, "--mode", "individual", "--records", "1").code == 0
     first = pdp(*words, "--out", "a.csv", "--seed", "1", "--ledger", "l", "--name", "july", "--json")
     assert first.code == 0, first.err
     assert spent(pdp) == "5"
@@ -161,7 +162,9 @@ def test_a_sample_by_private_statistics_is_charged_as_a_whole(pdp, folder, rule)
     assert any("but 'id'" in item for item in report["guarantee"]["hypotheses"])
     assert abs(first.json()["released"]["records"] - 60) < 40
     # nobody has room for another 5: no row is counted or drawn, and a unit that sits out pays nothing
-    second = pdp(*words, "--out", "b.csv", "--seed", "2", "--ledger", "l", "--name", "august", "--json")
+    again = [*words, "--out", "b.csv", "--seed", "2", "--ledger", "l", "--name", "august", "--json"]
+    assert "--partial" in pdp(*again).err
+    second = pdp(*again, "--partial")
     assert second.code == 0, second.err
     assert second.json()["private"]["sample_size"] == 0
     assert abs(second.json()["released"]["records"]) < 40

@@ -122,7 +122,8 @@ def test_epsilon_of_named_rules(pdp, lloyd):
 
 
 def test_epsilon_text_shows_the_derivation(pdp):
-    text = pdp("epsilon", "profiles.mechanisms.lloyd:default", "--rule", "coreset-l2", "--constant", "m=100,n=1000,lam=0.5,mean=4").out
+    constants = ("--constant", "m=100,n=1000,lam=0.5,mean=4")
+    text = pdp("epsilon", "profiles.mechanisms.lloyd:default", "--rule", "coreset-l2", *constants, "--explain").out
     words = (
         "Theorem 6",
         "Proposition 13",

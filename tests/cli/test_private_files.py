@@ -27,6 +27,7 @@ WRITERS = {
     "accountant/cli/ledger_verbs/charging.py": {"write_whole": "public"},  # a stored release
     "accountant/cli/ledger_verbs/outsiders.py": {"write_whole": "public", "replace_file": "private"},  # the log for everybody; statements
     "accountant/cli/ledger_verbs/reporting.py": {"write_whole": "public"},  # a guarantee, a composition, a page for everybody
+    "accountant/cli/release.py": {"replace_files": "public"},  # answers that were released, their certificate and guarantee
     "accountant/cli/report.py": {"write_whole": "public"},
     "accountant/cli/second_opinion.py": {"replace_file": "public"},
     "accountant/cli/verify.py": {"write_whole": "public"},
@@ -84,18 +85,21 @@ def test_every_writer_is_known_and_says_whether_what_it_writes_is_private() -> N
             assert "0o600" in text, path
 
 
-LEDGER = ("--data", "people.csv", "--key", "id", "--budget", "4", "--anchor", "l.anchor")
-CHARGE = ("ledger", "charge", "l", "sum.toml", "--statistic", "z=income")
+LEDGER = ("--data", "people.csv", "--key", "id", "--budget", "4", "--anchor", "l.anchor", "--mode", "individual")
+CHARGE = ("ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--partial")
 #: Commands in order, and which of the files that they make are for their owner's eyes.
 COMMANDS: list[tuple[tuple[str, ...], set[str]]] = [
-    (("ledger", "init", "l", *LEDGER), {"l", "l.key"}),
+    (("ledger", "init", "l", *LEDGER), {"l", "l.key", "l.anchor.lock"}),
     ((*CHARGE, "--name", "one"), {"l.one.active.csv"}),
     ((*CHARGE, "--name", "two", "--active", "two.csv"), {"two.csv"}),
     ((*CHARGE, "--name", "three", "--active", "three.parquet"), {"three.parquet"}),
-    (("ledger", "release", "l", "count", "--mechanism", "profiles.mechanisms.weighted_count:default", "--out", "count.json"), set()),
+    (
+        ("ledger", "release", "l", "c", "--partial", "--mechanism", "profiles.mechanisms.weighted_count:default", "--out", "count.json"),
+        set(),
+    ),
     (("ledger", "report", "l", "--guarantee", "l.json", "--composition", "l.toml"), set()),
     (("ledger", "backup", "l", "--log", "l.log"), {"l.log"}),
-    (("ledger", "migrate", "l", "m", "--anchor", "m.anchor"), {"m", "m.key"}),
+    (("ledger", "migrate", "l", "m", "--anchor", "m.anchor"), {"m", "m.key", "m.anchor.lock"}),
     (("sample", "sum.toml", "-e", "3", "--data", "people.csv", "-s", "z=income", "--out", "s.csv"), set()),
     (
         ("sample", "sum.toml", "-e", "3", "--data", "people.csv", "-s", "z=income", "--out", "t.csv", "--include-private"),
@@ -133,10 +137,10 @@ def test_what_commands_write_of_the_data_is_for_its_owners_eyes(pdp, folder: Pat
 def test_rows_of_a_charge_are_written_for_their_owners_eyes(pdp, folder: Path) -> None:
     """Was: 0644, unasked, and where a file of another mode was there."""
     Path("two.csv").write_text("")
-    assert pdp("ledger", "init", "l", *LEDGER, "--mode", "individual").code == 0
-    told = pdp(*CHARGE, "--name", "one", "--partial")
+    assert pdp("ledger", "init", "l", *LEDGER).code == 0
+    told = pdp(*CHARGE, "--name", "one")
     assert "for your eyes only" in " ".join(told.out.split())
-    assert pdp(*CHARGE, "--name", "two", "--partial", "--active", "two.csv").code == 0
+    assert pdp(*CHARGE, "--name", "two", "--active", "two.csv").code == 0
     for name in ("l", "l.key", "l.one.active.csv", "two.csv"):
         assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600, name
 

@@ -61,12 +61,16 @@ def test_every_rule(pdp, lloyd, data, tmp_path, options):
 def test_for_people(pdp, lloyd, data, tmp_path):
     out, certificate = tmp_path / "sample.csv", tmp_path / "proof.json"
     arguments = ["sample", lloyd, "-e", "9", "--data", data, "--out", out, "-s", "z=l2", "--certificate", certificate]
-    result = pdp(*arguments)
+    screen = " ".join(pdp(*arguments).out.split())
+    for item in (ONLY_RELEASE, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN):
+        assert f"- {item.brief}" in screen
+    assert "ordinary ones about the sampler, the machine and its random bits: --all" in screen
+    result = pdp(*arguments, "--all")
     text = " ".join(result.out.split())
     assert result.code == 0
     for part in (
         "sample for one analysis",
-        "epsilon 9 nats",
+        "epsilon <= 9 nats",
         "secure source",
         "may be published",
         "Valid only under these unverified assumptions: your data - ",
@@ -83,9 +87,11 @@ def test_for_people(pdp, lloyd, data, tmp_path):
     assert "must not be published" in " ".join(pdp(*arguments, "--include-private").out.split())
     assert json.loads(certificate.read_text())["private"]["records"] == 400
     assert files(tmp_path) == ["data.parquet", "lloyd.toml", "proof.json", "sample.csv"]
-    checked = " ".join(pdp("check", certificate).out.split())
+    assert "one analysis of the sample: epsilon <= 9 for all " in " ".join(pdp("check", certificate).out.split())
+    checked = " ".join(pdp("check", certificate, "--all").out.split())
     assert "accepted" in checked
-    assert "one analysis of the sample: epsilon <= 9 not checked here, and needed for every use of this epsilon: your data - " in checked
+    assert "one analysis of the sample: epsilon <= 9 for all " in checked
+    assert "not checked here, and needed for every use of this epsilon: your data - " in checked
     for hypothesis in json.loads(certificate.read_text())["hypotheses"]:
         assert f"- {hypothesis}" in checked
     assert "- the mechanism 'weighted DP-Lloyd' has the profile that is declared for it" in checked

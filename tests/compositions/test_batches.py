@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from math import comb
+from math import comb, exp, log, pi, sqrt
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from accountant.cli.main import invoke
+from accountant.compositions.allocations import plan_allocation
 from accountant.compositions.batches import Batches, Sampling, draw_batches
 from accountant.compositions.engine import DeltaEnds, EpsilonEnds, bound_delta, bound_epsilon, make_certificate
 from accountant.compositions.events import Composition, Direction, Event, make_event
@@ -20,6 +23,8 @@ from profiles import InvalidArgument, UnreadableFile
 from profiles.hypotheses import BATCHES_DRAWN, INDEPENDENT, RECORD_NORM, SENSITIVITY_ONE
 from profiles.protection import Neighbors
 from proofs_check.certificates import check_text
+from proofs_check.kernel.core.terms import Meter
+from proofs_check.kernel.theories.compositions import batches, bounds, curves
 
 TRUTHS = json.loads((Path(__file__).parent / "truths_of_batches.json").read_text(encoding="utf-8"))
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
@@ -36,20 +41,22 @@ def enclose(event: Event, delta: object, direction: Direction = REMOVE, gap: Fra
 
 def event_of(row: dict[str, object]) -> Event:
     numbers = {"noise_multiplier": row["sigma"]}
-    batches = draw_batches(row["sampling"], row["neighbors"], **row["sizes"])  # type: ignore[arg-type]
-    return make_event("gaussian", numbers, sampling_probability=row.get("rate", 1), count=row["uses"], batches=batches)
+    drawn = draw_batches(row["sampling"], row["neighbors"], **row["sizes"])  # type: ignore[arg-type]
+    return make_event("gaussian", numbers, sampling_probability=row.get("rate", 1), count=row["uses"], batches=drawn)
 
 
 def name_row(row: dict[str, object]) -> str:
     return f"{row['sampling']} {row['neighbors']} {row['direction']} {row['sigma']} {row['sizes']} {row['uses']} {row['delta']}"
 
 
+@pytest.mark.thorough(quick=14)
 @pytest.mark.parametrize("row", TRUTHS, ids=name_row)
 def test_the_enclosures_of_another_method_meet_those_of_the_kernel(row: dict[str, object]) -> None:
     composition = Composition("batches", (event_of(row),))
     ends = bound_epsilon(composition, Fraction(str(row["delta"])), Direction(row["direction"]))
     low, high = Fraction(str(row["low"])), Fraction(str(row["high"]))
-    assert ends.lower is not None and ends.upper is not None
+    assert ends.lower is not None
+    assert ends.upper is not None
     assert ends.lower <= high
     assert ends.upper >= low
     within = Fraction(str(row.get("within", "0.01")))  # of their ends, which are themselves so far apart
@@ -92,9 +99,6 @@ def test_a_certificate_of_other_batches_is_rejected() -> None:
 @pytest.mark.parametrize("changed", [{"cells": 3}, {"unit": "1/4"}, {"tails": ["1/100", "1/100"]}, {"digits": 6}, {"floors": [3, 3, 3]}])
 @pytest.mark.parametrize("direction", [REMOVE, ADD])
 def test_no_lattice_makes_a_bound_of_one_epoch_wrong(changed: dict[str, object], direction: Direction) -> None:
-    from accountant.compositions.allocations import plan_allocation
-    from proofs_check.kernel.core.terms import Meter
-    from proofs_check.kernel.theories.compositions import bounds
 
     event = gaussian("0.8", "random-allocation", "add-remove", steps_per_epoch=9)
     (read,) = bounds.read_events([composition_object(Composition("x", (event,)))["events"][0]])
@@ -108,9 +112,6 @@ def test_no_lattice_makes_a_bound_of_one_epoch_wrong(changed: dict[str, object],
 
 def test_two_steps_of_an_allocation_are_those_of_a_sum_of_all_outcomes() -> None:
     # D(a) = E (f - a)^+ with f = (l_1 + l_2)/2, by the trapezoidal rule in both numbers, which is very accurate for smooth decaying terms
-    from math import exp, log, pi, sqrt
-
-    from scipy.special import ndtr
 
     mu, a = 1 / 1.5, exp(0.75)
 
@@ -124,15 +125,13 @@ def test_two_steps_of_an_allocation_are_those_of_a_sum_of_all_outcomes() -> None
     places = [k * h for k in range(-9 * 256, 9 * 256 + 1)]
     total = sum(exp(-z * z / 2) * above(2 * a - exp(mu * z - mu * mu / 2)) for z in places) * h / sqrt(2 * pi) / 2
     ends = bound_delta(Composition("two", (gaussian("1.5", "random-allocation", "zero-out", steps_per_epoch=2),)), Fraction(3, 4), REMOVE)
-    assert float(ends.lower) <= total * (1 + 1e-6) and total * (1 - 1e-6) <= float(ends.upper)
+    assert float(ends.lower) <= total * (1 + 1e-6)
+    assert total * (1 - 1e-6) <= float(ends.upper)
     assert float(ends.upper - ends.lower) < 1e-3 * total
 
 
 def test_fixed_batches_of_data_that_are_all_the_same_lose_at_most_what_is_printed() -> None:
     # all others at -1, the record at 1: mixtures of two normal laws, whose divergence at e^eps is integrated
-    from math import exp, sqrt
-
-    import numpy as np
 
     q, sigma, epsilon = 0.2, 1.3, 0.4
     x = np.linspace(-25, 25, 400_001)
@@ -145,7 +144,8 @@ def test_fixed_batches_of_data_that_are_all_the_same_lose_at_most_what_is_printe
     for neighbors in ("add-remove", "replace-one"):
         event = gaussian("1.3", "fixed-size", neighbors, records=50, batch_size=10)
         ends = bound_delta(Composition("fixed", (event,)), Fraction(2, 5), REMOVE)
-        assert abs(float(ends.upper) - delta) < 1e-9 and abs(float(ends.lower) - delta) < 1e-9
+        assert abs(float(ends.upper) - delta) < 1e-9
+        assert abs(float(ends.lower) - delta) < 1e-9
 
 
 def test_a_truncated_batch_mixes_two_laws() -> None:
@@ -174,8 +174,6 @@ def test_a_group_of_one_is_a_record_and_a_larger_one_loses_more() -> None:
 
 def test_a_replaced_record_in_a_group_of_one_is_the_pair_of_two_mixtures() -> None:
     # the same curve by the root of a quadratic equation, and by that of a mixture
-    from proofs_check.kernel.core.terms import Meter
-    from proofs_check.kernel.theories.compositions import batches, curves
 
     with curves.localcontext(curves.context(50)):
         mu, q = curves.Decimal(2), Fraction(1, 7)
@@ -275,16 +273,19 @@ def test_what_batches_suppose_is_said_and_kept() -> None:
     point = curve.at_delta("1e-3", gap="1/10")
     assert curve.guarantee.protection.neighbors is Neighbors.REPLACE_ONE
     again = read_guarantee(write_guarantee(point))
-    assert set(point.hypotheses) <= set(again.hypotheses) and again.bound == point.bound
+    assert set(point.hypotheses) <= set(again.hypotheses)
+    assert again.bound == point.bound
     assert "realised pair" in account(curve, delta="1e-3", gap="1/10").render()
-    assert RECORD_NORM.id in said and BATCHES_DRAWN.id in said
+    assert RECORD_NORM.id in said
+    assert BATCHES_DRAWN.id in said
 
 
 def test_the_command_line_says_what_to_do_for_less(capsys: pytest.CaptureFixture[str]) -> None:
     run = ["account", "--gaussian", "1.1", "--records", "600", "--batch-size", "60", "--epochs", "2", "--delta", "1e-4", "--gap", "1/50"]
     assert invoke([*run, "--batches", "shuffle", "--neighbors", "replace-one", "--all"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "--batches random-allocation" in shown and "realised pair" in shown
+    assert "--batches random-allocation" in shown
+    assert "realised pair" in shown
     assert invoke([*run, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["composition"]["events"][0]["count"] == 20
     assert invoke([*run, "--batches", "random-allocation", "--neighbors", "replace-one"]) == 2

@@ -439,10 +439,12 @@ def test_where_no_grid_is_small_enough_the_largest_losses_add_up(direction):
     large = make_event("pure", {"epsilon": 10_000}, count=10**4)
     whole = composed(large, make_event("pure", {"epsilon": "1e-9"}, count=9 * 10**8))
     found = bound_epsilon(whole, Fraction(1, 10**5), direction)
-    assert (found.lower, found.upper) == (0, Fraction("100000000.9"))
+    assert 0 <= found.lower < found.upper <= Fraction("100000000.9")
     holds(found, whole)
-    with pytest.raises(Undecided, match="no grid that the kernel works with"):  # what may be lost wholly is larger than this delta
-        bound_epsilon(composed(*whole.events, make_event("approximate", {"epsilon": 1, "delta": "1e-6"})), Fraction(1, 10**7), direction)
+    lost = composed(*whole.events, make_event("approximate", {"epsilon": 1, "delta": "1e-6"}))
+    found = bound_epsilon(lost, Fraction(1, 10**7), direction)
+    assert found.upper is None  # what may be lost wholly is larger than this delta
+    holds(found, lost)
 
 
 @pytest.mark.thorough
@@ -450,13 +452,16 @@ def test_where_no_grid_is_small_enough_the_largest_losses_add_up(direction):
 def test_losses_that_no_grid_is_made_for_end_in_one_sentence(direction):
     tiny = make_event("pure", {"epsilon": "8.1e-9"}, sampling_probability="3.3e-15")
     whole = composed(make_event("pure", {"epsilon": 811}, sampling_probability="1.42e-7"), tiny)
-    found = bound_epsilon(whole, Fraction(1, 1000), direction)  # the largest losses add up
-    assert found.lower == 0
-    assert 0 < found.upper < 796
+    found = bound_epsilon(whole, Fraction(1, 1000), direction)
+    assert 0 == found.lower <= found.upper < Fraction("2e-7")  # who is sampled at all is sampled with a probability below delta
     holds(found, whole)
+    less = bound_epsilon(whole, Fraction(1, 10**8), direction)  # the largest losses add up
+    assert 0 <= less.lower < less.upper < 796
+    holds(less, whole)
     huge = composed(gaussian("0.0831", count=10**6), make_event("pure", {"epsilon": 9930}))
-    with pytest.raises(Undecided, match="add noise"):
-        bound_epsilon(huge, Fraction(99, 100), direction)
+    found = bound_epsilon(huge, Fraction(99, 100), direction)  # by groups of events
+    assert found.lower < found.upper
+    holds(found, huge)
     wide = bound_delta(huge, Fraction(10), direction)  # wide and true: there is nearly nothing left of delta = 1
     assert 0 <= wide.lower <= wide.upper <= 1
 

@@ -343,8 +343,10 @@ def test_the_print_says_each(name: str) -> None:
     whole, short = line(render(guarantee, everything=True)), line(render(guarantee, everything=False))
     for item in guarantee.hypotheses:
         assert f"- {item.sentence}" in whole
-        assert f"- {item.sentence}" in short
-        assert f" {item.head.value} - " in short
+        assert item.ordinary or f"- {line(item.line)}" in short
+        assert item.ordinary or f" {item.head.value} - " in short
+    ordinary = sum(item.ordinary for item in guarantee.hypotheses)
+    assert (f"{ordinary} ordinary one" in short) == bool(ordinary)
     for closed in guarantee.discharged:
         assert line(f"- {closed.hypothesis.sentence} [{closed.evidence}]") in whole
     assert (f"{len(guarantee.discharged)} settled assumption" in short) == bool(guarantee.discharged)

@@ -325,6 +325,15 @@ def test_what_holds_is_accepted_and_the_next_smaller_bound_is_not(name, side, di
     assert (report.accepted, report.step) == (False, "claims[0]"), report
 
 
+@pytest.mark.parametrize(
+    ("name", "accepted"), [("x", True), ("", True), ("x" * 1000, True), ("x" * 1001, False), (5, False), (["x"], False)]
+)
+def test_a_composition_has_a_name_of_moderate_length(name, accepted):
+    value = certificate("closed", epsilon="7.5601984631", bound="1e-13")
+    value["composition"]["name"] = name
+    assert check(json.dumps(value)).accepted is accepted
+
+
 def test_the_numbers_of_the_issue():
     # at this delta one Gaussian with mu = 1 needs 7.5601984..., where a floating-point accountant says 7.438
     for epsilon, holds in (("7.5601984631", True), ("7.5601984630", False), ("7.438", False)):

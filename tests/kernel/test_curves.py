@@ -59,7 +59,7 @@ def _weights(v):
 
 def made(make, *numbers):
     """The curve; what makes a table for it has a meter pay for that."""
-    return make(*numbers) if make in (curves.laplace, curves.two_sided) else make(*numbers, Meter())
+    return make(*numbers, Meter())
 
 
 BASES = [
@@ -135,7 +135,7 @@ def hull_of_cases(e, d, back_e, back_d, b):
 )
 def test_the_worst_pair_of_two_conditions(numbers):
     e, d, back_e, back_d = (None if x is None else Fraction(x) for x in numbers)
-    base = curves.two_sided(e, d, back_e, back_d)
+    base = curves.two_sided(e, d, back_e, back_d, Meter())
     for k in range(-40, 41):
         b = curves.decimal(Fraction(k, 10)).exp()
         v, s = base(b)
@@ -181,7 +181,7 @@ def hull_at(points, place):
 def test_two_conditions_have_the_largest_curve_which_falls(e, d, back_e, back_d):
     numbers = [Fraction(text) for text in (e, d, back_e, back_d)]
     with localcontext(curves.context(60)), mpmath.workdps(60):
-        base, points, last = curves.two_sided(*numbers), largest_curve(*numbers), mpmath.mpf(1)
+        base, points, last = curves.two_sided(*numbers, Meter()), largest_curve(*numbers), mpmath.mpf(1)
         for place in ("0.001", "0.2", "0.37", "0.9999995", "1", "1.7", "2.71", "3", "20", "1000"):
             v, s = base(Decimal(place))
             found = mpmath.mpf(str(v - Decimal(place) * s))

@@ -139,7 +139,8 @@ def test_public_mode_says_no_by_public_numbers(pdp, folder):
     init(pdp, mode="public")
     words = ["ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--name"]
     assert pdp(*words, "a").code == 0
-    refused = pdp(*words, "b", "--json")
+    assert pdp(*words, "b").code == 0  # one half each, exactly
+    refused = pdp(*words, "c", "--json")
     assert refused.code == 1
     assert refused.json()["verdict"] == "over budget"
     assert "nothing was charged" in refused.err
@@ -266,3 +267,19 @@ def test_a_row_outside_of_the_range_charges_nobody_and_is_not_quoted(pdp, folder
     assert "row 3" in result.err
     assert "77.5" not in result.err
     assert pdp("ledger", "report", "l", "--unit", "ada", "--json").json()["private"]["spent"] == "0"
+
+
+def test_the_rows_that_took_part_go_when_their_release_is_published(pdp, folder):
+    """Also where they were moved into place by hand, they stay: the file is another one then."""
+    assert init(pdp).code == 0
+    Path("o.json").write_text("[1.5]")
+    for name, kept in (("gone", False), ("kept", True), ("changed", True)):
+        assert charge(pdp, "l", name).code == 0
+        assert Path(f"{name}.csv").stat().st_mode & 0o777 == 0o600
+        if name == "changed":
+            Path("changed.csv").write_text("something else")
+        more = ["--keep"] if name == "kept" else []
+        said = pdp("ledger", "publish", "l", name, "--output", "o.json", *more)
+        assert said.code == 0, said.err
+        assert ("removed" in said.out) is not kept
+        assert Path(f"{name}.csv").exists() is kept

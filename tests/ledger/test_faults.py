@@ -15,18 +15,19 @@ import pytest
 from accountant.ledger import Ledger, settings
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.backup import back_up, migrate, restore
+from accountant.ledger.database import NEWEST
 from accountant.ledger.report import report_public
 from accountant.ledger.settings import LedgerSettings
 from profiles import InvalidArgument, InvalidData, PDPError, UnreadableFile, UnwritableOutput, declare
 from profiles.errors import LedgerRejected, OverBudget, ReleaseUsed
 from profiles.mechanisms import LaplaceSum
-from tests.ledger.conftest import PEOPLE, SUM, table
+from tests.ledger.conftest import PEOPLE, SUM, in_chunks, in_files, table
 
 
 def spending(ledger):
     """What everybody spent and may spend, also in a ledger that is refused because it is older than its anchor."""
     journal = ledger.journal
-    return {name: journal.accounts.look_up(journal.hasher.hash_text(name)) for name in PEOPLE["id"].to_pylist()}
+    return {name: journal.accounts.look_up(journal.accounts.hash_text(name)) for name in PEOPLE["id"].to_pylist()}
 
 
 def one_sentence(error):
@@ -34,10 +35,10 @@ def one_sentence(error):
     return str(error).count("\n") == 0 and ("; " in str(error) or ": " in str(error)) and len(str(error)) < 400
 
 
-@pytest.fixture
-def where(tmp_path):
+@pytest.fixture(params=[in_files, in_chunks])
+def where(request):
     """These faults are those of files; test_server.py has those of servers."""
-    return lambda name: tmp_path / f"{name}.db"
+    return request.param(request)
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_an_opened_ledger_is_what_was_closed(files):
 
 
 @pytest.mark.parametrize("act", ["DELETE FROM {}", "UPDATE {} SET seq = seq + 1"])
-@pytest.mark.parametrize("table", ["log", "changes", "segments", "outputs"])
+@pytest.mark.parametrize("table", ["log", "changes", "outputs"])
 def test_history_is_neither_changed_nor_deleted(files, act, table):
     with sqlite3.connect(files[0]) as database, pytest.raises(sqlite3.IntegrityError, match="history"):
         database.execute(act.format(table))
@@ -70,7 +71,7 @@ EDITS = {
     "a charge is taken out, and the trigger is put back": "log",
     "a worst cost is lowered": ["DROP TRIGGER log_update", "UPDATE log SET body = replace(body, 'w*z', 'w*z/9') WHERE seq = 1"],
     "a trigger is missing": ["DROP TRIGGER changes_update"],
-    "a version of the future": ["PRAGMA user_version = 2"],
+    "a version of the future": ["PRAGMA user_version = 3"],
     "another database": ["PRAGMA application_id = 7"],
     "another table": ["CREATE TABLE more (x)"],
 }
@@ -92,12 +93,28 @@ def test_edited_history_is_refused(files, edit):
     assert one_sentence(refused.value)
 
 
+@pytest.mark.parametrize("table", ["segments", "runs", "ids"])
+def test_hashes_of_units_are_neither_changed_nor_deleted(files, table):
+    with sqlite3.connect(files[0]) as database:
+        if not database.execute(f"SELECT count(*) FROM sqlite_master WHERE name = '{table}'").fetchone()[0]:
+            pytest.skip("version 1 has one table of hashes")
+        if table == "segments":
+            blob = bytes(16)
+            database.execute("INSERT INTO segments VALUES (7000, 9, ?, ?, ?)", (blob, blob, blob))
+        with pytest.raises(sqlite3.IntegrityError, match="history"):
+            database.execute(f"DELETE FROM {table}")
+
+
 def test_lowered_spending_is_refused_at_the_next_charge_and_repaired_from_the_log(files):
     with Ledger.open(files[0]) as ledger:
-        before = spending(ledger)
-        row = ledger.journal.store.read_account(0)
+        before, paged = spending(ledger), ledger.journal.store.database.version == NEWEST
     with sqlite3.connect(files[0]) as database:
-        database.execute("UPDATE accounts SET spent = ?", (row.spent[:6] + bytes(len(row.spent) - 6),))
+        if paged:
+            (body,) = database.execute("SELECT body FROM accounts WHERE page = 0").fetchone()
+            database.execute("UPDATE accounts SET body = ? WHERE page = 0", (body[:24] + bytes(len(body) - 24),))
+        else:
+            (spent,) = database.execute("SELECT spent FROM accounts").fetchone()
+            database.execute("UPDATE accounts SET spent = ?", (spent[:6] + bytes(len(spent) - 6),))
     with Ledger.open(files[0]) as ledger:
         with pytest.raises(LedgerRejected, match="verify --repair"):
             ledger.charge("four", SUM, PEOPLE)
@@ -109,13 +126,19 @@ def test_lowered_spending_is_refused_at_the_next_charge_and_repaired_from_the_lo
 
 
 def test_accounts_of_an_earlier_day_are_refused_though_their_seal_is_right(files):
+    with sqlite3.connect(files[0]) as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(accounts)")]
+        old = database.execute("SELECT * FROM accounts").fetchall()
     with Ledger.open(files[0]) as ledger:
-        old = ledger.journal.store.read_account(0)
         ledger.charge("four", SUM, PEOPLE)
     with sqlite3.connect(files[0]) as database:
-        database.execute("UPDATE accounts SET seq = ?, spent = ?, seal = ?", (old.sequence, old.spent, old.seal))
-    with Ledger.open(files[0]) as ledger, pytest.raises(LedgerRejected, match="not what was written"):
-        ledger.charge("five", SUM, PEOPLE)
+        for row in old:
+            database.execute(f"UPDATE accounts SET {', '.join(f'{name} = ?' for name in columns)} WHERE {columns[0]} = ?", (*row, row[0]))
+    with Ledger.open(files[0]) as ledger:
+        with pytest.raises(LedgerRejected, match="not what was written"):
+            ledger.charge("five", SUM, PEOPLE)
+        with pytest.raises(LedgerRejected, match="not what was written"):
+            ledger.account("ada")
 
 
 def test_an_old_copy_is_refused_and_what_is_lost_is_named(files, tmp_path):
@@ -319,7 +342,9 @@ def test_a_replayed_name_is_refused_or_served_and_never_run_again(files, tmp_pat
                 assert one_sentence(refused.value)
         with pytest.raises(ReleaseUsed, match="ask for that"):
             ledger.charge("two", SUM, PEOPLE)
-        assert (ledger.run(" two ", Counting(b=8, radius=1), PEOPLE) == ledger.output("two")).all()
+        with pytest.raises(ReleaseUsed, match="another mechanism"):
+            ledger.run("two", Counting(b=8, radius=1), PEOPLE)
+        assert (ledger.run(" two ", LaplaceSum(b=2, radius=1), PEOPLE) == ledger.output("two")).all()
         assert spending(ledger) == before
         assert not runs
 
@@ -379,6 +404,9 @@ def test_whether_a_charge_is_durable_is_not_said_where_it_is_not_known(files):
             if statement == "COMMIT":
                 raise sqlite3.OperationalError(self.text)
             return self.true.execute(statement, values)
+
+        def executemany(self, statement, rows):
+            return self.true.executemany(statement, rows)
 
         def close(self):
             self.true.close()

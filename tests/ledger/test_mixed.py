@@ -16,13 +16,14 @@ from accountant.ledger import Ledger
 from accountant.ledger.amounts import BITS
 from accountant.ledger.backup import back_up, migrate, restore
 from accountant.ledger.charges import prepare_charge
+from accountant.ledger.database import NEWEST
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.packing import CHUNK
 from accountant.ledger.settings import to_components
 from accountant.ledger.writing import write_composition
 from profiles import InvalidArgument, InvalidData, UnreadableFile, declare
 from profiles.errors import LedgerRejected, NoGuarantee, OtherNotion, OverBudget, PDPError
-from tests.ledger.conftest import PEOPLE, SUM, table
+from tests.ledger.conftest import PEOPLE, SUM, rounding, table
 
 BUDGET = "epsilon=1, mu2=1, delta=1e-6"
 NOISY = declare("noisy", notion="gaussian", mu="w*z", record={"z": [0, 1]})
@@ -81,7 +82,7 @@ def test_rows_of_one_unit_add_up_by_component(make):
     assert told(ledger, "ada") == pytest.approx({"epsilon": 0.75, "mu2": 0.75**2, "delta": 0})
     with ledger.release("points", declare_directions("both", 1, 1, delta_remove="1e-5", delta_add="1e-5", source="me"), rows):
         pass
-    assert told(ledger, "ada") == pytest.approx({"epsilon": 2.75, "mu2": 0.75**2, "delta": 1e-5 * (1 + e)})
+    assert told(ledger, "ada") == pytest.approx({"epsilon": 2.75, "mu2": 0.75**2, "delta": 1e-5 * (1 + e)}, rel=1e-6 + rounding(ledger))
     assert told(ledger, "ben") == pytest.approx({"epsilon": 1.5, "mu2": 0.25, "delta": 1e-5})
     both = declare_events(Composition("b", (make_event("gaussian", {"noise_multiplier": 4}), make_event("pure", {"epsilon": "1/8"}))))
     with pytest.raises(InvalidData, match="at most 1 record of one unit"):
@@ -200,7 +201,7 @@ def test_a_mixed_ledger_that_was_raised_reports_its_level(make):
 def test_public_mode_refuses_by_the_component_that_is_full(make):
     ledger = make(budget="epsilon=1.01, mu2=1.01, delta=1e-6", notion="mixed", mode="public")
     ledger.charge("noise", NOISY, PEOPLE)
-    with pytest.raises(OverBudget, match=r"epsilon 0, mu2 1\.0+233, delta 0"):
+    with pytest.raises(OverBudget, match=r"epsilon 0, mu2 1, delta 0"):
         ledger.charge("noise again", NOISY, PEOPLE)
     assert ledger.charge("pure", SUM, PEOPLE).active.all()
     assert ledger.verify() == 0
@@ -268,6 +269,8 @@ def test_amounts_of_another_notion_and_damaged_accounts_are_refused(mixed, make)
         with pytest.raises(UnreadableFile):
             read_settings(type(entry)(0, "open", "", {**entry.body, **change}, entry.hash, entry.digest, entry.seal))
     mixed.charge("noise", NOISY, PEOPLE)
+    if mixed.journal.store.database.version == NEWEST:
+        return  # whose pages have all components (test_faults.py)
     base = mixed.journal.store.database
     base.execute("UPDATE accounts SET budgets = (SELECT budgets FROM accounts WHERE chunk = 0) WHERE chunk > 0")
     with pytest.raises(LedgerRejected, match="not what was written"):
@@ -285,11 +288,11 @@ def test_a_mixed_ledger_on_the_command_line(pdp, tmp_path, monkeypatch):
     assert pdp("ledger", "init", "l", *words, *parts).code == 0
     said = pdp("ledger", "charge", "l", "noisy.toml", "--statistic", "z=z", "--name", "noise")
     assert said.code == 0, said.err
-    assert "at most epsilon 0, mu2 1.00000000233, delta 0 for a unit" in said.out
+    assert "at most epsilon 0, mu2 1, delta 0 for a unit" in said.out
     printed = pdp("ledger", "report", "l").out
     assert "epsilon=1, mu2=1.01, delta=" in printed
     public = pdp("ledger", "report", "l", "--json").json()
-    assert public["at_worst"] == {"epsilon": "0", "mu2": "1.00000000233", "delta": "0"}
+    assert public["at_worst"] == {"epsilon": "0", "mu2": "1", "delta": "0"}
     assert public["left"]["epsilon"] == "1"
     assert "Theorem M" in pdp("ledger", "report", "l", "--all").out
     assert "spent epsilon 0, mu2 0.25, delta 0" in pdp("ledger", "report", "l", "--unit", "ada").out

@@ -108,7 +108,8 @@ def test_the_command_line_says_what_the_mode_is_and_what_is_left(pdp, folder):
     assert "by sum of incomes" in said
     assert "before 0 nats charged at worst, 1 left for certain of the smallest budget, 1" in said
     assert "after 0.5" in said
-    refused = pdp(*words, "two", "--json")  # each cost is rounded up
+    assert pdp(*words, "two").code == 0  # each costs one half, exactly
+    refused = pdp(*words, "three", "--json")
     assert refused.code == 1
     assert refused.json()["verdict"] == "over budget"
 

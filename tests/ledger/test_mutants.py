@@ -13,8 +13,12 @@ from accountant.ledger import Ledger
 from accountant.ledger import release as releases
 from accountant.ledger.book import Book
 from accountant.ledger.charges import Charge
+from accountant.ledger.database import NEWEST
 from accountant.ledger.ledger import Ledger as Class
 from accountant.ledger.packing import pack
+from accountant.ledger.paged.book import PageBook
+from accountant.ledger.paged.hashing import PageHasher
+from accountant.ledger.paged.store import make_pages, read_amounts
 from accountant.ledger.release import LedgerRelease
 from profiles.mechanisms import LaplaceSum
 from tests.ledger.conftest import PEOPLE, SUM, table
@@ -90,8 +94,13 @@ def refund(monkeypatch):
         if not self.published:
             journal = self._ledger.journal
             with journal.store.database.transaction():
-                for account in map(journal.store.read_account, range(journal.store.count_rows("accounts"))):
-                    journal.store.write_account(account.sealed(account.chunk, account.sequence, ZERO, account.budgets, journal.hasher))
+                if journal.store.database.version == NEWEST:
+                    last = journal.entries[-1].sequence
+                    pages = make_pages(0, last, "accounts", np.zeros((1, 1_000), np.int64), PageHasher.of(journal.hasher))
+                    journal.store.write_pages("accounts", pages)
+                    return
+                account = journal.store.read_account(0)
+                journal.store.write_account(account.sealed(0, account.sequence, ZERO, account.budgets, journal.hasher))
 
     ZERO = pack(np.zeros(5, np.int64))
     monkeypatch.setattr(LedgerRelease, "__exit__", leave)
@@ -116,8 +125,15 @@ def add_floats(monkeypatch):
         spent += amounts * active
         return active & matched.present
 
+    def spend(self, entry, state, rows, asked, *_):
+        spent = FLOATS.setdefault(id(self._store.database), np.zeros(rows.slots.size))
+        active = spent + 0.1 <= 1 + 1e-9
+        spent += 0.1 * active
+        return state, active, bool(active.all())
+
     FLOATS: dict[int, Any] = {}
     monkeypatch.setattr(Book, "charge", charge)
+    monkeypatch.setattr(PageBook, "_spend_sparse", spend)
 
 
 def publish_first(monkeypatch):
@@ -151,11 +167,20 @@ def charge_with(monkeypatch, fits):
 
 
 def less(monkeypatch):
+    true = PageBook._budgets
     charge_with(monkeypatch, lambda spent, budgets: budgets - 1)
+    monkeypatch.setattr(PageBook, "_budgets", lambda *arguments: true(*arguments) - 1)
 
 
 def activity_from_another(monkeypatch):
+    true = PageBook._budgets
+
+    def budgets(self, *arguments):
+        pages = self._store.read_pages("accounts", 0, self._store.count_pages("accounts"), self._hasher)
+        return true(self, *arguments) - read_amounts(pages, 1).max()
+
     charge_with(monkeypatch, lambda spent, budgets: np.minimum(budgets, budgets - spent.max() + spent))
+    monkeypatch.setattr(PageBook, "_budgets", budgets)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, WeightedCount,
 from profiles.mechanisms.nearest import label_by_definition
 from profiles.randomness.bits import open_bits
 from profiles.randomness.rounded import LAPLACE, Grid, draw_rounded, k_norm_law
-
-ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
+from tests.mechanisms.data import ALARM, make_data, total
 
 
 class Recorded:
@@ -34,17 +33,6 @@ class Recorded:
         found = self.source.words(count)
         self.given += found.tolist()
         return found
-
-
-def total(points, weights, grid):
-    """Theorem 1 in fractions, shape (d,) in units of the fine grid."""
-    rows = [[math.trunc(Fraction(w) * Fraction(x) / grid.h_f) for x in row] for row, w in zip(points, weights, strict=True)]
-    return [sum(column) for column in zip(*rows, strict=True)]
-
-
-def make_data(seed, rows=30, dimension=3):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(rows, dimension)).clip(-1, 1), 1 + 5 * rng.random(rows)
 
 
 @settings(max_examples=40, deadline=None)

@@ -23,12 +23,7 @@ from profiles.terms import to_text
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
 from proofs_check.verify_notion import verify_notion
-
-ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
-DRAWS = 20_000
-DATA = np.array([[1.0, -0.5], [0.25, 2.0], [0.0, 0.0]])
-WEIGHTS = np.array([1.0, 1.5, 7.0])
-TOTAL = np.array([1.375, 2.5])
+from tests.mechanisms.data import ALARM, DATA, DRAWS, TOTAL, WEIGHTS, make_data, total
 
 
 @pytest.mark.parametrize("arithmetic", Arithmetic)
@@ -39,17 +34,6 @@ def test_the_sum_has_its_density(arithmetic):
         assert stats.kstest(column, stats.norm(centre, 2.5).cdf).pvalue > ALARM
         assert stats.kstest(column, stats.norm(centre, 2.3).cdf).pvalue < ALARM  # a wrong scale is caught
     assert stats.spearmanr(np.abs(outputs - TOTAL)).pvalue > ALARM
-
-
-def total(points, weights, grid):
-    """Theorem 1 of docs/exact-noise.md in fractions, in units of the fine grid."""
-    rows = [[math.trunc(Fraction(w) * Fraction(x) / grid.h_f) for x in row] for row, w in zip(points, weights, strict=True)]
-    return [sum(column) for column in zip(*rows, strict=True)]
-
-
-def make_data(seed, rows=30, dimension=3):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(rows, dimension)).clip(-1, 1), 1 + 5 * rng.random(rows)
 
 
 @settings(max_examples=25, deadline=None)

@@ -17,9 +17,8 @@ from profiles.hypotheses import BALLS_ENCLOSE, IEEE_ROUNDING, PUBLIC_CENTRES
 from profiles.mechanisms import Arithmetic, Mechanism, WeightedLloyd, lloyd, lloyd_runs
 from profiles.mechanisms.datasets import to_dataset
 from profiles.mechanisms.lloyd_runs import LloydNoise, PostProcessing, assign_nearest, move_centres, total_clusters
+from tests.mechanisms.data import ALARM
 from tests.mechanisms.reference import follow_algorithm_2
-
-ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
 
 
 def make_case(seed, rows=40, dimension=3, clusters=4):

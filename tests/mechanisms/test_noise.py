@@ -12,8 +12,8 @@ import pytest
 from scipy import special, stats
 
 from profiles.mechanisms.k_norm_sum import draw_directions, draw_k_norm
+from tests.mechanisms.data import ALARM
 
-ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
 DRAWS = 20_000
 GEOMETRIES = [1.0, 2.0, 3.0, math.inf]
 DIMENSIONS = [1, 2, 5]

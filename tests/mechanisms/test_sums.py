@@ -15,12 +15,7 @@ from profiles import InvalidArgument
 from profiles.hypotheses import BALLS_ENCLOSE, IEEE_ROUNDING
 from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, Mechanism, WeightedCount, k_norm_sum, laplace_sum, weighted_count
 from profiles.mechanisms.interface import noise_scale
-
-ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
-DRAWS = 20_000
-DATA = np.array([[1.0, -0.5], [0.25, 2.0], [0.0, 0.0]])
-WEIGHTS = np.array([1.0, 1.5, 7.0])
-TOTAL = np.array([1.375, 2.5])
+from tests.mechanisms.data import ALARM, DATA, DRAWS, TOTAL, WEIGHTS
 
 
 @pytest.mark.parametrize("arithmetic", Arithmetic)

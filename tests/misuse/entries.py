@@ -13,15 +13,18 @@ import numpy as np
 import pyarrow as pa
 
 from accountant import (
+    Count,
     DPKMeans,
     DPLloyd,
     DPSGDClassifier,
+    Sum,
     amplify_once,
     compose,
     declare,
     derive_epsilon,
     draw_sample,
     plan_sample,
+    release,
     subsample,
 )
 from accountant.applications.setcover import PrivateSetCover
@@ -92,6 +95,7 @@ RUNS: Mapping[str, Mapping[str, Callable[[], Guarantee]]] = {
         "DPKMeans": lambda: DPKMeans(3, epsilon=1, radius=2).fit(_POINTS).guarantee_,
         "DPLloyd": lambda: DPLloyd(3, epsilon=1, radius=1).fit(_POINTS).guarantee_,
         "DPSGDClassifier": _train,
+        "release": lambda: release(_TABLE, [Count(), Sum("z", (0, 1))], epsilon=1).guarantee,
     },
     "application": {
         "PrivateGreedy": lambda: PrivateGreedy(1, 1).run(_COVER).guarantee,

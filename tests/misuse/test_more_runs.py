@@ -169,7 +169,11 @@ def test_a_bound_is_rounded_down():
 
 def test_the_weights_are_published(pdp, profile, table, tmp_path):
     """pdp weights, and the file as open data."""
-    code, printed = pdp("weights", profile(), "-e", 2, "--data", table(z=[1.0, 2.0]), "--out", tmp_path / "w.csv")
+    words = ("weights", profile(), "-e", 2, "--data", table(z=[1.0, 2.0]), "--out", tmp_path / "w.csv")
+    code, printed = pdp(*words)
+    assert code == 0
+    assert "the sample, its weights and its size serve one run alone" in printed
+    code, printed = pdp(*words, "--all")
     assert code == 0
     assert "the sample, its weights and its size are used for one run of the declared mechanism, and for nothing else" in printed
 

@@ -93,7 +93,11 @@ def test_a_sample_gives_its_records_away_once():
 
 def test_a_sample_is_drawn_again_because_it_was_empty(pdp, profile, table, tmp_path):
     """ "0 selected", so the command is run again until there is something: 37 times epsilon was measured."""
-    code, printed = pdp("sample", profile(), "-e", "1.7", "--data", table(z=[4.0]), "--out", tmp_path / "s.csv")
+    words = ("sample", profile(), "-e", "1.7", "--data", table(z=[4.0]), "--out", tmp_path / "s.csv")
+    code, printed = pdp(*words)
+    assert code == 0
+    assert "the sample was not redrawn or chosen after it was seen" in printed
+    code, printed = pdp(*words[:-1], tmp_path / "t.csv", "--all")
     assert code == 0
     assert "it was not redrawn or chosen after its size or rows were seen" in printed
     assert "use it as it is" in printed
@@ -131,7 +135,8 @@ def test_the_best_of_ten_runs_is_kept(pdp, profile):
     assert "thrown away" in said.sentence
     assert "best of ten" in said.meaning
     assert compose(*[one] * 10).bound.epsilon == 10 * one.bound.upper
-    assert "looked at and thrown away" in pdp("epsilon", profile(), "--q", "1/2")[1]
+    assert "also of runs thrown away" in pdp("epsilon", profile(), "--q", "1/2")[1]
+    assert "looked at and thrown away" in pdp("epsilon", profile(), "--q", "1/2", "--all")[1]
     earlier = "this is the only release about these records: the epsilons of several add up"
     assert restore("only-release", earlier, "this release") == said
 
@@ -143,8 +148,9 @@ def test_a_sum_of_releases_is_computed_on_the_command_line(pdp, profile, tmp_pat
     assert pdp("epsilon", profile(), "--q", "1/4", "--guarantee", second)[0] == 0
     code, printed = pdp("compose", first, second, second, "--out", third)
     assert code == 0
-    assert "each of the composed releases has a sample of its own, drawn anew" in printed
-    assert "this is the only release about these records" in printed
+    assert "each composed release has a sample of its own, drawn anew" in printed
+    assert "each of the composed releases has a sample of its own, drawn anew" in pdp("compose", first, second, second, "--all")[1]
+    assert "the only release about these records" in printed
     code, printed = pdp("compose", third, first, "--json")
     assert code == 0
     assert {item["id"] for item in json.loads(printed)["premises"]} >= {"fresh-samples", "declared-profile", "only-release"}
@@ -206,6 +212,40 @@ def test_a_ledger_is_moved_to_lose_what_it_rests_on(pdp, assumptions, profile, t
     assert whole == assumptions("ledger", "report", names[2])
 
 
+def test_somebody_who_was_forgotten_comes_back(pdp, assumptions, profile, tmp_path):
+    """An id is erased, its account stays, and the person is in the next file: two budgets."""
+    names, _ = open_ledger(pdp, tmp_path)
+    assert "forgotten-stay-away" not in assumptions("ledger", "report", names[0])
+    assert pdp("ledger", "migrate", names[0], names[2], "--anchor", tmp_path / "other", "--forget", "ada")[0] == 0
+    assert "forgotten-stay-away" in assumptions("ledger", "report", names[2])
+    told = tmp_path / "c.toml"
+    assert pdp("ledger", "report", names[2], "--composition", told)[0] == 0
+    assert "forgotten-stay-away" in assumptions("account", told, "--delta", "1e-6")
+
+
+def test_rows_are_clipped_for_the_charge_and_not_for_the_run(pdp, assumptions, profile, tmp_path):
+    """A row of 9 is charged for 4: a run on the 9 costs more."""
+    names, data = open_ledger(pdp, tmp_path)
+    data.write_text("id,z\nada,9\nben,0.5\n")
+    words = ("ledger", "charge", names[0], profile(), "--data", data, "--statistic", "z=z", "--name", "one", "--active", names[1])
+    assert pdp(*words)[0] == 2
+    code, printed = pdp(*words, "--clip", "--json")
+    assert code == 0
+    assert names[1].read_text().splitlines()[1].endswith('"4"')
+    code, printed = pdp("ledger", "report", names[0], "--all")
+    assert "moved into its declared range, also in what is run" in printed
+    assert "record-statistics" in assumptions("ledger", "report", names[0])
+
+
+def test_a_quota_is_taken_for_a_budget(pdp, profile, tmp_path):
+    """An analyst has a quota of 1 of budgets of 4: what everybody is promised is 4."""
+    names, _ = open_ledger(pdp, tmp_path)
+    assert pdp("ledger", "quota", names[0], "--analyst", "ada", "--most", "1")[0] == 0
+    code, printed = pdp("ledger", "report", names[0], "--json")
+    assert code == 0
+    assert json.loads(printed)["guarantee"]["epsilon"]["upper"] == "4"
+
+
 def open_ledger(pdp, folder):
     """A ledger with three names of files, and the data that it was opened with."""
     data, names = folder / "people.csv", [folder / name for name in ("l", "active.csv", "n")]
@@ -242,6 +282,10 @@ def test_a_certificate_is_shown_without_what_it_rests_on(pdp, profile, tmp_path)
     path = tmp_path / "c.json"
     assert pdp("epsilon", profile(), "--q", "1/2", "--certificate", path)[0] == 0
     code, printed = pdp("check", path)
+    assert code == 0
+    for said in ("unverified assumptions", "has its declared profile", "serve one run alone"):
+        assert said in printed
+    code, printed = pdp("check", path, "--all")
     assert code == 0
     for said in ("not checked here", "has the profile that is declared for it", "used for one run of the declared mechanism"):
         assert said in printed

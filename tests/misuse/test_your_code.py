@@ -40,7 +40,8 @@ def test_a_source_is_no_proof(assumptions, pdp, profile):
     """source = "trust me" in a profile file."""
     file = profile(rest='source = "trust me"')
     assert "declared-profile" in assumptions("epsilon", file, "--q", "1/2")
-    assert "(its source: trust me; not checked here)" in pdp("epsilon", file, "--q", "1/2")[1]
+    assert "(its source: trust me; not checked here)" in pdp("epsilon", file, "--q", "1/2", "--all")[1]
+    assert "the mechanism 'noisy sum' has its declared profile" in pdp("epsilon", file, "--q", "1/2")[1]
 
 
 @pytest.mark.parametrize("mechanism", [MyMedian(), Silent(b=2, radius=1)], ids=["borrowed profile", "subclass without noise"])

@@ -23,7 +23,11 @@ def test_the_range_and_the_noise_are_the_largest_value_of_the_data(pdp, profile,
     """z = [0, max] and b = max, read off the very file that is sampled."""
     z = np.round(np.random.default_rng(1).gamma(2, size=50) * 8) / 8
     file = profile(z=f"[0, {float(z.max())!r}]", b=repr(float(z.max())))
-    code, printed = pdp("sample", file, "-e", 3, "--data", table(z=z), "--out", table(z=z)[:-4] + "-sample.csv")
+    words = ("sample", file, "-e", 3, "--data", table(z=z), "--out", table(z=z)[:-4] + "-sample.csv")
+    code, printed = pdp(*words)
+    assert code == 0
+    assert "range, noise and all parameters were fixed without the data" in printed
+    code, printed = pdp(*words, "--all")
     assert code == 0
     assert "range, the noise and all other parameters were fixed without looking at the data" in printed
 
@@ -63,7 +67,7 @@ def test_such_a_file_is_clustered_on_the_command_line(pdp, assumptions, table, t
     assert set(assumptions(*words, "--out", out)) >= ABOUT_DATA
     code, printed = pdp(*words, "--out", out, "--certificate", tmp_path / "c.json", "--report", page)
     assert code == 0
-    assert "each row that is given: computed from the record alone" in printed
+    assert "each row that is given: made of the record alone" in printed
     assert "fixed without looking at the data" in page.read_text()
     assert "physics alone" not in page.read_text()
     code, printed = pdp("check", tmp_path / "c.json")
@@ -86,7 +90,7 @@ def test_the_statistic_is_a_rank(pdp, profile, table):
     for command, out in (("sample", ".s.csv"), ("weights", ".w.csv")):
         code, printed = pdp(command, file, "-e", 3, "--data", data, "-s", "z=rank", "--out", data + out)
         assert code == 0
-        assert "the statistic z (the column 'rank'): computed from the record alone" in printed
+        assert "the statistic z (the column 'rank'): made of the record alone" in printed
 
 
 @pytest.mark.thorough
@@ -117,8 +121,9 @@ def test_a_person_has_several_rows(assumptions, pdp, profile, table, tmp_path):
     said = "nobody has more than one record: epsilon is for one record, and k records of one person cost up to k times as much"
     file = profile()
     assert "one-record-each" in assumptions("epsilon", file, "--q", "1/2")
-    assert said in pdp("epsilon", file, "--q", "1/2")[1]
-    assert said in pdp("sample", file, "-e", 3, "--data", table(z=[1.0, 2.0]), "--out", tmp_path / "s.csv")[1]
+    assert "nobody has more than one record; k records cost up to k times" in pdp("epsilon", file, "--q", "1/2")[1]
+    assert said in pdp("epsilon", file, "--q", "1/2", "--all")[1]
+    assert said in pdp("sample", file, "-e", 3, "--data", table(z=[1.0, 2.0]), "--out", tmp_path / "s.csv", "--all")[1]
     assert "one-record-each" in ids(DPLloyd(3, epsilon=1, radius=1).fit(POINTS).guarantee_)
     code, _ = pdp("report", file, "-e", 3, "--out", tmp_path / "r.html")
     assert code in (0, 1, 3)

@@ -51,6 +51,8 @@ class Source:
     package: str = ""
     lines: dict[Definition, tuple[str, int]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    #: Modules all of whose public names it has.
+    stars: list[str] = field(default_factory=list)
     #: (dotted name, definitions around the use)
     names: list[tuple[str, tuple[Definition, ...]]] = field(default_factory=list)
     attributes: list[tuple[str, tuple[Definition, ...]]] = field(default_factory=list)
@@ -120,7 +122,10 @@ class _Reader(ast.NodeVisitor):
             parts = self.source.package.split(".")
             home = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
         for alias in node.names:
-            self.source.aliases[alias.asname or alias.name] = f"{home}.{alias.name}"
+            if alias.name == "*":
+                self.source.stars.append(home)
+            else:
+                self.source.aliases[alias.asname or alias.name] = f"{home}.{alias.name}"
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Store):
@@ -251,6 +256,10 @@ def find_dead(modules: Iterable[Source], users: Iterable[Source], public: Iterab
     modules, users = list(modules), list(users)
     lines = {found: place for source in modules for found, place in source.lines.items()}
     by_module = {source.module: source for source in modules}
+    for source in modules:
+        for star in source.stars:
+            named = (name for module, name in lines if module == star and "." not in name and not name.startswith("_"))
+            source.aliases |= {name: f"{star}.{name}" for name in named}
 
     def resolve(dotted: str, seen: frozenset[str] = frozenset()) -> Definition | None:
         """Follow names that a module has from another one."""

@@ -96,6 +96,13 @@ def test_a_name_is_followed_through_the_packages_that_hand_it_on():
     assert list(dead_code.find_dead([package, packing], [user], [])) == [("profiles.boxes.packing", "seal")]
 
 
+def test_a_package_that_has_all_names_of_a_module_passes_their_uses_on():
+    package = _read("from profiles.boxes.packing import *\n", "profiles.boxes")
+    packing = _read("def pack(): ...\ndef seal(): ...\n", "profiles.boxes.packing")
+    user = _read("from profiles.boxes import pack\npack()\n", "user")
+    assert list(dead_code.find_dead([package, packing], [user], [])) == [("profiles.boxes.packing", "seal")]
+
+
 @pytest.mark.thorough
 def test_nothing_in_the_packages_is_there_for_tests_alone():
     found = [f"{path}: {name}" for (_, name), (path, _) in dead_code.find_dead(*dead_code.read_project()).items()]

@@ -260,6 +260,7 @@ INNOCENT = {
     ("proofs_check/kernel/theories/compositions/bounds.py", "compose"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
+    ("accountant/ledger/locks.py", "_acquire"): "how long somebody waits for a lock",
     ("accountant/presenting/bounds.py", "plot_derived"): "draws a picture",
     ("accountant/presenting/bounds.py", "plot_weight"): "draws a picture",
     ("accountant/report/findings.py", "_trace"): "draws a picture",

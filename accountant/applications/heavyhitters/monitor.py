@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from accountant.applications.charging import release_once
+from accountant.applications.charging import release_once, require_analysis
 from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
 from accountant.applications.heavyhitters.planning import ThresholdPlan, share_budget, state_reports
 from accountant.applications.heavyhitters.state import KeptPass
-from accountant.applications.heavyhitters.streams import WholeStream, cut_records
+from accountant.applications.heavyhitters.streams import WholeStream, cut_records, keep_users
 from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
 from accountant.applications.quality import ReportBound
@@ -195,14 +195,22 @@ class HeavyHitterMonitor:
         evidence = "reports leave when the public clock says so, one for each time step, whether records come or not"
         return ClockedWatch(watch, assume(discharge(watch.guarantee, UNSEEN_MOMENT, evidence), (ARRIVAL, IN_TIME)))
 
-    def watch(self, stream: Iterable[Any], *, clock: Clock | None = None, bits: object = None) -> Iterator[StepReport]:
+    def watch(
+        self, stream: Iterable[Any], *, clock: Clock | None = None, bits: object = None, ledger: Analysis | None = None
+    ) -> Iterator[StepReport]:
         """Yield the report of each public time step, in order.
 
         ``stream``: triples (user, time, item), or batches (:func:`open_stream`). Without a ``clock`` it must be sorted by time, and a
         report appears as soon as a record of a later time tells that its step is complete: **the moment tells that such a record came**,
         and the guarantee supposes that nobody sees it. With a clock (:class:`PublicClock`) reports appear at its moments, one for each time
         step, whatever comes; the stream is read by a thread, in any order, and may block. Raises like ``Watch.push``.
+
+        ``ledger``: an analysis with the ids of all users who may take part, ``ledger.analysis(name, ids)``: they are charged ahead, before
+        the stream begins, whether or not they come. Records of all others are left out. The reports are stored when the last one was given.
         """
+        if ledger is not None:
+            yield from self._watch_charged(stream, clock, bits, require_analysis(ledger))
+            return
         if clock is not None:
             if not isinstance(clock, Clock):
                 raise InvalidArgument(
@@ -211,6 +219,16 @@ class HeavyHitterMonitor:
             yield from follow_clock(self.start_clocked(bits=bits), stream, clock, (int(self._times[i]) for i in range(len(self._times))))
             return
         yield from _iterate(self.start(bits=bits), stream)
+
+    def _watch_charged(self, stream: Iterable[Any], clock: Clock | None, bits: object, ledger: Analysis) -> Iterator[StepReport]:
+        promised = self.start(bits=bits).guarantee if clock is None else self.start_clocked(bits=bits).guarantee
+
+        def report(users: Sequence[str]) -> Iterator[list[Any]]:
+            for found in self.watch(keep_users(stream, users), clock=clock, bits=bits):
+                yield [found.time, list(found.items)]
+
+        for time, items in ledger.follow(promised, report, arguments=(self,), known=ships(self)):
+            yield StepReport(time, tuple(items))
 
     def run(self, stream: Iterable[Any], *, bits: object = None, ledger: Analysis | None = None) -> HeavyHitterAnswer:
         """Return all reports of one pass with their guarantee. Raises like ``Watch.push``.

@@ -156,6 +156,20 @@ class WholeStream:
             yield batch.pick(np.flatnonzero(active[places]))
 
 
+def keep_users(stream: Iterable[Any], users: Iterable[str]) -> Iterator[StreamBatch]:
+    """Yield the batches of a stream with the records of ``users`` alone, who are told by texts; an integer is the text of its digits."""
+    texts = frozenset(users)
+    numbers = np.array(sorted(int(text) for text in texts if str(text).isdecimal() and text.isascii() and len(text) < 19), dtype=np.int64)
+    for batch in cut_records(stream):
+        column = np.asarray(batch.users)
+        inside = (
+            np.isin(column, numbers)
+            if column.dtype.kind in "iu"
+            else np.array([str(user) in texts for user in batch.users], dtype=np.bool_)
+        )
+        yield batch.pick(np.flatnonzero(inside))
+
+
 def _column(table: Any, name: str, label: str) -> Any:
     if name not in table.schema.names:
         raise missing_column(name, label, table.schema.names)

@@ -76,6 +76,7 @@ def to_certificate(fit: Fit, settings: FitSettings, *, columns: Sequence[str], m
             "public": sorted(settings.public.names),
             "method": method,
             "sample": write_choice(settings.sample),
+            **({} if settings.bounds is None else {"bounds": [list(map(exact_text, pair)) for pair in settings.bounds.ends]}),
         },
         "released": {
             "records": _number(statistics.count),

@@ -30,7 +30,7 @@ _CELLS = frozenset({Purpose.CELL_COUNTS, Purpose.CELL_SUMS})
 
 def read_arguments(value: object) -> dict[str, Any]:
     """Return the arguments by name. Raises :class:`profiles.UnreadableFile`."""
-    return dict(read_fields(value, "the arguments", _ARGUMENTS))
+    return dict(read_fields(value, "the arguments", _ARGUMENTS, frozenset({"bounds"})))
 
 
 def read_settings(found: Mapping[str, Any], epsilon: Fraction, delta: Fraction | None, law: PricedNoise) -> tuple[FitSettings, int]:
@@ -47,7 +47,10 @@ def read_settings(found: Mapping[str, Any], epsilon: Fraction, delta: Fraction |
     require(radius is None or exact_text(radius) == found["radius"], "arguments", "the radius is written in another way")
     choice = read_choice(found["sample"])
     sample = {} if choice is None else {"sample": choice.rule, "sample_size": choice.size}
-    made = FitSettings.of(found["clusters"], epsilon, radius=radius, center=center, public=public, **sample)
+    box = None if "bounds" not in found else _read_bounds(found["bounds"], len(columns))
+    given = radius if box is None else None
+    made = FitSettings.of(found["clusters"], epsilon, radius=given, center=center, public=public, bounds=box, **sample)
+    require(made.radius == radius, "arguments", "the radius is not the one that follows from the bounds")
     return replace(made, delta=delta, law=law), len(columns)
 
 
@@ -70,10 +73,12 @@ def check_released(value: object, settings: FitSettings, dimension: int, charges
     found = read_fields(value, "the released numbers", _RELEASED)
     require(read_float(found["records"], "the number of records") >= 1, "released", "the number of records is at least 1")
     require(read_float(found["rms"], "the spread") > 0, "released", "the spread is positive")
-    _read_numbers(found["mean"], dimension, "the mean")
+    mean = _read_numbers(found["mean"], dimension, "the mean")
     centres = read_list(found["centres"], "the centres")
     require(len(centres) == settings.clusters, "released", "there are as many centres as clusters were asked for")
     read = [_read_numbers(centre, dimension, "a centre") for centre in centres]
+    inside = settings.bounds is None or all(map(settings.bounds.contains, (*read, mean)))
+    require(inside, "released", "a centre, or the mean, is outside of the bounds")
     _read_numbers(found["counts"], settings.clusters, "the counts")
     choices = found["choices"]
     require(isinstance(choices, dict) and all(isinstance(text, str) for text in choices.values()), "released", "choices are in words")
@@ -83,6 +88,15 @@ def check_released(value: object, settings: FitSettings, dimension: int, charges
     require(
         not reach or reach == {widen(read_clip(choices))}, "releases", "records are clipped to another radius than sums of cells suppose"
     )
+    return found
+
+
+def _read_bounds(value: object, count: int) -> list[tuple[Fraction, Fraction]]:
+    pairs = [read_list(pair, "the bounds of a column") for pair in read_list(value, "the bounds")]
+    require(len(pairs) == count and all(len(pair) == 2 for pair in pairs), "arguments", "there are two bounds of each column")
+    found = [(read_exact(pair[0], "a bound"), read_exact(pair[1], "a bound")) for pair in pairs]
+    same = all(list(map(exact_text, read)) == pair for read, pair in zip(found, pairs, strict=True))
+    require(same, "arguments", "the bounds are written in another way")
     return found
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accountant.applications.budget.concluding import bound_costs, prove_released
-from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, Purpose
+from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, PureNoise, Purpose
 from accountant.guarantees import (
     Guarantee,
     Losses,
@@ -131,6 +131,8 @@ def certify_path(
         profile = describe_path(charges, law, name, sampled=True)
         worst = bound_costs(profile).bound.evidence
         found = compose(found, sample, subject=name)
+    elif isinstance(law, PureNoise):
+        found = compose(found, subject=name)  # nothing is sampled: the rule of rate 1 stands for that
     found = keep_within_budget(found, budget)
     # norms are computed of the row, of arguments and of released numbers; what a row was made of before is not seen
     found = name_readings(update_hypotheses(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))

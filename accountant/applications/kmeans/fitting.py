@@ -5,8 +5,8 @@ Everything is refused before a row is read that would be refused for all data. d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +15,7 @@ from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.records import Domain, PrivateRecords, as_vector
 from accountant.applications.budget.rows import SelectableRows
 from accountant.applications.budget.spending import Payment, PricedNoise, Spending, open_law
+from accountant.applications.kmeans.bounds import BoundedRows, ColumnBounds
 from accountant.applications.kmeans.composed_guarantee import CertifiedPath, certify_path
 from accountant.applications.kmeans.method import find_centres
 from accountant.applications.kmeans.protocols import Clustering, Method
@@ -36,6 +37,8 @@ _MOST_CLUSTERS = 10**5
 _LEAST_RADIUS, _LARGEST_RADIUS = Fraction(1, 10**60), Fraction(10**60)
 #: Above this part of all records in one cluster the centres say little.
 _NEARLY_ALL = 0.95
+#: Where columns differ that much in size they seldom have one unit.
+_OTHER_UNITS = 30.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +53,8 @@ class FitSettings:
     public: Public
     law: PricedNoise
     sample: SampleChoice | None = None
+    #: A field that came later: what was stored without it is still served.
+    bounds: ColumnBounds | None = field(default=None, metadata={"later": True})
 
     @classmethod
     def of(
@@ -63,13 +68,20 @@ class FitSettings:
         public: object = (),
         sample: object = None,
         sample_size: ExactLike | None = None,
+        bounds: object = None,
     ) -> FitSettings:
         """Return checked arguments. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, :class:`profiles.Infeasible`."""
         named = Public.of(public)
+        box = None if bounds is None else ColumnBounds.of(bounds)
+        if box is not None:
+            if radius is not None or "radius" in named:
+                raise InvalidArgument("bounds and a radius were given, but the radius follows from bounds; leave out one of the two")
+            radius = box.radius
         if (radius is None) != ("radius" in named):
             raise InvalidArgument(
-                "the radius of a public ball is needed, and none is read off the data unless public names it; give radius, or, where the "
-                "largest norm of these records is public, public=('radius',) without one"
+                "it has to be public where the records lie, and that is not read off the data: give bounds of each column that are known "
+                "without looking (--bounds age=0:110; best where columns have units of their own), or the radius of a ball about 0 "
+                "(--radius), or, where the largest norm of these records is public, public=('radius',) without one"
             )
         if radius is not None:
             check_radius(radius)
@@ -88,11 +100,17 @@ class FitSettings:
                 "the radius of the ball must lie between 1e-60 and 1e60, where its square and the noise of that are numbers of binary64, "
                 "but another one was found; rescale the data by a public constant"
             )
-        return cls(count, to_exact(epsilon, "epsilon"), exact, ball, center, named, law, chosen)
+        return cls(count, to_exact(epsilon, "epsilon"), exact, ball, None, named, law, chosen, box).around(center)
 
     def around(self, center: object) -> FitSettings:
-        """Return the same arguments with another public center."""
+        """Return the same arguments with another public center. Raises :class:`InvalidArgument` beside bounds, which have a middle."""
+        if center is not None and self.bounds is not None:
+            raise InvalidArgument("bounds were given, and a center as well, but the center follows from bounds; leave out one of the two")
         return replace(self, center=center)
+
+    def for_columns(self, columns: Sequence[str] | None, dimension: int) -> FitSettings:
+        """Return the same arguments with bounds in the order of the columns. Raises :class:`InvalidArgument`."""
+        return self if self.bounds is None else replace(self, bounds=self.bounds.arrange(columns, dimension))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +142,9 @@ def fit_rows(
     ``bits`` draw the noise, and ``source`` is what has to be true of them; ``rng`` draws what need not be secret. ``known``: the estimator
     is one of this project. Raises :class:`InvalidArgument`, :class:`profiles.InvalidData`.
     """
+    bounds = settings.bounds
+    if bounds is not None:
+        rows = BoundedRows(rows, bounds.arrange(bounds.names, rows.dimension))
     center = as_vector(settings.center, rows.dimension, "the center")
     radius = settings.radius
     if radius is None:
@@ -147,7 +168,11 @@ def fit_rows(
     doubt = () if settings.delta is None else warn_of_delta(settings.delta, statistics.count)
     inside = project_records(found.centres + (statistics.mean - center), 2, radius) + center
     certified = certify_fit(records.charges, settings, dimension=rows.dimension, run=run, sample=part)
-    return Fit(inside, statistics, found, records.charges, certified, sampled, (*_warn(found), *found.warnings, *doubt))
+    if bounds is not None:
+        inside = bounds.leave(inside)
+        statistics = replace(statistics, mean=bounds.leave(statistics.mean), center=bounds.middle)
+    units = () if bounds is not None else _warn_of_units(np.vstack([inside, statistics.mean, center]))
+    return Fit(inside, statistics, found, records.charges, certified, sampled, (*_warn(found), *units, *found.warnings, *doubt))
 
 
 def certify_fit(
@@ -169,6 +194,8 @@ def certify_fit(
 
 def name_fit(settings: FitSettings) -> str:
     """Return the mechanism with its arguments, which are public and no part of the data."""
+    if settings.bounds is not None:
+        return f"private k-means with {settings.clusters} clusters in {settings.bounds.describe()}"
     ball = "the ball of their largest norm" if settings.radius is None else f"the public ball of radius {exact_text(settings.radius)[:40]}"
     about = "about 0" if settings.center is None else "about the given center"
     return f"private k-means with {settings.clusters} clusters in {ball} {about}"
@@ -182,6 +209,20 @@ def _warn(found: Clustering) -> tuple[str, ...]:
     sentence = (
         f"one cluster holds about {share:.0%} of all records, so that the centres say little more than their mean does; choose fewer "
         "clusters, a smaller ball, or a larger epsilon"
+    )
+    return (sentence,)
+
+
+def _warn_of_units(points: Floats) -> tuple[str, ...]:
+    """Return what public points say against one ball for all columns: centres, the released mean and the center of the ball."""
+    sizes = np.abs(points).max(axis=0)
+    least, largest = float(sizes.min(initial=np.inf)), float(sizes.max(initial=0.0))
+    if len(sizes) < 2 or least <= 0 or largest < _OTHER_UNITS * least:
+        return ()
+    times = f"{largest / least:.0f}" if largest < 1e6 * least else "more than a million"
+    sentence = (
+        f"the released centres are about {times} times as large in one column as in another, but a ball has one noise for all columns: "
+        "the small ones may be nothing but noise; where columns have different units give bounds of each in place of a radius"
     )
     return (sentence,)
 

@@ -21,19 +21,23 @@ class PrivateCentres(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, Transform
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
         """Return the number of the nearest centre of each record of ``X``, shape (n,)."""
         check_is_fitted(self)
-        labels: NDArray[np.int32] = find_nearest(self._read(X, reset=False), self.cluster_centers_)
+        labels: NDArray[np.int32] = find_nearest(self._place(self._read(X, reset=False)), self._place(self.cluster_centers_))
         return labels
 
     @ignore_flags
     def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the Euclidean distances of records to the centres, shape (n, k)."""
         check_is_fitted(self)
-        distances: Floats = euclidean_distances(self._read(X, reset=False), self.cluster_centers_)
+        distances: Floats = euclidean_distances(self._place(self._read(X, reset=False)), self._place(self.cluster_centers_))
         return distances
 
     @property
     def _n_features_out(self) -> int:
         return int(self.cluster_centers_.shape[0])
+
+    def _place(self, points: Floats) -> Floats:
+        """Return points in the units in which records are compared."""
+        return points
 
     def _read(self, X: ArrayLike, *, reset: bool) -> Floats:  # noqa: N803
         # an empty data set is legal in fit: refusing it would tell that it is empty

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from accountant.applications.budget.rows import ArrayRows
+from accountant.applications.kmeans.bounds import ColumnBounds
 from accountant.applications.kmeans.charging import ReleasedFit, charge_fit
 from accountant.applications.kmeans.composed_guarantee import describe_path
 from accountant.applications.kmeans.fitting import FitSettings, fit_rows, name_fit
@@ -17,6 +19,7 @@ from accountant.applications.kmeans.predicting import PrivateCentres
 from accountant.applications.sklearn_guards import describe_parameters, make_generator, release_of
 from accountant.guarantees import ships
 from profiles import InvalidArgument
+from profiles.arrays import Floats
 from profiles.numbers import ExactLike
 from profiles.randomness.bits import open_bits
 
@@ -49,6 +52,11 @@ class DPKMeans(PrivateCentres):
         be generous: a tighter ball is found privately.
     center : array of shape (d,) or None
         The center of that ball, likewise; None is 0.
+    bounds : dict of names to pairs, sequence of pairs, or None
+        In place of a ball: the least and the largest value of each column, public, such as ``{"age": (0, 110), "income": (0, 200_000)}``
+        for a data frame, or pairs in the order of the columns. Rows outside are moved inside, each by itself; all columns are scaled to
+        [−1, 1] before anything else (docs/private-kmeans.md, Lemma 2), and centres are in the columns' own units and inside the bounds.
+        ``predict`` and ``transform`` compare records in the scaled units.
     delta : exact number or None
         With a δ in (0, 1), such as ``"1e-6"``, noise is normal, and (ε, δ) is kept.
     public : tuple of names
@@ -106,6 +114,10 @@ class DPKMeans(PrivateCentres):
 
     """
 
+    _bounds: ColumnBounds | None = None
+    #: A parameter that came later: what was stored without it is still served.
+    _later = ("bounds",)
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -113,6 +125,7 @@ class DPKMeans(PrivateCentres):
         epsilon: ExactLike = 1,
         radius: ExactLike | None = None,
         center: ArrayLike | None = None,
+        bounds: Mapping[str, Sequence[ExactLike]] | Sequence[Sequence[ExactLike]] | None = None,
         delta: ExactLike | None = None,
         public: tuple[str, ...] = (),
         method: str = "auto",
@@ -125,6 +138,7 @@ class DPKMeans(PrivateCentres):
         self.epsilon = epsilon
         self.radius = radius
         self.center = center
+        self.bounds = bounds
         self.delta = delta
         self.public = public
         self.method = method
@@ -161,9 +175,11 @@ class DPKMeans(PrivateCentres):
                 public=self.public,
                 sample=self.sample,
                 sample_size=self.sample_size,
+                bounds=self.bounds,
             )
             method = find_method(self.method, self.iterations)
             points = self._read(X, reset=True)
+            settings = settings.for_columns(list(getattr(self, "feature_names_in_", ())), points.shape[1])
             generator, source = make_generator(self.random_state)
             # what need not be secret has random numbers of its own, which tell nothing of the state that the noise comes from
             seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
@@ -183,7 +199,7 @@ class DPKMeans(PrivateCentres):
                 found, self.charged_, self.guarantee_ = ReleasedFit.restore(stored["fit"]), charged, charged.guarantee
                 sampled = settings.sample is not None
                 self.profile_ = describe_path(found.charges, settings.law, name_fit(settings), sampled=sampled)
-            self.cluster_centers_ = found.centres
+            self.cluster_centers_, self._bounds = found.centres, settings.bounds
             self.statistics_ = found.statistics
             self.cluster_counts_ = found.counts
             self.releases_ = found.charges + found.sampled
@@ -193,3 +209,7 @@ class DPKMeans(PrivateCentres):
         for text in found.warnings:
             warnings.warn(text, UtilityWarning, stacklevel=2)
         return self
+
+    def _place(self, points: Floats) -> Floats:
+        """Return points in the units in which records are compared: scaled where there were bounds."""
+        return points if self._bounds is None else self._bounds.enter(points)

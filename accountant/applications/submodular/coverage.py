@@ -136,13 +136,13 @@ class Links:
 class CoverageGains:
     """Counts of uncovered users of every candidate; each user is touched once, when it is first covered.
 
-    ``left`` is the number of users that some candidate could still cover.
+    ``left`` is the number of users that some candidate could still cover. ``links``: those of the instance, where several trackers have it.
     """
 
     __slots__ = ("_candidates", "_links", "_open", "gains", "left")
 
-    def __init__(self, instance: CoverageInstance) -> None:
-        self._candidates, self._links = instance.candidates, Links(instance)
+    def __init__(self, instance: CoverageInstance, links: Links | None = None) -> None:
+        self._candidates, self._links = instance.candidates, Links(instance) if links is None else links
         self.gains = np.bincount(instance.items, minlength=instance.candidates).astype(np.int64)
         self._open = self._links.degrees > 0
         self.left = int(self._open.sum())

@@ -12,7 +12,7 @@ from accountant.onesided import prove_losses
 from profiles import InvalidArgument, Undecided
 from profiles.balls import ball, working_precision
 from profiles.hypotheses import TWO_VALUES
-from profiles.numbers import ExactLike, bisect
+from profiles.numbers import ExactLike, bisect, log_fraction
 
 _BITS = 128
 
@@ -69,7 +69,7 @@ def epsilon0_for(epsilon: ExactLike, delta: ExactLike, *, coverage: bool = False
 
 def _root(delta: Fraction) -> Fraction:
     """Return a t ≥ 1 with t e^(1 − t) ≤ δ, a little above the root."""
-    aim = math.log(delta.denominator) - math.log(delta.numerator)
+    aim = -log_fraction(delta)
     t = 1 + aim + math.sqrt(2 * aim)
     for _ in range(50):  # t - 1 - log t = aim: the iteration falls to the root from above
         t = 1 + math.log(t) + aim

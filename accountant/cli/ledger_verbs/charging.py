@@ -69,6 +69,7 @@ class _Publish(NoteOptions):
     file: FileArgument
     name: Annotated[str, typer.Argument(metavar="NAME", help="the name of the release, which was charged before")]
     output: Annotated[Path, typer.Option("--output", metavar="O", help="the output: numbers, texts, lists and objects of them (JSON)")]
+    keep: Annotated[bool, typer.Option("--keep", help="keep the file of the rows that took part, which is else removed now")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,7 @@ class _Quota(NoteOptions):
 def _charge(options: _Charge) -> int:
     from accountant.data import parse_statistic
     from accountant.ledger.charges import prepare_charge
-    from accountant.ledger.writing import check_active, check_outputs, write_active
+    from accountant.ledger.writing import check_active, check_outputs, remember_active, write_active
 
     declaration = load_quietly(options.profile)
     with open_ledger(options) as ledger:
@@ -104,6 +105,7 @@ def _charge(options: _Charge) -> int:
         )
         if active is not None:
             write_active(active, data, receipt)
+            remember_active(ledger, receipt.name, active)
     told: dict[str, object] = {"name": receipt.name, "sequence": receipt.sequence, "hash": receipt.hash, **room.tell()}
     taken = f"rows that take part, {EYES_ONLY}: {active} (mode 0600); run it on these alone, and tell nobody how many they are"
     return print_result(
@@ -188,6 +190,7 @@ def _plan(options: _Release, mechanism: Any) -> int:
 
 
 def _publish(options: _Publish) -> int:
+    from accountant.ledger.writing import remove_active
     from profiles.strict_json import read_json
 
     try:
@@ -199,11 +202,13 @@ def _publish(options: _Publish) -> int:
     with open_ledger(options) as ledger:
         ledger.publish(options.name, output)
         entry = ledger.journal.entries[-1]
+        removed = remove_active(ledger, options.name, keep=options.keep)
     told = {"name": entry.name, "sequence": entry.sequence, "hash": entry.hash.hex(), "sha256": entry.body["sha256"]}
     return print_result(
         told,
         f"published {entry.name!r}: entry {entry.sequence}, {told['hash']}",
         "it supposes that the release was run once, on the rows that were charged (run-on-active); asked for again, it is the same one",
+        *([] if removed is None else [f"removed {removed}, the rows that took part in it"]),
         as_json=options.json,
     )
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 class _Verify(OpenedOptions):
     file: FileArgument
     repair: Annotated[bool, typer.Option("--repair", help="rewrite the accounts that do not follow from the log")] = False
+    witness: Annotated[
+        list[Path] | None,
+        typer.Option("--witness", metavar="W", help="what was kept elsewhere: a log for everybody, or a copy of the anchor (repeatable)"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +40,17 @@ class _Backup(OpenedOptions):
 
 
 def _verify(options: _Verify) -> int:
+    from accountant.ledger.witnesses import require_witness
+
     with open_ledger(options) as ledger:
+        seen = [require_witness(ledger, path) for path in options.witness or []]
         repaired = ledger.verify(repair=options.repair)
         head = ledger.journal.entries[-1]
-    told = {"verdict": "accepted", "sequence": head.sequence, "hash": head.hash.hex(), "repaired": repaired > 0}
+    told = {"verdict": "accepted", "sequence": head.sequence, "hash": head.hash.hex(), "repaired": repaired > 0, "witnesses": seen}
     return print_result(
         told,
         f"accepted: log, seals, anchor and accounts agree up to entry {head.sequence}, {head.hash.hex()}",
+        *seen,
         *(["accounts that were not what follows from the log were written anew"] if repaired else []),
         as_json=options.json,
     )

@@ -18,6 +18,7 @@ from accountant.cli.ledger_verbs.options import (
     Options,
     open_ledger,
     read_ranges,
+    split_unit,
 )
 from accountant.cli.options import (
     Verb,
@@ -84,6 +85,10 @@ class _Migrate(Options):
     file: FileArgument
     new: NewArgument
     anchor: NewAnchorOption
+    rotate: Annotated[bool, typer.Option("--rotate", help="with a new secret: the old one alone opens and forges nothing of it")] = False
+    forget: Annotated[
+        list[str] | None, typer.Option("--forget", metavar="U", help="forget an id: its account stays, and nobody finds it (repeatable)")
+    ] = None
 
 
 def _init(options: _Init) -> int:
@@ -161,13 +166,18 @@ def _migrate(options: _Migrate) -> int:
     from accountant.ledger import Ledger
     from accountant.ledger.backup import migrate
 
-    with Ledger.open(options.file) as old, migrate(old, options.new, anchor=options.anchor, secret=options.secret) as made:
+    with Ledger.open(options.file) as old:
+        forget = [split_unit(item, old) for item in options.forget or []]
+        made = migrate(old, options.new, anchor=options.anchor, secret=options.secret, rotate=options.rotate, forget=forget)
+    with made:
         head, names = made.journal.entries[0].hash.hex(), (made.name, old.name)
         left = len(made.carry().hypotheses)
     return print_result(
         {"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left},
         f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more",
         f"all that the old one rests on goes with it: {count_assumptions(left)}",
+        *(["a new secret was made: keep it, and let outsiders compare the new key (pdp ledger export)"] if options.rotate else []),
+        *(["ids were forgotten in the new ledger; the old one, its secret and its backups still have them"] if forget else []),
         as_json=options.json,
     )
 

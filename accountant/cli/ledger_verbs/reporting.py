@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.answers import GuaranteeOption
 from accountant.cli.ledger_verbs.options import (
     FileArgument,
     OpenedOptions,
@@ -17,6 +16,8 @@ from accountant.cli.ledger_verbs.options import (
 )
 from accountant.cli.options import (
     AllOption,
+    ExplainOption,
+    GuaranteeOption,
     Verb,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_result, print_written
@@ -47,6 +48,7 @@ class _Report(OpenedOptions):
     ] = None
     html: Annotated[Path | None, typer.Option("--html", metavar="PAGE", help="write what may be published as a page")] = None
     everything: AllOption = False
+    explain: ExplainOption = False
 
 
 def _report(options: _Report) -> int:
@@ -101,7 +103,7 @@ def _report(options: _Report) -> int:
     if guarantee is None:
         _print_ex_post(told["ex_post"])
     else:
-        print_as_it_is(render(guarantee, everything=options.everything).rstrip())
+        print_as_it_is(render(guarantee, everything=options.everything, explain=options.explain).rstrip())
     print_written(guarantee=options.guarantee)
     if options.html is not None:
         print_line(f"page written to {options.html}; it may be published")

@@ -139,6 +139,9 @@ class TableBook:
             raise refuse_engine("other rows of the units that take part")
         return active
 
+    def hash_text(self, text: str) -> bytes:
+        return self._hasher.hash_text(text)
+
     def look_up(self, hashed: bytes) -> tuple[tuple[int, int], ...] | None:
         if self._last is None:
             return None

@@ -6,7 +6,7 @@ Cells cover the domain by branch and bound; each names a certified pair, and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -109,14 +109,12 @@ def cut(box: Box, name: str, at: Fraction) -> tuple[Box, Box]:
     return below, tuple(replace(item, lo=at) if item.name == name else item for item in box)
 
 
-def cover_records(
-    zeta: Term, q: Term, box: Box, delta: Fraction, steps: int, *, gap: Fraction, budget: int, progress: Callable[[int], None] | None = None
-) -> Cover:
+def cover_records(zeta: Term, q: Term, box: Box, delta: Fraction, steps: int, *, gap: Fraction, budget: int) -> Cover:
     """Return both sides of the largest ε at δ over the records of ``box``, at most about ``gap`` apart (relatively, or nats below 1).
 
     ``zeta`` and ``q`` are terms in the statistics. Raises :class:`Undecided` where no finite upper bound was found with ``budget`` cells.
     """
-    search = _Search(zeta, q, delta, steps, gap, budget, progress)
+    search = _Search(zeta, q, delta, steps, gap, budget)
     search.look_around(box)
     tree = search.cover_at_once(box) or search.cover(box, 0)
     lower = search.lower
@@ -133,7 +131,6 @@ class _Search:
     steps: int
     gap: Fraction
     budget: int
-    progress: Callable[[int], None] | None
     epsilon: Fraction = Fraction(0)
     lower: LowerEnd | None = None
     rows: list[TableRow] = field(default_factory=list)
@@ -199,8 +196,6 @@ class _Search:
     def cover(self, box: Box, depth: int) -> Cell | Split:
         """Return cells for a box, each with a row whose pair dominates those of its records."""
         self.count += 1
-        if self.progress is not None:
-            self.progress(self.count)
         ceilings = ceiling(self.q, box), ceiling(self.shift, box)
         if ceilings[0] is not None and ceilings[1] is not None:
             cell = self._find_cell(box, min(ceilings[0], Fraction(1)), ceilings[1])

@@ -18,13 +18,12 @@ from accountant.weights.gaussian.table_format import (
     read_row,
     read_target,
     report_on,
-    require_version,
     row_object,
 )
 from profiles import PDPError, UnreadableFile, exact_text, to_exact
 from profiles.grammar import parse_expression
 from profiles.profile import Profile
-from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string
+from profiles.strict_json import check_heading, read_count, read_exact, read_fields, read_list, read_string
 from profiles.terms import Term, to_text
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.kernel import CheckedClaim, Report
@@ -80,8 +79,7 @@ def read_cover(value: object, profile: Profile, q: Term) -> CoveredRule:
     Raises :class:`UnreadableFile`.
     """
     where = "a cover of a sampling rule"
-    found = read_fields(value, where, _KEYS)
-    require_version(found, where, FORMAT, VERSION)
+    found = read_fields(check_heading(value, FORMAT, VERSION), where, _KEYS)
     if found["profile"] != profile_json(profile) or found["sampling"] != {"q": to_text(q)}:
         raise UnreadableFile(f"{where} for {profile.name[:60]!r} was expected, but it is for another profile or rule; take its own")
     target = read_target(found, "", f"the numbers of {where}")
@@ -118,15 +116,12 @@ def _read_lower(value: object) -> LowerEnd:
     return LowerEnd(at, mu, q, epsilon, tuple(found["claims"]))
 
 
-def find_cover_fault(found: CoveredRule, *, computed: bool = True) -> str | None:
-    """Return the step at which the kernel rejects a cover, None where it accepts all of it.
-
-    Without ``computed``, rows that the kernel computed on a grid a moment ago are not put to it again.
-    """
+def find_cover_fault(found: CoveredRule) -> str | None:
+    """Return the step at which the kernel rejects a cover, None where it accepts all of it."""
     cover, zeta = found.cover, zeta_term(found.profile)
     if not recheck_promise(found.profile, found.promise):
         return "promise"
-    bad = cover.table.find_rejected(computed=computed)
+    bad = cover.table.find_rejected()
     if bad is not None:
         return f"rows[{cover.rows.index(bad)}]"
     try:

@@ -16,10 +16,10 @@ from typing import Any
 from accountant.compositions.engine import share_work, write_events
 from accountant.compositions.events import Composition, Direction, MechanismKind, make_event
 from accountant.compositions.grids import Side, count_points, find_shape, plan
-from accountant.weights.gaussian.estimate import estimate_delta
+from accountant.weights.gaussian.estimate import NOTHING, estimate_delta
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
-from profiles.numbers import decimal_text, exact_text, root_above, root_below
+from profiles.numbers import decimal_text, exact_text, log_fraction, root_above, root_below
 from proofs_check.kernel.core.terms import Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
@@ -259,4 +259,4 @@ def _round_down(weight: Fraction, digits: int) -> Fraction:
 
 def log_of(value: Fraction) -> float:
     """Return the natural logarithm, and −700 for 0 or less."""
-    return log(value.numerator) - log(value.denominator) if value > 0 else -700.0
+    return log_fraction(value) if value > 0 else NOTHING

@@ -6,7 +6,7 @@ Both are about the declared domain, not the data: the weights must be defined fo
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -125,23 +125,25 @@ def to_steps(value: object) -> int:
     return to_integer(value, "the number of steps", 1, MAX_STEPS, hint="choose one in this range", any_form=True)
 
 
-def tabulate_weights(
-    proved: ProvedGaussian, target: GaussianTarget, *, whole: bool = False, progress: Callable[[int], None] | None = None
-) -> WeightTable:
+def tabulate_weights(proved: ProvedGaussian, target: GaussianTarget, *, whole: bool = False) -> WeightTable:
     """Return the table of weights for every record of the declared domain (:func:`make_table`).
 
     Raises :class:`Infeasible` where w = 1 exceeds the target at a record, which it names: one of the declared domain, not of the data.
     """
     step = OneStep(target.epsilon, target.delta)
     try:
-        return make_table(step, proved.reach, target.steps, least=proved.least, whole=whole, progress=progress)
+        return make_table(step, proved.reach, target.steps, least=proved.least, whole=whole)
     except Infeasible as error:
-        where = ", ".join(f"{name} = {_short(value)}" for name, value in proved.worst.items())
         raise Infeasible(
-            f"weights for {target.describe()} were asked for, but w = 1 already exceeds them at the record {where} of the declared domain; "
-            "raise the target or the noise, or narrow the range and clip each record to it"
+            f"weights for {target.describe()} were asked for, but w = 1 already exceeds them at the record "
+            f"{describe_record(proved.worst)} of the declared domain; raise the target or the noise, or narrow the range and clip "
+            "each record to it"
         ) from error
 
 
-def _short(value: Fraction) -> str:
-    return exact_text(value) if len(exact_text(value)) <= 20 else decimal_text(value, 12, round_up=False)
+def describe_record(at: Point) -> str:
+    """Return the statistics of a record of the declared domain, long ones rounded."""
+    return ", ".join(
+        f"{name} = {exact_text(value) if len(exact_text(value)) <= 20 else decimal_text(value, 12, round_up=False)}"
+        for name, value in at.items()
+    )

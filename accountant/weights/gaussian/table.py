@@ -7,7 +7,6 @@ record with ζ ≤ q μ that is kept with probability ζ/μ and counts μ/ζ tim
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, sqrt
@@ -105,19 +104,11 @@ class WeightTable:
         return check_text(json.dumps(self.certify_row(row))).accepted
 
 
-def make_table(
-    step: OneStep,
-    reach: Fraction,
-    steps: int,
-    *,
-    least: Fraction = Fraction(0),
-    whole: bool = False,
-    progress: Callable[[int], None] | None = None,
-) -> WeightTable:
+def make_table(step: OneStep, reach: Fraction, steps: int, *, least: Fraction = Fraction(0), whole: bool = False) -> WeightTable:
     """Return the table for records with ζ in (``least``, ``reach``], where ``reach`` > 0.
 
-    ``whole``: it begins at the largest ζ that is feasible with w = 1, as weights below the largest ones need it. ``progress`` is called
-    with the number of rows. Each row's δ was enclosed by balls (one step) or computed by the kernel (several).
+    ``whole``: it begins at the largest ζ that is feasible with w = 1, as weights below the largest ones need it. Each row's δ was
+    enclosed by balls (one step) or computed by the kernel (several).
 
     Raises :class:`Infeasible` (w = 1 exceeds the target at ``reach``), :class:`Undecided`.
 
@@ -135,8 +126,6 @@ def make_table(
         if found is None:
             break
         rows.append(found)
-        if progress is not None:
-            progress(len(rows))
     return WeightTable(step.epsilon, step.delta, steps, tuple(rows))
 
 

@@ -15,7 +15,7 @@ from accountant.weights.gaussian.proved import GaussianTarget, ProvedGaussian, r
 from accountant.weights.gaussian.table import MOST_ROWS, TableRow, WeightTable
 from profiles import PDPError, UnreadableFile, declare, exact_text, to_exact
 from profiles.profile import Profile
-from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string
+from profiles.strict_json import check_heading, read_count, read_exact, read_fields, read_list, read_string
 from proofs_check.certificates import check_text, judge_file, profile_json, require
 from proofs_check.kernel import CheckedClaim, Report
 
@@ -67,8 +67,7 @@ def row_object(row: TableRow) -> dict[str, Any]:
 def read_table(value: object, profile: Profile) -> TabulatedWeights:
     """Return the table of an object for ``profile``, of which nothing is checked yet but its form. Raises :class:`UnreadableFile`."""
     where = "a table of weights"
-    found = read_fields(value, where, _KEYS)
-    require_version(found, where, FORMAT, VERSION)
+    found = read_fields(check_heading(value, FORMAT, VERSION), where, _KEYS)
     if found["profile"] != profile_json(profile):
         raise UnreadableFile(f"{where} for {profile.name[:60]!r} was expected, but it is for another profile; take the one of this profile")
     stated = read_fields(found["target"], "the target", {"epsilon", "delta", "steps"})
@@ -86,12 +85,6 @@ def read_certificate_object(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnreadableFile("the certificates of a table of weights are objects, but another value was found; correct the file")
     return value
-
-
-def require_version(found: Mapping[str, Any], where: str, kind: str, version: int) -> None:
-    """Refuse the fields of another format or version. Raises :class:`UnreadableFile`."""
-    if found["format"] != kind or found["version"] != version or isinstance(found["version"], bool):
-        raise UnreadableFile(f"{where} in the format {kind}, version {version}, was expected, but another one was found; use its release")
 
 
 def read_target(found: Mapping[str, Any], role: str, whole: str) -> GaussianTarget:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -44,12 +45,12 @@ def pattern_scores(outputs: Outputs, is_first: Booleans, columns: tuple[Column, 
     """
     if not any(column.varies and (len(column.atoms) or column.symbols) for column in columns):
         return []
-    made = [_score("pattern", outputs, is_first, lambda rows: _keys(cells(rows, columns)), columns, reader, None)]
+    plain = partial(_text, columns=columns, reader=reader, edges=None)
+    made = [_score("pattern", outputs, is_first, lambda rows: _keys(cells(rows, columns)), plain)]
     if any(column.continuous and (len(column.atoms) or column.symbols) for column in columns):
         edges = _quantiles(outputs, cells(outputs, columns))
-        made.append(
-            _score("pattern and value", outputs, is_first, lambda rows: _keys(_binned(rows, columns, edges)), columns, reader, edges)
-        )
+        binned = partial(_text, columns=columns, reader=reader, edges=edges)
+        made.append(_score("pattern and value", outputs, is_first, lambda rows: _keys(_binned(rows, columns, edges)), binned))
     return [score for score in made if score is not None]
 
 
@@ -65,9 +66,7 @@ def _score(
     outputs: Outputs,
     is_first: Booleans,
     key: Callable[[Outputs], np.ndarray],
-    columns: tuple[Column, ...],
-    reader: Reader,
-    edges: list[Floats] | None,
+    say: Callable[[Outputs], str],
 ) -> Score | None:
     found = key(outputs)
     keys = np.unique(found)
@@ -78,7 +77,7 @@ def _score(
 
     def text(pattern: int) -> str:
         rows = np.flatnonzero(shown_keys == keys[pattern])[:1]
-        return _text(shown.take(rows), columns, reader, edges) if len(rows) else "a rare pattern"
+        return say(shown.take(rows)) if len(rows) else "a rare pattern"
 
     table = _Table(keys, log_ratios(first, second), first + second, text)
     return Score(name, lambda rows: table.look_up(key(rows)), table.describe)

@@ -1,1 +1,1 @@
-"""What is shipped with the kernel and is no part of it: nothing in this folder has to be believed."""
+"""What is shipped with the kernel and is no part of it: nothing here makes a theorem (docs/trust.md, which names what copies a verdict)."""

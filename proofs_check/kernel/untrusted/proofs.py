@@ -164,7 +164,8 @@ class Session:
 
     def apply(self, function: Callable[..., Theorem], statement: Any, value: object) -> Theorem:
         """Apply a rule to a statement with the parameters that stand in the fields of a proof."""
-        return function(statement, self, **self._read_parameters(function, value, {**self.constants, **variables(statement.box)}))
+        names = {} if isinstance(statement, Bound) else {**self.constants, **variables(statement.box)}
+        return function(statement, self, **self._read_parameters(function, value, names))
 
     def _read_parameters(
         self, function: Callable[..., object], value: object, names: Mapping[str, Term], step: str = ""

@@ -14,27 +14,10 @@ from accountant.applications.heavyhitters import HeavyHitterMonitor, PublicClock
 from accountant.applications.heavyhitters.users import UserTable
 from profiles import InvalidArgument, InvalidData
 from profiles.hypotheses import ARRIVAL, IN_TIME, UNSEEN_MOMENT
+from tests.applications.heavyhitters.doubles import Everyone, NoNoise
 
 MONITOR = HeavyHitterMonitor(k=2, epsilon=1, threshold=2, domain=range(3), times=range(4))
 RECORDS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 2)), max_size=30)
-
-
-class NoNoise:
-    def passes(self, gaps):
-        return gaps == 0
-
-    def passes_one(self, gap):
-        return gap == 0
-
-    def failures(self, _gap):
-        return 2**62
-
-
-class Everyone:
-    remembers = True
-
-    def decide(self, users):
-        return np.ones(len(users), dtype=np.bool_)
 
 
 class Steps:

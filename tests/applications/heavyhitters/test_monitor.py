@@ -20,27 +20,8 @@ from accountant.applications.heavyhitters.users import NOBODY, DrawnDecision, Ke
 from accountant.guarantees import render
 from profiles import InvalidArgument, InvalidData, InvalidTarget, UnreadableFile
 from profiles.randomness.bits import open_bits
+from tests.applications.heavyhitters.doubles import Everyone, NoNoise
 from tests.targets.laws.heavyhitters import report_law, sampled_report_law
-
-
-class NoNoise:
-    """Draws in which noise is 0: an event happens iff its gap is 0."""
-
-    def passes(self, gaps):
-        return gaps == 0
-
-    def passes_one(self, gap):
-        return gap == 0
-
-    def failures(self, _gap):
-        return 2**62
-
-
-class Everyone:
-    remembers = True
-
-    def decide(self, users):
-        return np.ones(len(users), dtype=np.bool_)
 
 
 def reference(records, *, k, threshold, domain_size, steps):

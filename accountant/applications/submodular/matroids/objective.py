@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from accountant.applications.choosing import DrawnScores, Scores, read_whole_gains
-from accountant.applications.submodular.coverage import CoverageInstance, Links
+from accountant.applications.submodular.coverage import CoverageGains, CoverageInstance, Links
 from accountant.applications.submodular.functions import UNIT, DecomposableFunction
 from accountant.applications.submodular.greedy import PROVED
 from accountant.applications.submodular.weighted import WeightedCoverage
@@ -26,8 +26,6 @@ from profiles.private import hide_length
 
 #: No sum of units over the users may exceed it: an overflow would break the order of scores, and with it privacy.
 MOST_UNITS = 2**62
-
-#: Which elements each of h sets has, shape (h, m).
 
 
 class Objective(Protocol):
@@ -144,7 +142,10 @@ class Coverage(ProvedObjective):
 
     def start(self, data: CoverageInstance, rounds: int, bins: Integers | None) -> Scores:
         """Return the scores at y = 0: of the multilinear extension in closed form, or of draws."""
-        return _ClosedScores(data, rounds) if bins is None else _CoverageScores(data, bins)
+        if bins is None:
+            return _ClosedScores(data, rounds)
+        links = Links(data)
+        return DrawnScores([CoverageGains(data, links) for _ in bins], bins, 1)
 
     def score_unit(self, draws: int | None) -> int:
         """Return 2^32 for the closed form, else the number of draws."""
@@ -254,33 +255,3 @@ class _ClosedScores:
         lost = np.repeat(before, lengths) // left - np.repeat(after, lengths) // left
         np.subtract.at(self._sums, items, lost)
         self._sums[element] = int((after // max(1, int(self._left[element]))).sum())
-
-
-class _CoverageScores:
-    """(1/s) Σ_j F(R_j) with R_j = {u: bins[j, u] < T y_u}: gains are numbers of (draw, user) pairs that are newly covered."""
-
-    __slots__ = ("_bins", "_covered", "_gains", "_links", "_steps", "unit")
-
-    def __init__(self, data: CoverageInstance, bins: Integers) -> None:
-        self._links, self._bins, self.unit = Links(data), bins, len(bins)
-        self._steps = np.zeros(data.candidates, dtype=np.int64)
-        self._covered = np.zeros((len(bins), data.users), dtype=np.bool_)
-        self._gains = np.count_nonzero(bins == 0, axis=0) * np.bincount(data.items, minlength=data.candidates)
-
-    def gains(self, candidates: Integers) -> Integers:
-        found: Integers = self._gains[candidates]
-        return found
-
-    def advance(self, element: int) -> None:
-        users = self._links.users_of(element)
-        items = self._links.items_of(users)
-        pair = np.repeat(np.arange(users.size), self._links.degrees[users])
-        for draw in np.flatnonzero(self._bins[:, element] == self._steps[element]):
-            fresh = ~self._covered[draw, users]
-            self._covered[draw, users] = True
-            lost = items[fresh[pair]]
-            lost = lost[self._bins[draw, lost] == self._steps[lost]]
-            np.subtract.at(self._gains, lost, 1)
-        self._steps[element] += 1
-        joined = np.flatnonzero(self._bins[:, element] == self._steps[element])
-        self._gains[element] = sum(int(np.count_nonzero(~self._covered[draw, users])) for draw in joined)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
+from functools import partial
 
 from ...core.terms import Meter, meter, require
-from ...core.theorems import Box, Premise, Premises, Proof, rule
+from ...core.theorems import Premise, Premises, Proof, rule
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
@@ -108,7 +109,7 @@ def read_events(value: object) -> list[Event]:
     for item in read_list(value):
         if "sampling" in read_fields(item):
             batches, count = read_batches(item)
-            made = _paid(curves.gaussian, batches.m)
+            made = partial(curves.gaussian, batches.m)
             events.append(Event(made, made, Fraction(1), count, batches=batches))
             continue
         kind = read_fields(item).get("mechanism")
@@ -133,18 +134,18 @@ def read_events(value: object) -> list[Event]:
         if kind == "two-sided":
             there, back = (number["epsilon_remove"], number["delta_remove"]), (number.get("epsilon_add"), number["delta_add"])
         if kind == "gaussian":
-            both = [_paid(curves.gaussian, 1 / noise**2)] * 2
+            both = [partial(curves.gaussian, 1 / noise**2)] * 2
         elif kind == "laplace":
-            both = [_later(curves.laplace, 1 / number["scale"])] * 2
+            both = [partial(curves.laplace, 1 / number["scale"])] * 2
         elif kind == "discrete-gaussian":
-            both = [_paid(curves.discrete_gaussian, noise**2)] * 2
+            both = [partial(curves.discrete_gaussian, noise**2)] * 2
         else:
-            both = [_later(curves.two_sided, *there, *back), _later(curves.two_sided, *back, *there)]
+            both = [partial(curves.two_sided, *there, *back), partial(curves.two_sided, *back, *there)]
         events.append(Event(both[0], both[1], q, count, ends=(_end(there, back), _end(back, there))))
-    first = [_once(_paid(curves.gaussian, m), m=m)] if m else []
+    first = [_once(partial(curves.gaussian, m), m=m)] if m else []
     if not (m or rho or events):  # nothing is lost
-        events.append(_once(_later(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
-    return first + events + ([_once(_paid(curves.gaussian, 2 * rho), rho)] if rho else [])
+        events.append(_once(partial(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
+    return first + events + ([_once(partial(curves.gaussian, 2 * rho), rho)] if rho else [])
 
 
 def _exponential(loss: Fraction) -> Decimal:
@@ -159,14 +160,6 @@ def _end(there: End, back: End) -> End:
 
 def _once(base: Made, rho: Fraction | None = None, m: Fraction | None = None, end: End = (None, Fraction(0))) -> Event:
     return Event(base, base, Fraction(1), 1, rho=rho, m=m, ends=(end, end))
-
-
-def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Made:
-    return lambda _: make(*numbers)
-
-
-def _paid(make: Callable[[Fraction, Meter], curves.Base], number: Fraction) -> Made:
-    return lambda meter: make(number, meter)
 
 
 def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
@@ -248,11 +241,6 @@ class Bound:
     def up(self) -> bool:
         """Whether delta is at most so much."""
         return self.name == "delta-upper"
-
-    @property
-    def box(self) -> Box:
-        """There are no variables."""
-        return {}
 
     def end(self) -> End:
         """Return the largest loss, and what is lost wholly."""

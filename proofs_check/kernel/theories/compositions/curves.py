@@ -116,7 +116,7 @@ def _double_factorial(n: int) -> int:
     return 1 if n < 2 else n * _double_factorial(n - 2)
 
 
-def laplace(c: Fraction) -> Base:
+def laplace(c: Fraction, _meter: Meter) -> Base:
     """Laplace noise of scale 1/c around 1 against the same around 0 (section 8)."""
     require(Fraction(1, 10**12) <= c <= 10**5, "the noise of a Laplace event is out of range")
     top, half = decimal(c).exp(), (decimal(c) / -2).exp() / 2
@@ -155,7 +155,7 @@ def discrete_gaussian(variance: Fraction, meter: Meter) -> Base:
     return base
 
 
-def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: Fraction) -> Base:
+def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: Fraction, _meter: Meter) -> Base:
     """The worst of the pairs with H(P, Q) <= d at exp(e) and H(Q, P) <= back_d at exp(back_e); None says nothing (section 10)."""
     loss = (e or Fraction(0)) + (back_e or Fraction(0))
     require(loss <= 10**5 and (not loss or loss >= Fraction(1, 10**12)), "the loss of an event is out of range")

@@ -1,0 +1,233 @@
+"""A release: exact totals of one pass, noise for each part, and answers made of what was released. One call, one guarantee.
+
+Statement. For every table, what :func:`release` returns is a function of one run of the composition of its plan (docs/release.md,
+Theorem 2). Errors about rows are raised before anything is charged or drawn: a refusal is outside of the guarantee, as everywhere
+(docs/command-line.md, "What is shown of your data").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from accountant.applications.answers.errors import Estimate, estimate
+from accountant.applications.answers.parts import PartKind, ReleasePart
+from accountant.applications.answers.planning import PlanOptions, ReleasePlan, plan_release, run_of
+from accountant.applications.answers.requests import Histogram
+from accountant.applications.answers.rows import OpenedTable, open_table, read_rows
+from accountant.applications.answers.totals import PartTotals, add_rows
+from accountant.applications.charging import release_once
+from accountant.guarantees import Guarantee
+from profiles import InvalidArgument
+from profiles.arrays import Booleans
+from profiles.mechanisms.exact import open_release
+from profiles.numbers import nearest
+from profiles.randomness.bits import BitSource, open_bits
+from profiles.randomness.choice import ExponentialChoice
+from profiles.randomness.geometric import draw_geometrics
+from profiles.randomness.rounded import LAPLACE, NORMAL
+
+if TYPE_CHECKING:
+    from accountant.ledger import Analysis, Charged
+
+#: The noisy numbers of each part, group by group.
+Noisy = list[list[int | float]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedAnswer:
+    """One answer: its ``name``, the ``group`` and the ``category`` that it is about, and the number with its error."""
+
+    name: str
+    group: tuple[str | int, ...]
+    category: str | int | None
+    estimate: Estimate
+
+    @property
+    def value(self) -> int | float:
+        """The released number."""
+        return self.estimate.value
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the noise, rounded up; None of a quantile."""
+        return self.estimate.error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the 95 % interval of the noise; of a quantile, how many ranks its point may be off."""
+        return self.estimate.low, self.estimate.high
+
+    def to_json(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return the answer as JSON types; ``columns``: those of the groups."""
+        found: dict[str, Any] = {"answer": self.name}
+        if self.group:
+            found["group"] = dict(zip(columns, self.group, strict=True))
+        if self.category is not None:
+            found["category"] = self.category
+        interval = "rank_interval_95" if self.standard_error is None else "interval_95"
+        return found | {"value": self.value, "standard_error": self.standard_error, interval: list(self.interval)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Released:
+    """What a release returned: ``noisy`` numbers, all that left the machine, the ``plan`` they were drawn by, and the guarantee.
+
+    ``charged``: where it was charged to a ledger, under which entry; the guarantee is then that of the ledger.
+    """
+
+    plan: ReleasePlan
+    noisy: Noisy = field(repr=False)
+    guarantee: Guarantee = field(repr=False)
+    charged: Charged | None = None
+
+    @property
+    def answers(self) -> tuple[ReleasedAnswer, ...]:
+        """All answers, in the order in which they were asked for, group by group."""
+        return tuple(self)
+
+    def __iter__(self) -> Iterator[ReleasedAnswer]:
+        places = {noise.part: place for place, noise in enumerate(self.plan.noises)}
+        groups = self.plan.groups
+        for item in self.plan.needs:
+            noises = [self.plan.noise_of(part) for part in item.parts]
+            listed = [self.noisy[places[part]] for part in item.parts]
+            cells = item.parts[0].cells
+            for place in range(groups.count * cells):
+                group, cell = divmod(place, cells)
+                category = item.parts[0].categories[cell] if isinstance(item.request, Histogram) else None
+                values = [values[place] for values in listed]
+                yield ReleasedAnswer(item.request.name, groups.names(group), category, estimate(item, noises, values))
+
+    def __getitem__(self, name: str) -> ReleasedAnswer:
+        """Return the answer of this name, such as "count" or "mean age". Raises :class:`InvalidArgument` where there is not one alone."""
+        found = [item for item in self if item.name == name]
+        if len(found) != 1:
+            raise InvalidArgument(f"{len(found)} answers have the name {str(name)[:40]!r}; go through all of them")
+        return found[0]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the answers as JSON types."""
+        return [item.to_json(self.plan.groups.columns) for item in self]
+
+
+def release(
+    table: Any,
+    requests: object,
+    *,
+    epsilon: object,
+    ledger: Analysis | None = None,
+    bits: object = None,
+    **options: Unpack[PlanOptions],
+) -> Released:
+    """Return noisy answers about a table, each with the error of its noise, and one guarantee for all of them.
+
+    ``table``: the path of a CSV or Parquet file, an Arrow table, a frame of pandas, Polars or Spark, a relation of DuckDB; each row is
+    one record. ``requests``: :class:`Count`, :class:`Sum`, :class:`Mean`, :class:`Variance`, :class:`Histogram`, :class:`Quantile`.
+    ``epsilon`` is of everything together, in nats; with ``delta=`` the noise is normal. ``where=``: a filter such as ``"year = 2025"``.
+    ``by=``: :class:`By`, declared groups. ``ledger``: ``Ledger.analysis(name, ids)``, which is charged first. ``bits``: None for the
+    secure source, a seed, or a generator.
+
+    Source: docs/release.md, Theorems 1 and 2. Raises :class:`InvalidArgument` for what is not declared as it has to be,
+    :class:`profiles.InvalidData` for rows that hold no numbers, and what charging raises. Nothing is spent where it raises these.
+
+    >>> import pyarrow as pa
+    >>> from accountant.applications.answers import Histogram, Sum
+    >>> table = pa.table({"income": [10, 20, 30], "region": ["N", "S", "?"]})
+    >>> found = release(table, [Sum("income", (0, 100)), Histogram("region", ["N", "S"])], epsilon=1, bits=1)
+    >>> [(item.name, item.category) for item in found]
+    [('sum income', None), ('histogram region', 'N'), ('histogram region', 'S')]
+    >>> found.guarantee.bound.upper
+    Fraction(1, 1)
+    """
+    opened = open_table(table)
+    plan = plan_release(requests, epsilon, integers=opened.integers, **options)
+    return run_plan(opened, plan, ledger=ledger, bits=bits)
+
+
+def run_plan(
+    table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None = None, bits: object = None, size: int | None = None
+) -> Released:
+    """Return the release of a plan; ``size``: how many rows there are, where the ledger does not read them from the same file."""
+    table.require(plan.columns)
+    source = open_bits(bits)
+    guarantee, curve = plan.promise(run_of(source.hypothesis))
+    read: list[PartTotals] = []
+    if ledger is None:
+        read = count_rows(table, plan, None)
+    else:  # what is refused of a row is refused before the charge
+        for rows in read_rows(table, plan.columns, plan.where, plan.groups, None):
+            check_rows(rows, plan)
+
+    def run(active: Booleans | None) -> dict[str, Any]:
+        totals = count_rows(table, plan, active) if active is not None else read
+        return {"noisy": [store_numbers(draw_part(total, plan.groups.count, source)) for total in totals]}
+
+    found, promised, charged = release_once(
+        ledger, guarantee, size, run, arguments=(plan, *plan.arguments), curve=None if plan.delta is None else curve
+    )
+    return Released(plan, [restore_numbers(values) for values in found["noisy"]], promised, charged)
+
+
+def check_rows(rows: Any, plan: ReleasePlan) -> None:
+    """Read all that a release will read of a batch. Raises :class:`profiles.InvalidData`, :class:`InvalidArgument`."""
+    for noise in plan.noises:
+        part = noise.part
+        if part.kind is PartKind.CELLS:
+            rows.cells(part.column, part.categories)
+        elif part.column is not None:
+            rows.numbers(part.column)
+
+
+def count_rows(table: OpenedTable, plan: ReleasePlan, active: Booleans | None) -> list[PartTotals]:
+    """Return the exact totals of all parts, of one pass: private."""
+    batches = read_rows(table, plan.columns, plan.where, plan.groups, active)
+    return add_rows(plan.noises, batches, plan.groups.count)
+
+
+def draw_part(total: PartTotals, groups: int, bits: BitSource) -> list[int | float]:
+    """Return the noisy numbers of a part, with noise of its own for each cell."""
+    noise = total.noise
+    part = noise.part
+    if part.kind is PartKind.CHOICE:
+        rate = 1 / noise.scale / part.at.denominator
+        return [_point(part, ExponentialChoice(total.scores(group), rate).draw(bits)) for group in range(groups)]
+    cells = total.values.size
+    if noise.is_discrete:
+        rate = 1 / noise.scale
+        up, down = (draw_geometrics(rate, cells, bits) for _ in range(2))
+        return [int(value) + more - less for value, more, less in zip(total.values.tolist(), up, down, strict=True)]
+    opened = open_release(noise.scale, "a noise scale", NORMAL if noise.normal else LAPLACE, bits, 1)
+    exact = total.values
+    if total.unit is None:
+        exact = exact.astype(object) * 2 ** (-opened.unit.exponent) if opened.unit.exponent < 0 else _divide(exact, opened.unit.exponent)
+    found = opened.draw(exact[:, np.newaxis])[:, 0]
+    return [int(value) for value in np.rint(found).tolist()] if part.whole else [float(value) for value in found.tolist()]
+
+
+def _divide(values: np.ndarray[Any, Any], exponent: int) -> np.ndarray[Any, Any]:
+    """Return whole numbers in units of 2^``exponent`` > 1, toward 0: what truncating each row would not move further."""
+    return np.array([abs(int(value)) // 2**exponent * (1 if value > 0 else -1) for value in values.tolist()], dtype=object)
+
+
+def _point(part: ReleasePart, place: int) -> float:
+    if part.grid is None:
+        raise InvalidArgument("a quantile has lost its grid; plan it again")
+    return nearest(part.grid.point(place))
+
+
+def store_numbers(values: Sequence[int | float]) -> Mapping[str, Any]:
+    """Return noisy numbers as a ledger stores them: texts of whole numbers where they are, else an array."""
+    if all(isinstance(value, int) for value in values):
+        return {"whole": " ".join(map(str, values))}
+    return {"numbers": np.array(values, dtype=np.float64)}
+
+
+def restore_numbers(stored: Mapping[str, Any]) -> list[int | float]:
+    """Return the numbers that :func:`store_numbers` stored."""
+    if "whole" in stored:
+        return [int(word) for word in str(stored["whole"]).split()]
+    return [float(value) for value in np.asarray(stored["numbers"]).tolist()]

@@ -1,0 +1,461 @@
+"""``pdp release``: noisy answers from a table, each with its error, under one guarantee."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.charging import KeyOption, ReleaseOptions, check_ledger, make_analysis, open_ledger
+from accountant.cli.options import SeedOption
+from accountant.cli.output import console, make_printable, print_as_it_is, print_json, print_line, print_written
+from accountant.files import check_outputs, check_public, replace_files
+from accountant.progress import show_progress
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from accountant.applications.answers import Released, ReleasePlan
+    from accountant.applications.answers.releasing import ReleasedAnswer
+    from accountant.applications.answers.requests import Request
+
+HELP = (
+    "Release counts, sums, means, variances, histograms and quantiles of a table (CSV, Parquet; one row a record) with noise: every answer "
+    "with its error, and one epsilon for all of them. Clips, categories and grids are declared, never read from the data."
+)
+EXAMPLE = """\b
+Examples:
+  pdp release --count --sum income --clip income=0:100000 -e 1 --plan
+  pdp release examples/people.csv --count --mean income \\
+    --clip income=0:100 -e 1 --out answers.json
+  pdp release examples/people.csv -e 1 --histogram id=ada,ben \\
+    --where "income > 10" --out answers.csv --certificate c.json
+  pdp check c.json
+"""
+_LARGEST_LIST = 1 << 28
+_SHOWN = 8  # answers on a screen
+_DIGITS = 4
+_MOST_LISTED = 1000  # groups that are listed in the JSON
+
+
+def _repeat(name: str, metavar: str, text: str) -> Any:
+    return typer.Option(name, metavar=metavar, help=f"{text} (repeatable)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(ReleaseOptions):
+    """What the command line says."""
+
+    data: Annotated[Path | None, typer.Argument(metavar="DATA", help="CSV or Parquet file; --plan needs none")] = None
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", metavar="E", help="epsilon in nats, of everything that is released together")]
+    delta: Annotated[str | None, typer.Option("--delta", metavar="D", help="a delta in (0, 1): the noise is then normal")] = None
+    notion: Annotated[str | None, typer.Option("--notion", metavar="N", help="pure, or gaussian with a --delta")] = None
+    count: Annotated[bool, typer.Option("--count", help="how many rows there are")] = False
+    sum: Annotated[list[str] | None, _repeat("--sum", "COLUMN", "the sum of a column")] = None
+    mean: Annotated[list[str] | None, _repeat("--mean", "COLUMN", "the mean of a column")] = None
+    variance: Annotated[list[str] | None, _repeat("--variance", "COLUMN", "the variance of a column")] = None
+    histogram: Annotated[
+        list[str] | None,
+        _repeat("--histogram", "COLUMN=a,b,c", "how many rows there are of each declared category; COLUMN=@FILE has one a line"),
+    ] = None
+    quantile: Annotated[list[str] | None, _repeat("--quantile", "COLUMN=0.5", "a quantile of a column: one point of its --grid")] = None
+    clip: Annotated[
+        list[str] | None, _repeat("--clip", "COLUMN=low:high", "the declared range that the numbers of a column are moved into")
+    ] = None
+    grid: Annotated[list[str] | None, _repeat("--grid", "COLUMN=low:high:step", "the declared points of a quantile")] = None
+    integer: Annotated[
+        str | None, typer.Option("--integer", metavar="a,b", help="columns of whole numbers, where the file does not say so (CSV)")
+    ] = None
+    where: Annotated[
+        str | None, typer.Option("--where", metavar="TEXT", help='which rows: a filter of single rows, such as "year = 2025"')
+    ] = None
+    by: Annotated[list[str] | None, _repeat("--by", "COLUMN=a,b,c", "every answer for each of these declared groups")] = None
+    share: Annotated[
+        list[str] | None, _repeat("--share", '"ANSWER=S"', 'what an answer gets of epsilon, beside 1 for others, such as "sum income=2"')
+    ] = None
+    expect: Annotated[
+        list[str] | None,
+        _repeat(
+            "--expect", '"ANSWER=X"', "about how large each answer is, from what is known: epsilon is divided for least relative errors"
+        ),
+    ] = None
+    rows: Annotated[
+        str | None, typer.Option("--rows", metavar="N", help="with --plan: about how many rows there are, for the error of means")
+    ] = None
+    plan: Annotated[bool, typer.Option("--plan", help="say how much noise each answer will have; needs no data, and spends nothing")] = (
+        False
+    )
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="JSON, CSV or Parquet file to write, atomically")] = None
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", metavar="FILE", help="write the certificate of the events, for pdp check")
+    ] = None
+    guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
+    report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="write the release as one HTML page")] = None
+    seed: SeedOption = None
+    key: KeyOption = None
+
+
+def run(options: Options) -> int:
+    from accountant.applications.answers import plan_release
+    from accountant.applications.answers.releasing import run_plan
+    from accountant.applications.answers.rows import open_table
+
+    given: dict[str, Any] = {
+        "delta": options.delta,
+        "where": options.where,
+        "by": [_read_group(text, options) for text in options.by or ()],
+    }
+    _check_notion(options)
+    requests = list(_read_requests(options))
+    if options.plan:
+        return _tell_plan(plan_release(requests, options.epsilon, **given), options)
+    if options.data is None:
+        raise InvalidArgument("a release needs a table, but none was named; name a file, or add --plan to see the noise without one")
+    if options.rows is not None:
+        raise InvalidArgument("--rows says about how many rows there are, which only --plan needs; leave it out")
+    _check_outputs(options)
+    table = open_table(options.data)
+    plan = plan_release(requests, options.epsilon, integers=table.integers, **given)
+    with open_ledger(options) as ledger, show_progress("release"):
+        analysis = make_analysis(ledger, options, data=options.data, key=options.key)
+        if ledger is not None and (options.report is not None or (options.certificate is not None and ledger.settings.records != 1)):
+            raise InvalidArgument(
+                "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for "
+                "all releases together; leave it out (or, for a certificate, open the ledger with --records 1), and see pdp ledger report"
+            )
+        found = run_plan(table, plan, ledger=analysis, bits=options.seed)
+    told = tell_release(found)
+    _write(found, told, options)
+    if options.json:
+        print_json(told | {name: _path(getattr(options, name)) for name in ("out", "certificate", "guarantee", "report")})
+    else:
+        _print(found, options)
+    return 0
+
+
+def _check_notion(options: Options) -> None:
+    """Refuse a notion that does not go with the delta. Raises :class:`InvalidArgument`."""
+    from profiles.suggestions import suggest
+
+    known = ("pure", "gaussian")
+    if options.notion is None:
+        return
+    if options.notion not in known:
+        raise InvalidArgument(
+            f"the notion of a release is pure or gaussian, but {options.notion[:40]!r} was found{suggest(options.notion, known)}"
+        )
+    if (options.notion == "gaussian") != (options.delta is not None):
+        raise InvalidArgument("--notion gaussian and --delta go together: normal noise has no pure epsilon; give both, or neither")
+
+
+def _path(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _read_requests(options: Options) -> Iterator[Request]:
+    """Yield what is asked for, in the order of the options. Raises :class:`InvalidArgument`."""
+    from accountant.applications.answers import Count, Histogram, Mean, Quantile, Sum, Variance
+
+    clips = dict(_split(text, "--clip") for text in options.clip or ())
+    grids = dict(_split(text, "--grid") for text in options.grid or ())
+    shares = dict(_split(text, "--share") for text in options.share or ())
+    whole = set(_list(options.integer or ""))
+    sizes = dict(_split(text, "--expect") for text in options.expect or ())
+    used = {"clip": set[str](), "grid": set[str](), "share": set[str](), "expect": set[str]()}
+
+    def share(name: str) -> Any:
+        used["share"].add(name)
+        return shares.get(name, 1)
+
+    def weigh(name: str) -> dict[str, Any]:
+        used["expect"].add(name)
+        return {"share": share(name), "expected": sizes.get(name)}
+
+    def clip(column: str) -> Any:
+        used["clip"].add(column)
+        return None if column not in clips else _read_range(clips[column], 2, f"--clip {column}=0:100")
+
+    if options.count:
+        yield Count(**weigh("count"))
+    for column in _columns(options.sum):
+        yield Sum(column, clip(column), integer=column in whole, **weigh(f"sum {column}"))
+    for column in _columns(options.mean):
+        yield Mean(column, clip(column), integer=column in whole, **weigh(f"mean {column}"))
+    for column in _columns(options.variance):
+        yield Variance(column, clip(column), share=share(f"variance {column}"))
+    for text in options.histogram or ():
+        column, categories = _read_categories(text, "--histogram", options)
+        yield Histogram(column, categories or (), **weigh(f"histogram {column}"))
+    for text in options.quantile or ():
+        column, at = _split(text, "--quantile")
+        used["grid"].add(column)
+        points = None if column not in grids else _read_range(grids[column], 3, f"--grid {column}=0:100:1")
+        yield Quantile(column, at, points, share=share(f"quantile {at} {column}"))
+    for option, known in (("clip", clips), ("grid", grids), ("share", shares), ("expect", sizes)):
+        for name in known:
+            if name not in used[option]:
+                raise InvalidArgument(f"--{option} speaks of {name[:60]!r}, which is not asked for; correct the name, or leave it out")
+
+
+def _columns(given: Sequence[str] | None) -> list[str]:
+    return [name for text in given or () for name in _list(text)]
+
+
+def _list(text: str) -> list[str]:
+    found = [name.strip() for name in text.split(",")] if text.strip() else []
+    if not all(found):
+        raise InvalidArgument(f"a list of names has commas between them, but {text[:60]!r} was found; correct it")
+    return found
+
+
+def _split(text: str, option: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name or not value:
+        raise InvalidArgument(f"{option} needs NAME=VALUE, which are declared and never read from the data, but {text[:60]!r} was found")
+    return name, value
+
+
+def _read_range(text: str, size: int, example: str) -> tuple[str, ...]:
+    found = tuple(part.strip() for part in text.split(":"))
+    if len(found) != size or not all(any(letter.isdigit() for letter in part) for part in found):
+        raise InvalidArgument(
+            f"{size} numbers with colons between were expected, which are declared and never computed from the data, but {text[:60]!r} was "
+            f"found; write for example {example}"
+        )
+    return found
+
+
+def _read_categories(text: str, option: str, options: Options) -> tuple[str, list[str]]:
+    """Return a column with the categories that are listed, or that a public file lists, one a line; none where none are declared."""
+    from profiles.files import read_text
+
+    column, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not value:
+        return column, []
+    if not value.startswith("@"):
+        return column, _list(value)
+    path = Path(value[1:])
+    check_public(options.data, {f"list of categories of {option}": path})
+    lines = read_text(path, _LARGEST_LIST).lstrip("\ufeff").splitlines()
+    return column, [line.strip() for line in lines if line.strip()]
+
+
+def _read_group(text: str, options: Options) -> Any:
+    from accountant.applications.answers import By
+
+    column, categories = _read_categories(text, "--by", options)
+    return By(column, categories or ())
+
+
+def _check_outputs(options: Options) -> None:
+    outputs = (options.out, options.certificate, options.guarantee, options.report)
+    check_outputs({"input": options.data}, *outputs)
+    check_ledger(options, *outputs)
+    if options.out is not None and options.out.suffix.lower() not in (".json", ".csv", ".parquet"):
+        raise InvalidArgument(f"answers are written to JSON, CSV or Parquet, but {options.out.name} was named; give one of these suffixes")
+
+
+def tell_release(found: Released) -> dict[str, Any]:
+    """Return what was released as one JSON object, all of which may be published."""
+    from accountant.guarantees import to_json
+    from profiles import exact_text
+
+    plan = found.plan
+    told = to_json(found.guarantee)
+    return {
+        "answers": found.to_json(),
+        "release_epsilon": exact_text(plan.epsilon),
+        "release_delta": None if plan.delta is None else exact_text(plan.delta),
+        **_tell_parts(plan),
+        **{name: told[name] for name in ("unit", "neighbors", "epsilon", "hypotheses", "premises")},
+        "checked_by_kernel": True,
+        "guarantee": told,
+        **({} if found.charged is None else {"ledger": found.charged.to_json()}),
+    }
+
+
+def _tell_parts(plan: ReleasePlan) -> dict[str, Any]:
+    """Return of what the release is made: each part with its cost and its noise."""
+    from profiles.strict_json import write_exact
+
+    return {
+        "notion": plan.notion,
+        "where": None if plan.where is None else plan.where.text,
+        "groups": dict(zip(plan.groups.columns, map(list, plan.groups.categories), strict=True))
+        if plan.groups.count <= _MOST_LISTED
+        else None,
+        "parts": [
+            {
+                "what": noise.part.describe(),
+                "cost": write_exact(noise.cost),
+                "reach": write_exact(noise.part.reach),
+                "scale": write_exact(noise.scale),
+                "event": noise.event.describe(),
+            }
+            for noise in plan.noises
+        ],
+    }
+
+
+def _write(found: Released, told: dict[str, Any], options: Options) -> None:
+    """Write all files, or none."""
+    from accountant.interop.files import write_guarantee
+
+    pages: dict[Path, bytes] = {}
+    if options.out is not None:
+        pages[options.out] = _to_bytes(found, told, options.out)
+    if options.certificate is not None:
+        pages[options.certificate] = (json.dumps(found.plan.certificate(), indent=2) + "\n").encode()
+    if options.guarantee is not None:
+        pages[options.guarantee] = write_guarantee(found.guarantee).encode()
+    if options.report is not None:
+        from accountant.applications.answers.page import render_release
+
+        pages[options.report] = render_release(found).encode()
+    if pages:
+        with replace_files(*pages) as streams:
+            for stream, text in zip(streams, pages.values(), strict=True):
+                stream.write(text)
+
+
+def _to_bytes(found: Released, told: dict[str, Any], path: Path) -> bytes:
+    if path.suffix.lower() == ".json":
+        return (json.dumps(told, indent=2, ensure_ascii=True, allow_nan=False) + "\n").encode()
+    import io
+
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    rows = list(found)
+    grouped = {name: [str(row.group[place]) for row in rows] for place, name in enumerate(found.plan.groups.columns)}
+    columns: dict[str, list[Any]] = {
+        "answer": [row.name for row in rows],
+        **{f"group {name}": values for name, values in grouped.items()},
+        "category": [None if row.category is None else str(row.category) for row in rows],
+        "value": [float(row.value) for row in rows],
+        "standard_error": [row.standard_error for row in rows],
+        "interval_95_low": [row.interval[0] for row in rows],
+        "interval_95_high": [row.interval[1] for row in rows],
+    }
+    buffer = io.BytesIO()
+    write = pyarrow.parquet.write_table if path.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
+    write(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def _up(value: float | Fraction) -> str:
+    """Return a size, rounded up."""
+    from profiles import decimal_text, to_exact
+
+    found = to_exact(value)
+    if found >= 10**_DIGITS:
+        return f"{math.ceil(found):,}"
+    return decimal_text(found, _DIGITS, round_up=True)
+
+
+def _show_value(value: float, error: float | None) -> str:
+    """Return a released number with as many digits as its error leaves: nearest, because it has no side."""
+    if isinstance(value, int) or error is None or error <= 0:
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
+    places = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:,.{min(places, 12)}f}"
+
+
+def _print(found: Released, options: Options) -> None:
+    from accountant.guarantees.render import render_basis
+    from profiles import exact_text
+
+    plan = found.plan
+    if found.charged is None:
+        delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
+        print_line(f"epsilon <= {exact_text(plan.epsilon)} nats{delta}, one record (a row) more or less; checked by kernel: yes")
+    else:
+        print_line(f"ledger                {found.charged}")
+    shown = [_row(answer) for place, answer in enumerate(found) if place < _SHOWN or options.everything]
+    print_rows(("answer", "value", "standard error", "95% of the noise"), shown)
+    more = plan.count_answers() - len(shown)
+    if more:
+        print_line(f"and {more} more answers" + (f" in {options.out}" if options.out is not None else ": --out FILE, or --all"))
+    clipped = dict.fromkeys(f"{noise.part.column} {noise.part.clip.describe()}" for noise in plan.noises if noise.part.clip is not None)
+    if clipped:
+        print_line(f"clipped: {', '.join(clipped)}; numbers outside count as the nearer end")
+    print_as_it_is("\n".join(render_basis(found.guarantee, everything=options.everything, explain=options.explain)))
+    if options.out is not None:
+        print_line(f"answers written to {options.out}; all of it may be published")
+    print_written(certificate=options.certificate, guarantee=options.guarantee)
+    if options.report is not None:
+        print_line(f"report                {options.report}")
+
+
+def _row(answer: ReleasedAnswer) -> tuple[str, str, str, str]:
+    named = (*answer.group, *(() if answer.category is None else (answer.category,)))
+    name = " ".join([answer.name, *(f"[{item}]" for item in named)])
+    error = answer.standard_error
+    low, high = answer.interval
+    if error is None:
+        return name, f"{answer.value:,.12g}", "", f"+/- {_up(high)} rows in rank"
+    radius = max(Fraction(high) - Fraction(answer.value), Fraction(answer.value) - Fraction(low))
+    return name, _show_value(answer.value, error), _up(error), f"+/- {_up(radius)}"
+
+
+def print_rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a small table, a line a row: names to the left, numbers to the right, names cut where a terminal has no room for them."""
+    lines = [head, *rows]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
+    widths[0] = min(widths[0], max(12, console().width - 1 - sum(widths[1:]) - 2 * len(widths)))
+    for line in lines:
+        first = make_printable(line[0])
+        cells = [(first if len(first) <= widths[0] else first[: widths[0] - 3] + "...").ljust(widths[0])]
+        cells += [make_printable(cell).rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+        print_as_it_is("  " + "  ".join(cells).rstrip())
+
+
+def _tell_plan(plan: ReleasePlan, options: Options) -> int:
+    from accountant.applications.answers.errors import expect_error
+    from profiles import decimal_text, exact_text
+    from profiles.numbers import to_number
+
+    written = [name for name in ("out", "certificate", "guarantee", "report", "ledger") if getattr(options, name) is not None]
+    if written:
+        raise InvalidArgument(f"--{written[0]} was given, but --plan releases nothing; leave it out, or leave out --plan")
+    rows = None if options.rows is None else float(to_number(options.rows, "--rows", "[1, inf)"))
+    lines, told = [], []
+    for item in plan.needs:
+        noises = [plan.noise_of(part) for part in item.parts]
+        error, radius, unit = expect_error(item, noises, rows)
+        costs = sum((noise.cost for noise in noises), Fraction(0))
+        said = f" {unit}" if unit else ""
+        lines.append((item.request.name, "" if error is None else f"{_up(error)}{said}", f"+/- {_up(radius)}{said}"))
+        told.append({"answer": item.request.name, "standard_error": error, "radius_95": radius, "unit": unit, "cost": exact_text(costs)})
+    delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
+    if options.json:
+        from accountant.compositions.json_format import composition_object
+
+        print_json(
+            {
+                "plan": told,
+                "epsilon": exact_text(plan.epsilon),
+                "delta": None if plan.delta is None else exact_text(plan.delta),
+                **_tell_parts(plan),
+                "composition": composition_object(plan.composition),
+            }
+        )
+        return 0
+    print_line(f"planned, for epsilon <= {exact_text(plan.epsilon)} nats{delta}, one record (a row) more or less; nothing is spent")
+    groups = plan.groups.count
+    each = "" if not plan.groups.columns else f", in each of {groups} groups"
+    print_line(f"noise of each answer{each}")
+    print_rows(("answer", "standard error", "95% of the noise"), lines)
+    share = "epsilon" if plan.delta is None else "mu^2"
+    for noise in plan.noises[:_SHOWN]:
+        print_line(f"{share} {decimal_text(noise.cost, 4, round_up=True):8} for the {noise.part.describe()}")
+    if len(plan.noises) > _SHOWN:
+        print_line(f"and {len(plan.noises) - _SHOWN} more parts: --json")
+    print_line("every row costs the same: this is the worst cost, and what a ledger with public budgets charges")
+    return 0
