@@ -214,7 +214,7 @@ def _find_missed(event: KernelEvent) -> Decimal:
     """Return the probability with which one use takes nothing of a record, where most losses lie at its logarithm; else 1."""
     batches = event.batches
     if batches is None:
-        return curves.decimal(1 - event.q)
+        return curves.decimal(1 - event.q if event.q < 1 else event.q)
     if batches.neighbors == "replace-one" or batches.sampling in ("shuffle", "random-allocation"):
         return Decimal(1)
     if batches.sampling == "with-replacement":
