@@ -48,11 +48,11 @@ Examples:
     --statistic z=l2 --out sample.parquet
   pdp sample examples/lloyd.toml -e 5 --private-statistics 1 \\
     --rule coreset-l2 --constant m=50 --data examples/points.csv \\
-    --statistic z=l2 --out sample.csv
+    --statistic z=l2 --out second.csv
   pdp sample examples/gaussian.toml -e 1 --target-delta 1e-5 --target-size 10 \\
-    --data examples/points.csv --statistic z=l2 --out sample.csv
+    --data examples/points.csv --statistic z=l2 --out third.csv
   pdp sample examples/gaussian.toml --q "1/2 + z/20" --delta 1e-5 \\
-    --data examples/points.csv --statistic z=l2 --out sample.csv
+    --data examples/points.csv --statistic z=l2 --out fourth.csv
 """
 _REDRAWN = "the sample that was there is replaced: one that is drawn again because of the first has no guarantee"
 _USE = "use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee"
