@@ -21,7 +21,7 @@ from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.applications.answers import Released, ReleasePlan
-    from accountant.applications.answers.releasing import ReleasedAnswer
+    from accountant.applications.answers.errors import ReleasedAnswer
     from accountant.applications.answers.requests import Request
 
 HELP = (
@@ -77,6 +77,12 @@ class Options(ReleaseOptions):
     by: Annotated[list[str] | None, _repeat("--by", "COLUMN=a,b,c", "every answer for each of these declared groups")] = None
     share: Annotated[
         list[str] | None, _repeat("--share", '"ANSWER=S"', 'what an answer gets of epsilon, beside 1 for others, such as "sum income=2"')
+    ] = None
+    expect: Annotated[
+        list[str] | None,
+        _repeat(
+            "--expect", '"ANSWER=X"', "about how large each answer is, from what is known: epsilon is divided for least relative errors"
+        ),
     ] = None
     rows: Annotated[
         str | None, typer.Option("--rows", metavar="N", help="with --plan: about how many rows there are, for the error of means")
@@ -159,33 +165,38 @@ def _read_requests(options: Options) -> Iterator[Request]:
     grids = dict(_split(text, "--grid") for text in options.grid or ())
     shares = dict(_split(text, "--share") for text in options.share or ())
     whole = set(_list(options.integer or ""))
-    used = {"clip": set[str](), "grid": set[str](), "share": set[str]()}
+    sizes = dict(_split(text, "--expect") for text in options.expect or ())
+    used = {"clip": set[str](), "grid": set[str](), "share": set[str](), "expect": set[str]()}
 
     def share(name: str) -> Any:
         used["share"].add(name)
         return shares.get(name, 1)
+
+    def weigh(name: str) -> dict[str, Any]:
+        used["expect"].add(name)
+        return {"share": share(name), "expected": sizes.get(name)}
 
     def clip(column: str) -> Any:
         used["clip"].add(column)
         return None if column not in clips else _read_range(clips[column], 2, f"--clip {column}=0:100")
 
     if options.count:
-        yield Count(share("count"))
+        yield Count(**weigh("count"))
     for column in _columns(options.sum):
-        yield Sum(column, clip(column), integer=column in whole, share=share(f"sum {column}"))
+        yield Sum(column, clip(column), integer=column in whole, **weigh(f"sum {column}"))
     for column in _columns(options.mean):
-        yield Mean(column, clip(column), integer=column in whole, share=share(f"mean {column}"))
+        yield Mean(column, clip(column), integer=column in whole, **weigh(f"mean {column}"))
     for column in _columns(options.variance):
         yield Variance(column, clip(column), share=share(f"variance {column}"))
     for text in options.histogram or ():
         column, categories = _read_categories(text, "--histogram", options)
-        yield Histogram(column, categories or (), share=share(f"histogram {column}"))
+        yield Histogram(column, categories or (), **weigh(f"histogram {column}"))
     for text in options.quantile or ():
         column, at = _split(text, "--quantile")
         used["grid"].add(column)
         points = None if column not in grids else _read_range(grids[column], 3, f"--grid {column}=0:100:1")
         yield Quantile(column, at, points, share=share(f"quantile {at} {column}"))
-    for option, known in (("clip", clips), ("grid", grids), ("share", shares)):
+    for option, known in (("clip", clips), ("grid", grids), ("share", shares), ("expect", sizes)):
         for name in known:
             if name not in used[option]:
                 raise InvalidArgument(f"--{option} speaks of {name[:60]!r}, which is not asked for; correct the name, or leave it out")
@@ -299,7 +310,7 @@ def _write(found: Released, told: dict[str, Any], options: Options) -> None:
     if options.out is not None:
         pages[options.out] = _to_bytes(found, told, options.out)
     if options.certificate is not None:
-        pages[options.certificate] = (json.dumps(found.plan.certificate(), indent=2) + "\n").encode()
+        pages[options.certificate] = _certify(found.plan, options.seed).encode()
     if options.guarantee is not None:
         pages[options.guarantee] = write_guarantee(found.guarantee).encode()
     if options.report is not None:
@@ -310,6 +321,17 @@ def _write(found: Released, told: dict[str, Any], options: Options) -> None:
         with replace_files(*pages) as streams:
             for stream, text in zip(streams, pages.values(), strict=True):
                 stream.write(text)
+
+
+def _certify(plan: ReleasePlan, seed: int | None) -> str:
+    """Return the certificate of the events with whom it protects and what this release rests on, by itself."""
+    from accountant.applications.answers.planning import run_of
+    from accountant.interop.carriers import tell_beside
+    from profiles.randomness.bits import open_bits
+    from proofs_check.certificates import to_file_text
+
+    promised, _ = plan.promise(run_of(open_bits(seed).hypothesis))
+    return to_file_text(tell_beside(plan.certificate(), promised))
 
 
 def _to_bytes(found: Released, told: dict[str, Any], path: Path) -> bytes:

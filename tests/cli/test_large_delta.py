@@ -28,6 +28,7 @@ CASES = {
     "sample": ("sample", GAUSSIAN, "--q", "1/2", "--data", "points.csv", "-s", "z=x", "--out", "s.csv", "--delta"),
     "sample, by weights": ("sample", GAUSSIAN, "-e", "1", "--data", "points.csv", "-s", "z=x", "--out", "s.csv", "--target-delta"),
     "kmeans": ("kmeans", "points.csv", "-k", "2", "-e", "1", "--radius", "4", "--out", "c.csv", "--delta"),
+    "release": ("release", "points.csv", "--count", "--notion", "gaussian", "--epsilon", "1", "--delta"),
     "ledger": ("ledger", "report", "raised", "--delta"),
     "audit": ("audit", "profiles.mechanisms.laplace_sum:default", "--dataset", "[1, 2]", "--neighbor", "[1]", "--samples", "2000",
               "--claimed", "9", "--delta"),

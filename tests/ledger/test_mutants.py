@@ -96,7 +96,7 @@ def refund(monkeypatch):
             with journal.store.database.transaction():
                 if journal.store.database.version == NEWEST:
                     last = journal.entries[-1].sequence
-                    pages = make_pages(0, last, "accounts", np.zeros((1, 500), np.int64), PageHasher.of(journal.hasher))
+                    pages = make_pages(0, last, "accounts", np.zeros((1, 1_000), np.int64), PageHasher.of(journal.hasher))
                     journal.store.write_pages("accounts", pages)
                     return
                 account = journal.store.read_account(0)

@@ -28,7 +28,7 @@ from accountant.applications.answers.requests import (
     check_column,
     to_weight,
 )
-from profiles import InvalidArgument
+from profiles import InvalidArgument, to_exact
 from profiles.numbers import to_number
 
 _FINEST = 10**6  # of the denominators of quantiles
@@ -156,6 +156,50 @@ def _find_parts(item: Request, integers: frozenset[str]) -> tuple[ReleasePart, .
     if isinstance(item, Mean):
         return (distances, records)
     return (distances, ReleasePart(PartKind.SQUARES, item.column, clip, middle), records)
+
+
+def share_budget(needs: Sequence[Needs], *, normal: bool) -> dict[ReleasePart, Fraction]:
+    """Return what each part gets of the budget: by declared sizes where these are given, else by shares.
+
+    Raises :class:`InvalidArgument` for sizes of some answers alone.
+    """
+    given = [getattr(item.request, "expected", None) for item in needs]
+    if all(size is None for size in given):
+        return share_equally(needs)
+    for item, size in zip(needs, given, strict=True):
+        if size is None or item.request.share != 1:
+            raise InvalidArgument(
+                f"the budget was to be divided by expected sizes, but {item.request.name!r} has none, or a share beside it; give all "
+                "answers one (variances and quantiles take shares alone), or all of them shares"
+            )
+    sizes = [to_exact(size, f"the expected size of {item.request.name!r}") for item, size in zip(needs, given, strict=True)]
+    return share_by_size(needs, sizes, normal=normal)
+
+
+def share_by_size(needs: Sequence[Needs], sizes: Sequence[Fraction], *, normal: bool) -> dict[ReleasePart, Fraction]:
+    """Return the shares with which the sum of squared relative errors is least: in ε ∝ (Δ/s)^(2/3), in μ² ∝ Δ/s, with s the size of what
+    the noise is added to: of a mean, the number of rows times its size. Rounded to six digits; no guarantee rests on them.
+
+    >>> from accountant.applications.answers.requests import Histogram
+    >>> asked = [Count(expected=1000), Histogram("region", ["N", "S"], expected=125)]
+    >>> [float(share) for share in share_by_size(list_parts(asked, frozenset()), [Fraction(1000), Fraction(125)], normal=False).values()]
+    [0.01, 0.04]
+    """
+    rows = [size for item, size in zip(needs, sizes, strict=True) if isinstance(item.request, Count)]
+    found: dict[ReleasePart, Fraction] = {}
+    for item, size in zip(needs, sizes, strict=True):
+        if isinstance(item.request, Mean) and not rows:
+            raise InvalidArgument(
+                "the budget of a mean was to be divided by expected sizes, but nobody said how many rows are expected; ask for the count "
+                "as well, with its expected size"
+            )
+        part = item.parts[0]
+        whole = abs(size) * (rows[0] if isinstance(item.request, Mean) else 1)
+        if whole <= 0:
+            raise InvalidArgument(f"the expected size of {item.request.name!r} is above 0; give about how large it will be")
+        ratio = float(part.reach / whole)
+        found[part] = Fraction(f"{ratio if normal else ratio ** (2 / 3):.6g}")
+    return found
 
 
 def share_equally(needs: Sequence[Needs]) -> dict[ReleasePart, Fraction]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, TypedDict
 
 from accountant.applications.answers.laws import PartNoise, require_moderate
-from accountant.applications.answers.parts import Groups, Needs, PartKind, ReleasePart, list_parts, read_groups, share_equally
+from accountant.applications.answers.parts import Groups, Needs, PartKind, ReleasePart, list_parts, read_groups, share_budget
 from accountant.applications.answers.requests import MOST_CELLS, Request, check_requests
 from accountant.applications.answers.where import Where, read_where
 from accountant.applications.budget.spending import MOST_EPSILON
@@ -135,7 +135,16 @@ class ReleasePlan:
         """All that is public and decides the law of what is released: what a ledger compares."""
         where = None if self.where is None else self.where.text
         shared = [(noise.part, noise.cost) for noise in self.noises]
-        return ("pdp release", repr(self.requests), repr(shared), str(self.epsilon), str(self.delta), where, repr(self.groups))
+        return (
+            "pdp release",
+            repr(self.requests),
+            repr(shared),
+            str(self.epsilon),
+            str(self.delta),
+            where,
+            self.groups.columns,
+            self.groups.categories,
+        )
 
 
 def plan_release(
@@ -160,8 +169,8 @@ def plan_release(
     whole = to_number(epsilon, "epsilon", f"(0, {MOST_EPSILON}]", "give another number")
     asked = check_requests(requests)
     needs = list_parts(asked, frozenset(integers))
-    shares, groups = share_equally(needs), read_groups(by)
     normal = delta is not None
+    shares, groups = share_budget(needs, normal=normal), read_groups(by)
     if normal and any(part.kind is PartKind.CHOICE for part in shares):
         raise InvalidArgument("a quantile is chosen under pure epsilon; release it without --delta, apart from the others")
     if groups.count * sum(part.cells for part in shares) > 2 * MOST_CELLS:

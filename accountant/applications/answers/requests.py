@@ -72,9 +72,14 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many rows there are. ``share``: what it gets of the budget, in proportion to the shares of the others."""
+    """How many rows there are. ``share``: what it gets of the budget, in proportion to the shares of the others.
+
+    ``expected``: about how many there are, from what is known without the data. Where all answers have one, and no shares, the budget is
+    divided so that the relative errors are least.
+    """
 
     share: object = 1
+    expected: object = field(default=None, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -122,7 +127,6 @@ class Variance:
     column: str
     clip: object
     share: object = field(default=1, kw_only=True)
-    expected: object = field(default=None, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -131,11 +135,15 @@ class Variance:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How many rows there are of each of the declared ``categories`` of a ``column``; rows of others are counted nowhere."""
+    """How many rows there are of each of the declared ``categories`` of a ``column``; rows of others are counted nowhere.
+
+    ``expected``: about how many there are of a typical one.
+    """
 
     column: str
     categories: Sequence[object]
     share: object = field(default=1, kw_only=True)
+    expected: object = field(default=None, kw_only=True)
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,34 @@ def test_parts_are_paid_once() -> None:
     assert [str(noise.cost) for noise in shared.noises] == ["3/4", "1/4"]
 
 
+@pytest.mark.parametrize("delta", [None, "1e-6"])
+def test_shares_by_size_have_the_least_relative_errors(delta: str | None) -> None:
+    asked = [Count(expected=2000), Sum("income", (0, 150_000), expected=3 * 10**7), Mean("age", (0, 110), expected=50)]
+    sizes = [2000, 3 * 10**7, 2000 * 50]
+
+    def error(costs: list[float]) -> float:
+        reaches = [1, 150_000, 55]
+        return sum(
+            (reach / (cost if delta is None else math.sqrt(cost)) / size) ** 2
+            for reach, cost, size in zip(reaches, costs, sizes, strict=True)
+        )
+
+    plan = plan_release(asked, 1, delta=delta)
+    costs = {noise.part.kind.name: float(noise.cost) for noise in plan.noises}
+    chosen = [costs["RECORDS"], costs["SUM"], costs["DISTANCES"]]
+    least = error(chosen)
+    for first, second in ((0, 1), (1, 2), (2, 0)):
+        moved = list(chosen)
+        moved[first], moved[second] = moved[first] * 0.97, moved[second] + moved[first] * 0.03
+        assert error(moved) > least
+    with pytest.raises(InvalidArgument, match="has none"):
+        plan_release([Count(expected=3), Sum("z", (0, 1))], 1)
+    with pytest.raises(InvalidArgument, match="ask for the count"):
+        plan_release(Mean("z", (0, 1), expected=1), 1)
+    with pytest.raises(InvalidArgument, match="above 0"):
+        plan_release(Count(expected=0), 1)
+
+
 @pytest.mark.parametrize(
     ("request_", "delta"),
     [
@@ -296,3 +325,36 @@ def test_a_plan_promises_what_its_runs_have() -> None:
     plan = plan_release(EVERYTHING, 1)
     promised, _ = plan.promise(Run(noise=open_bits(None).hypothesis))
     assert promised == release(TABLE.drop_columns(["id"]), EVERYTHING, epsilon=1).guarantee or promised.bound.upper == 1
+
+
+def test_a_picture_has_a_panel_for_each_answer() -> None:
+    pytest.importorskip("matplotlib")
+    found = release(TABLE, [Count(), Quantile("age", "0.5", (0, 110, 1)), Histogram("region", ["N", "S"])], epsilon=1, by=REGION)
+    picture = found.plot()
+    assert [axes.get_title() for axes in picture.figure.axes] == ["count", "quantile 0.5 age", "histogram region"]
+    assert "95 % intervals" in picture.told
+
+
+def test_large_whole_numbers_are_truncated_row_by_row() -> None:
+    """Rounding a total to the grid of its noise would move it by more than a row adds."""
+    table = pa.table({"z": [2**40 + 1, 2**49 - 1, 3]})
+    plan = plan_release(Sum("z", (0, 2**50)), 1, delta="1e-6", integers=["z"])
+    totals = [count_rows(open_table(table.slice(0, rows)), plan, None)[0] for rows in (0, 1, 2, 3)]
+    assert totals[0].unit is not None
+    assert totals[0].unit.exponent > 0
+    steps = [int(more.values[0]) - int(less.values[0]) for less, more in pairwise(totals)]
+    for step, value in zip(steps, table["z"].to_pylist(), strict=True):
+        assert 0 <= step * 2 ** totals[0].unit.exponent <= value
+    assert isinstance(release(table, Sum("z", (0, 2**50)), epsilon=1, delta="1e-6")["sum z"].value, int)
+
+
+def test_other_groups_are_another_release_and_other_rows_cost_nothing(tmp_path: Path) -> None:
+    ids = list(range(ROWS))
+    given = {"data": np.zeros((ROWS, 1)), "ids": ids, "budget": 1, "anchor": tmp_path / "a", "mode": "public"}
+    with Ledger.create(tmp_path / "l", **given) as ledger:
+        release(TABLE, Count(), epsilon="1/4", by=By("region", ["N", "S"]), ledger=ledger.analysis("q1", ids))
+        with pytest.raises(ReleaseUsed):
+            release(TABLE, Count(), epsilon="1/4", by=By("region", ["N", "E"]), ledger=ledger.analysis("q1", ids))
+        with pytest.raises(PDPError):
+            release(TABLE.slice(0, 100), Count(), epsilon="1/4", ledger=ledger.analysis("q2", ids))
+        assert ledger.account(3)["spent"] == "0.25"
