@@ -15,7 +15,7 @@ from typing import Any
 from profiles import MissingExtra, UnreadableFile
 from profiles.errors import LedgerRejected
 
-_SEQUENCE, _SET, _INTEGER, _OCTETS, _OID, _TIME, _FIRST, _SECOND = 0x30, 0x31, 0x02, 0x04, 0x06, 0x18, 0xA0, 0xA1
+_SEQUENCE, _SET, _INTEGER, _OCTETS, _OID, _TIME, _FIRST = 0x30, 0x31, 0x02, 0x04, 0x06, 0x18, 0xA0
 _SIGNED_DATA, _TST_INFO = bytes.fromhex("2a864886f70d010702"), bytes.fromhex("2a864886f70d0109100104")
 _CONTENT_TYPE, _MESSAGE_DIGEST = bytes.fromhex("2a864886f70d010903"), bytes.fromhex("2a864886f70d010904")
 _DIGESTS = {

@@ -26,7 +26,7 @@ def test_neighbor_is_spelled_one_way() -> None:
 def test_the_readme_is_short_and_has_the_idea_before_commands() -> None:
     """Was: 197 lines, and eleven commands before an idea."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 98
+    assert len(text.splitlines()) <= 100
     assert len(text.encode()) <= 6800
     blocks = blocks_of(ROOT / "README.md")
     commands = [words[:2] for block in blocks if block.kind == "sh" for words, _ in commands_of(block)]

@@ -242,6 +242,7 @@ def test_every_format_is_a_carrier_or_holds_no_guarantee() -> None:
 BODIES = {
     "CertifiedDpEvent",
     "CertifiedAccountant",
+    "OpacusAccountant",
     "MeasurementPlan",
     "ReadGuarantee",
     "Ledger",
@@ -252,7 +253,7 @@ BODIES = {
 RESULTS = {
     *("Account", "Answer", "BudgetedSample", "CertifiedRun", "CertifiedPath", "Charged", "ClockedWatch", "CoverProgram", "DPKMeans"),
     *("DPLloyd", "DPSGDClassifier", "DPSGDPlan", "HeavyHitterMonitor", "KeptPass", "OneSidedGreedy", "PrivateGreedy"),
-    *("PrivateMatroidGreedy", "PrivateMetricClustering", "PrivatePartialCover", "PrivateSetCover", "Release", "Sample"),
+    *("PrivateMatroidGreedy", "PrivateMetricClustering", "PrivatePartialCover", "PrivateSetCover", "Release", "Released", "Sample"),
     *("SampleSummary", "SamplingPlan", "SubsampledRepeated", "Watch", "WeighedWithin", "WithinSummary"),
 }
 #: Classes that have hypotheses and no bound: what a guarantee is made of, and bounds of a utility.
