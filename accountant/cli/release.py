@@ -21,7 +21,7 @@ from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.applications.answers import Released, ReleasePlan
-    from accountant.applications.answers.releasing import ReleasedAnswer
+    from accountant.applications.answers.errors import ReleasedAnswer
     from accountant.applications.answers.requests import Request
 
 HELP = (
@@ -310,7 +310,7 @@ def _write(found: Released, told: dict[str, Any], options: Options) -> None:
     if options.out is not None:
         pages[options.out] = _to_bytes(found, told, options.out)
     if options.certificate is not None:
-        pages[options.certificate] = (json.dumps(found.plan.certificate(), indent=2) + "\n").encode()
+        pages[options.certificate] = _certify(found.plan, options.seed).encode()
     if options.guarantee is not None:
         pages[options.guarantee] = write_guarantee(found.guarantee).encode()
     if options.report is not None:
@@ -321,6 +321,17 @@ def _write(found: Released, told: dict[str, Any], options: Options) -> None:
         with replace_files(*pages) as streams:
             for stream, text in zip(streams, pages.values(), strict=True):
                 stream.write(text)
+
+
+def _certify(plan: ReleasePlan, seed: int | None) -> str:
+    """Return the certificate of the events with whom it protects and what this release rests on, by itself."""
+    from accountant.applications.answers.planning import run_of
+    from accountant.interop.carriers import tell_beside
+    from profiles.randomness.bits import open_bits
+    from proofs_check.certificates import to_file_text
+
+    promised, _ = plan.promise(run_of(open_bits(seed).hypothesis))
+    return to_file_text(tell_beside(plan.certificate(), promised))
 
 
 def _to_bytes(found: Released, told: dict[str, Any], path: Path) -> bytes:

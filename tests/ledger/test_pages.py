@@ -21,9 +21,11 @@ from accountant.ledger.database import NEWEST, VERSION
 from accountant.ledger.paged.codes import FREE, decode, encode
 from accountant.ledger.paged.cutting import LEAST, cut
 from accountant.ledger.paged.hashing import Hashing, PageHasher
+from accountant.ledger.paged.store import PageStore
 from accountant.ledger.store import Store
 from accountant.ledger.units import Hasher, Ids
 from profiles import PDPError, UnreadableFile, declare
+from profiles.errors import LedgerRejected
 from tests.ledger.conftest import PEOPLE, SUM, in_chunks, in_files, table
 
 FLIPS = int(os.environ.get("FLIPS", "30"))
@@ -171,7 +173,7 @@ def measure(tmp_path, monkeypatch):
     """Make a ledger, charge it, and return the sizes of its files on the way. ``missing``: a unit without a row in the dense charges."""
     monkeypatch.setattr("accountant.ledger.ledger.tell_time", lambda: "2026-01-01T00:00:00Z")
 
-    def work(name, own, others, budget, missing=None, *, units=60_000):
+    def work(name, own, others, budget, missing=None, *, units=60_000, **options):
         folder = tmp_path / name.replace(" ", "-")
         folder.mkdir()
         monkeypatch.setattr("secrets.token_bytes", lambda size: bytes(range(size)))
@@ -180,7 +182,7 @@ def measure(tmp_path, monkeypatch):
         everybody = pa.table({"id": np.arange(units), "z": values})
         dense = everybody if missing is None else everybody.filter(pa.array(np.arange(units) != missing))
         found = []
-        ledger = Ledger.create(folder / "l.db", everybody, budget=budget, anchor=folder / "a", secret=folder / "k")
+        ledger = Ledger.create(folder / "l.db", everybody, budget=budget, anchor=folder / "a", secret=folder / "k", **options)
         with ledger:
             found.append(sizes(folder))
             for number, data in enumerate([dense, everybody[5:600], dense, dense, everybody[10:20]]):
@@ -198,8 +200,38 @@ def test_files_have_one_size_whatever_is_in_them(measure, pair):
     assert measure("as it is", *PAIRS[pair]) == measure("compared", 0.5, 0.5, budget)
 
 
+def test_files_of_other_ledgers_have_one_size_as_well(measure):
+    """Accounts with components, and budgets of columns."""
+    for name, budget, more in (
+        ("mixed", "epsilon=3, mu2=1, delta=1e-6", {"notion": "mixed"}),
+        ("columns", "1 + z", {"attributes": {"z": [0, 1]}}),
+    ):
+        found = [measure(f"{name} {number}", own, 0.5, budget, **more) for number, own in enumerate((0.5, 1.0, 0.0))]
+        assert found[0] == found[1] == found[2]
+
+
 def test_files_have_one_size_whoever_is_absent_from_a_charge_of_most(measure):
     assert measure("absent", 0.5, 0.5, "9", missing=30_000) == measure("present", 0.5, 0.5, "9")
+
+
+@pytest.mark.parametrize("missing", [0, 1, -1])
+def test_units_without_their_hashes_do_not_come_anew(tmp_path, monkeypatch, missing):
+    """Who has an account and is not found in it would have a second budget."""
+    people = pa.table({"id": np.arange(130_000), "z": np.full(130_000, 0.5)})
+    with Ledger.create(tmp_path / "l.db", people, budget="8", anchor=tmp_path / "a") as ledger:
+        ledger.charge("one", SUM, people[:50])
+        ledger.charge("two", SUM, table(newer=0.5))
+        true = PageStore.list_runs
+
+        def less(*arguments):
+            found = true(*arguments)
+            del found[missing]
+            return found
+
+        monkeypatch.setattr(PageStore, "list_runs", less)
+        for data in (people, people[:50], table(newest=0.25)):
+            with pytest.raises(LedgerRejected, match="hashes of units of the ledger are missing"):
+                ledger.charge("three", SUM, data)
 
 
 def test_flipped_bits_are_noticed_or_of_no_effect(tmp_path):

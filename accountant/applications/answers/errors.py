@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from accountant.applications.answers.laws import TAIL, PartNoise
 from accountant.applications.answers.parts import Needs, PartKind
@@ -28,6 +29,41 @@ class Estimate:
     error: float | None
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedAnswer:
+    """One answer: its ``name``, the ``group`` and the ``category`` that it is about, and the number with its error."""
+
+    name: str
+    group: tuple[str | int, ...]
+    category: str | int | None
+    estimate: Estimate
+
+    @property
+    def value(self) -> int | float:
+        """The released number."""
+        return self.estimate.value
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the noise, rounded up; None of a quantile."""
+        return self.estimate.error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the 95 % interval of the noise; of a quantile, how many ranks its point may be off."""
+        return self.estimate.low, self.estimate.high
+
+    def to_json(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return the answer as JSON types; ``columns``: those of the groups."""
+        found: dict[str, Any] = {"answer": self.name}
+        if self.group:
+            found["group"] = dict(zip(columns, self.group, strict=True))
+        if self.category is not None:
+            found["category"] = self.category
+        interval = "rank_interval_95" if self.standard_error is None else "interval_95"
+        return found | {"value": self.value, "standard_error": self.standard_error, interval: list(self.interval)}
 
 
 def expect_error(item: Needs, noises: Sequence[PartNoise], rows: float | None) -> tuple[float | None, float, str]:

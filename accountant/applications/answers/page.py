@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from accountant.applications.answers.errors import ReleasedAnswer
 from accountant.applications.answers.laws import PartNoise
-from accountant.applications.answers.releasing import Released, ReleasedAnswer
+from accountant.applications.answers.releasing import Released
 from accountant.report.page import lay_out
 from accountant.report.sections import download, draw_derivation, list_hypotheses
 from accountant.report.wording import down, exactly, facts, section, table, up

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from accountant.applications.answers.errors import Estimate, estimate
+from accountant.applications.answers.errors import ReleasedAnswer, estimate
 from accountant.applications.answers.parts import PartKind, ReleasePart
 from accountant.applications.answers.planning import PlanOptions, ReleasePlan, plan_release, run_of
 from accountant.applications.answers.requests import Histogram
@@ -21,7 +21,7 @@ from accountant.applications.answers.rows import OpenedTable, open_table, read_r
 from accountant.applications.answers.totals import PartTotals, add_rows
 from accountant.applications.charging import release_once
 from accountant.guarantees import Guarantee
-from profiles import InvalidArgument
+from profiles import InvalidArgument, exact_text
 from profiles.arrays import Booleans
 from profiles.mechanisms.exact import open_release
 from profiles.numbers import nearest
@@ -32,44 +32,10 @@ from profiles.randomness.rounded import LAPLACE, NORMAL
 
 if TYPE_CHECKING:
     from accountant.ledger import Analysis, Charged
+    from profiles.presenting.pictures import Picture
 
 #: The noisy numbers of each part, group by group.
 Noisy = list[list[int | float]]
-
-
-@dataclass(frozen=True, slots=True)
-class ReleasedAnswer:
-    """One answer: its ``name``, the ``group`` and the ``category`` that it is about, and the number with its error."""
-
-    name: str
-    group: tuple[str | int, ...]
-    category: str | int | None
-    estimate: Estimate
-
-    @property
-    def value(self) -> int | float:
-        """The released number."""
-        return self.estimate.value
-
-    @property
-    def standard_error(self) -> float | None:
-        """Of the noise, rounded up; None of a quantile."""
-        return self.estimate.error
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The ends of the 95 % interval of the noise; of a quantile, how many ranks its point may be off."""
-        return self.estimate.low, self.estimate.high
-
-    def to_json(self, columns: Sequence[str]) -> dict[str, Any]:
-        """Return the answer as JSON types; ``columns``: those of the groups."""
-        found: dict[str, Any] = {"answer": self.name}
-        if self.group:
-            found["group"] = dict(zip(columns, self.group, strict=True))
-        if self.category is not None:
-            found["category"] = self.category
-        interval = "rank_interval_95" if self.standard_error is None else "interval_95"
-        return found | {"value": self.value, "standard_error": self.standard_error, interval: list(self.interval)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +74,15 @@ class Released:
         if len(found) != 1:
             raise InvalidArgument(f"{len(found)} answers have the name {str(name)[:40]!r}; go through all of them")
         return found[0]
+
+    def __repr__(self) -> str:
+        return f"Released({self.plan.name}; {self.plan.count_answers()} numbers, epsilon <= {exact_text(self.plan.epsilon)})"
+
+    def plot(self) -> Picture:
+        """Return a picture of the answers with their intervals. Raises :class:`profiles.MissingExtra` without Matplotlib."""
+        from accountant.applications.answers.picture import plot_answers  # noqa: PLC0415 - the extra plots
+
+        return plot_answers([item.name for item in self.plan.requests], self.answers)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the answers as JSON types."""
@@ -148,19 +123,20 @@ def release(
     return run_plan(opened, plan, ledger=ledger, bits=bits)
 
 
-def run_plan(
-    table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None = None, bits: object = None, size: int | None = None
-) -> Released:
-    """Return the release of a plan; ``size``: how many rows there are, where the ledger does not read them from the same file."""
+def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None = None, bits: object = None) -> Released:
+    """Return the release of a plan: see :func:`release`."""
     table.require(plan.columns)
     source = open_bits(bits)
     guarantee, curve = plan.promise(run_of(source.hypothesis))
     read: list[PartTotals] = []
+    size = None
     if ledger is None:
         read = count_rows(table, plan, None)
-    else:  # what is refused of a row is refused before the charge
+    else:  # what is refused of a row, or of their number, is refused before the charge
+        size = 0
         for rows in read_rows(table, plan.columns, plan.where, plan.groups, None):
             check_rows(rows, plan)
+            size += rows.read
 
     def run(active: Booleans | None) -> dict[str, Any]:
         totals = count_rows(table, plan, active) if active is not None else read
@@ -203,14 +179,11 @@ def draw_part(total: PartTotals, groups: int, bits: BitSource) -> list[int | flo
     opened = open_release(noise.scale, "a noise scale", NORMAL if noise.normal else LAPLACE, bits, 1)
     exact = total.values
     if total.unit is None:
-        exact = exact.astype(object) * 2 ** (-opened.unit.exponent) if opened.unit.exponent < 0 else _divide(exact, opened.unit.exponent)
+        if opened.unit.exponent > 0:  # no cost that is accepted leads here: rounding a total would move it by more than a row adds
+            raise InvalidArgument("counts were to get noise beyond 2^41, which is not made for them; ask for a larger epsilon")
+        exact = exact.astype(object) * 2 ** (-opened.unit.exponent)
     found = opened.draw(exact[:, np.newaxis])[:, 0]
     return [int(value) for value in np.rint(found).tolist()] if part.whole else [float(value) for value in found.tolist()]
-
-
-def _divide(values: np.ndarray[Any, Any], exponent: int) -> np.ndarray[Any, Any]:
-    """Return whole numbers in units of 2^``exponent`` > 1, toward 0: what truncating each row would not move further."""
-    return np.array([abs(int(value)) // 2**exponent * (1 if value > 0 else -1) for value in values.tolist()], dtype=object)
 
 
 def _point(part: ReleasePart, place: int) -> float:

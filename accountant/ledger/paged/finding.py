@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.ledger.paged.hashing import PageHasher, Pairs
-from accountant.ledger.paged.store import BUCKETS, IDS, LATE, Enrolled, PageStore, State
+from accountant.ledger.paged.store import BUCKETS, IDS, LATE, NUMBERS, Enrolled, PageStore, State
 from accountant.ledger.units import WIDTH
 from profiles.arrays import Integers
 from profiles.errors import LedgerRejected
@@ -32,6 +32,9 @@ class Finder:
 
     def __post_init__(self) -> None:
         self.runs = _join(self.store.list_runs(self.hasher)) if self.state.slots else []
+        gaps = self.state.slots - self.state.late - IDS * sum(run.fences.size for run in self.runs)
+        if not 0 <= gaps < NUMBERS * max(len(self.runs), 1):  # a run begins with a page of amounts; else units would come anew
+            raise LedgerRejected("hashes of units of the ledger are missing; restore it from a backup of its log")
 
     def find(self, hashes: Pairs) -> Slots:
         """Return the slot of each hash, −1 where it has none."""
