@@ -87,15 +87,23 @@ class SumNoise:
 
 @dataclass(frozen=True, slots=True)
 class SumRecords:
-    """The records whose sum it is: a data set, read anew for each rule, and how the statistics and the l2 norm are read."""
+    """The records whose sum it is: a data set, read anew for each rule, and how the statistics and the l2 norm are read.
+
+    ``of_sum``: the statistic that is summed, or the norm of what is; None: all of them are columns, the coordinates of the sum.
+    """
 
     data: Any = field(repr=False)
     specs: tuple[StatisticSpec, ...]
-    of_sum: StatisticSpec
+    of_sum: StatisticSpec | None
 
     def batches(self) -> Any:
         """Yield the statistics of all records in batches, with the l2 norm of each."""
         norm = self.of_sum
+        if norm is None:
+            for batch in open_dataset(self.data).batches(self.specs):
+                columns = (np.asarray(batch.statistics[spec.name], dtype=np.float64) for spec in self.specs)
+                yield dict(batch.statistics), np.sqrt(sum(column * column for column in columns))
+            return
         wanted = norm if norm.norm is None else StatisticSpec(_L2, norm="l2", only=norm.only, without=norm.without)
         extra = () if norm.norm is None else (wanted,)
         for batch in open_dataset(self.data).batches((*self.specs, *extra)):
@@ -113,11 +121,13 @@ def read_records(profile: Profile, data: Any, specs: tuple[StatisticSpec, ...]) 
     chosen = complete_specs(profile, specs)
     if not chosen:
         raise InvalidArgument(f"a data set was given, but {profile.name!r} has no statistic that could be read from it; leave --data out")
-    if len(chosen) > 1:
+    norms = [spec for spec in chosen if spec.norm is not None]
+    if len(norms) > 1:
         raise InvalidArgument(
-            f"the error of a sum was to be computed from data, but {profile.name!r} has {len(chosen)} statistics; leave --data out"
+            f"the error of a sum was to be computed from data, but {len(norms)} statistics of {profile.name!r} are norms, and it is not "
+            "clear which one is of what is summed; read the others from columns, or leave --data out"
         )
-    return SumRecords(data, chosen, chosen[0])
+    return SumRecords(data, chosen, norms[0] if norms else chosen[0] if len(chosen) == 1 else None)
 
 
 def choose_noise(records: SumRecords | None, norm: str | None, dimension: int | None) -> SumNoise:
@@ -130,6 +140,8 @@ def choose_noise(records: SumRecords | None, norm: str | None, dimension: int | 
     if dimension is not None and dimension < 1:
         raise InvalidArgument(f"the dimension must be at least 1, but {dimension} was found; give the number of coordinates of the sum")
     spec = None if records is None else records.of_sum
+    if records is not None and spec is None:
+        return SumNoise(norm or "l1", dimension or len(records.specs))
     if spec is None or spec.norm is None:
         return SumNoise(norm or "l1", dimension or 1)
     if dimension is None and not spec.only:

@@ -28,8 +28,11 @@ _WARNINGS: ContextVar[tuple[str, ...] | None] = ContextVar("warnings", default=N
 
 @contextlib.contextmanager
 def warn(texts: tuple[str, ...], *, as_json: bool) -> Iterator[None]:
-    """Say what is to be said beside the result: on standard error for people, under ``warnings`` in JSON, where else they are none."""
-    token = _WARNINGS.set(texts)
+    """Say what is to be said beside the result: on standard error for people, under ``warnings`` in JSON, where else they are none.
+
+    What is said around it is said as well.
+    """
+    token = _WARNINGS.set((*(_WARNINGS.get() or ()), *texts))
     try:
         yield
     finally:

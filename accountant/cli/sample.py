@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from accountant.cli.options import (
     TargetSizeOption,
     parse_assignments,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.cli.output import print_as_it_is, print_json, print_line, warn
 from accountant.cli.streams import quiet_output
 from accountant.deltas import warn_of_records
 from accountant.progress import show_progress
@@ -47,12 +48,13 @@ Examples:
     --statistic z=l2 --out sample.parquet
   pdp sample examples/lloyd.toml -e 5 --private-statistics 1 \\
     --rule coreset-l2 --constant m=50 --data examples/points.csv \\
-    --statistic z=l2 --out sample.csv
+    --statistic z=l2 --out second.csv
   pdp sample examples/gaussian.toml -e 1 --target-delta 1e-5 --target-size 10 \\
-    --data examples/points.csv --statistic z=l2 --out sample.csv
+    --data examples/points.csv --statistic z=l2 --out third.csv
   pdp sample examples/gaussian.toml --q "1/2 + z/20" --delta 1e-5 \\
-    --data examples/points.csv --statistic z=l2 --out sample.csv
+    --data examples/points.csv --statistic z=l2 --out fourth.csv
 """
+_REDRAWN = "the sample that was there is replaced: one that is drawn again because of the first has no guarantee"
 _USE = "use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee"
 
 
@@ -81,12 +83,31 @@ class Options(ReleaseOptions):
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
     ] = None
     seed: SeedOption = None
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="write over a sample that is there: one that is drawn again has no guarantee"),
+    ] = False
     include_private: Annotated[
         bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
     ] = False
 
 
 def run(options: Options) -> int:
+    certificate = options.certificate or Path(f"{options.out}.certificate.json")
+    check_ledger(options, options.out, certificate)
+    if os.path.exists(options.out) and os.path.exists(certificate):
+        if not options.force:
+            raise InvalidArgument(
+                f"there is a sample at {options.out} with its certificate, and one that is drawn again because of it has no guarantee: use "
+                "it as it is, also if it is empty or small; name another --out for another release, or write over it with --force"
+            )
+        with warn((_REDRAWN,), as_json=options.json):
+            return _run(options)
+    return _run(options)
+
+
+def _run(options: Options) -> int:
+    """Draw and write a sample."""
     from accountant.guarantees import render_basis
     from accountant.samples import sample_file, to_certificate
 

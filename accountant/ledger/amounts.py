@@ -82,9 +82,9 @@ class Amounts:
         names = [name for name, _ in _SCALES[len(texts)]]
         return texts[0] if len(texts) == 1 else dict(zip(names, texts, strict=True))
 
-    def say(self, *, up: bool) -> str:
-        """Return the same in words: one number of nats, or several with their names."""
-        return say_amounts(self.tell(up=up))
+    def say(self, *, up: bool, notion: str = "pure") -> str:
+        """Return the same in words: one number of nats, or of rho in the ``notion`` zcdp, or several with their names."""
+        return say_amounts(self.tell(up=up), notion)
 
     def to_body(self) -> int | list[int]:
         """Return them as an entry of the log has them."""
@@ -100,13 +100,15 @@ class Amounts:
         return cls(tuple(read_count(item, where) for item in value))
 
 
-def say_amounts(told: str | dict[str, str]) -> str:
-    """Return what :meth:`Amounts.tell` tells in words.
+def say_amounts(told: str | dict[str, str], notion: str = "pure") -> str:
+    """Return what :meth:`Amounts.tell` tells in words; ``notion``: that of the ledger, in files and prints. A rho has no unit.
 
-    >>> say_amounts("2"), say_amounts({"epsilon": "1", "delta": "0"})
-    ('2 nats', 'epsilon 1, delta 0')
+    >>> say_amounts("2"), say_amounts("2", "zcdp"), say_amounts({"epsilon": "1", "delta": "0"})
+    ('2 nats', 'rho 2', 'epsilon 1, delta 0')
     """
-    return f"{told} nats" if isinstance(told, str) else ", ".join(f"{name} {text}" for name, text in told.items())
+    if not isinstance(told, str):
+        return ", ".join(f"{name} {text}" for name, text in told.items())
+    return f"{told} nats" if notion != "zcdp" or not told else f"rho {told}"
 
 
 @dataclass(frozen=True, slots=True)

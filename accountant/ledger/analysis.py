@@ -61,8 +61,12 @@ class Charged:
 
     def __str__(self) -> str:
         rows = "one row" if self.records == 1 else f"{self.records} rows"
-        paid = "published before, and served again" if self.served else f"at most {self.cost} nats for a unit with {rows}"
+        paid = "published before, and served again" if self.served else f"at most {self.cost}{self._unit} for a unit with {rows}"
         return f"{self.name!r}, entry {self.sequence}, {paid}" + (f"; {MAY_MISS}" if self.partial else "")
+
+    @property
+    def _unit(self) -> str:
+        return "" if self.cost.startswith("rho ") or "," in self.cost else " nats"
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the guarantee as JSON types."""

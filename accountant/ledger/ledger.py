@@ -113,8 +113,13 @@ class Ledger:
     __slots__ = ("journal", "note", "partial", "settings")
 
     def __init__(
-        self, journal: Journal, settings: LedgerSettings, *, partial: bool = False, note: Mapping[str, object] | None = None
+        self, journal: Journal, settings: LedgerSettings | None = None, *, partial: bool = False, note: Mapping[str, object] | None = None
     ) -> None:
+        if not isinstance(journal, Journal) or settings is None:
+            raise InvalidArgument(
+                "a ledger is a file that is opened or made, and not called by its class; write Ledger.open(path), or for a new one "
+                "Ledger.create(path, data, budget=..., anchor=...)"
+            )
         self.journal, self.settings, self.partial, self.note = journal, settings, partial, to_note(note)
 
     @classmethod
@@ -646,7 +651,8 @@ class Ledger:
     def _require_raise(self, rule: BudgetRule) -> None:
         before = self.budget
         if not (before.ceiling.within(rule.ceiling) and before.floor.within(rule.floor)):
-            new, old = ([item.say(up=False) for item in (found.floor, found.ceiling)] for found in (rule, before))
+            notion = self.settings.notion.value
+            new, old = ([item.say(up=False, notion=notion) for item in (found.floor, found.ceiling)] for found in (rule, before))
             raise InvalidArgument(
                 f"budgets are raised only, but the new ones, from {new[0]} to {new[1]}, may be lower than those in force, from {old[0]} to "
                 f"{old[1]}; give a rule that is at least as large, for example with Max"

@@ -27,9 +27,9 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
             [
                 ("account of", unit),
                 ("protected is", read_protection(**told["protection"]).describe()),
-                ("budget", f"{say_amounts(told['budget'])}, in the notion {told['notion']}"),
-                ("spent", say_amounts(told["spent"])),
-                ("left", say_amounts(told["left"])),
+                ("budget", f"{say_amounts(told['budget'], told['notion'])}, in the notion {told['notion']}"),
+                ("spent", say_amounts(told["spent"], told["notion"])),
+                ("left", say_amounts(told["left"], told["notion"])),
             ]
         ),
         make("p", "How much all releases together can tell about you, more than if you were not in the data, is what the budget bounds."),
@@ -40,7 +40,7 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
             item["time"][:10],
             item["name"] or item["kind"],
             item.get("purpose", ""),
-            *(say_amounts(item[key]) for key in ("cost", "left")),
+            *(say_amounts(item[key], told["notion"]) for key in ("cost", "left")),
         )
         for item in told["entries"]
     ]
@@ -66,6 +66,8 @@ def report_page(told: Mapping[str, Any], date: str) -> str:
     """Return the page of what may be published of a ledger: what :func:`accountant.ledger.report.report_public` returned."""
     budget, records = told["budget"], told["records"]
     each = "a record; any number of one unit may come" if records is None else "a unit"
+    notion = told["notion"]
+    least, most, cap = (say_amounts(found or "", notion) for found in (budget["least"], budget["most"], told["cap"]))
     first = section(
         "budget",
         "What is promised",
@@ -74,10 +76,10 @@ def report_page(told: Mapping[str, Any], date: str) -> str:
             [
                 ("protected is", read_protection(**told["protection"]).describe()),
                 ("notion and mode", f"{told['notion']}, {told['mode']}"),
-                ("budget", f"{budget['expression']}, from {say_amounts(budget['least'])} to {say_amounts(budget['most'])}"),
-                ("cap", "none" if told["cap"] is None else f"{say_amounts(told['cap'])}: what is promised, whatever is in force"),
-                ("charged at worst", f"{say_amounts(told['at_worst'])} for {each}"),
-                *([("left for certain", say_amounts(told["left"]))] if "left" in told else []),
+                ("budget", f"{budget['expression']}, from {least} to {most}"),
+                ("cap", "none" if told["cap"] is None else f"{cap}: what is promised, whatever is in force"),
+                ("charged at worst", f"{say_amounts(told['at_worst'], notion)} for {each}"),
+                *([("left for certain", say_amounts(told["left"], told["notion"]))] if "left" in told else []),
             ]
         ),
         make("p", _promise(told)),
@@ -86,7 +88,7 @@ def report_page(told: Mapping[str, Any], date: str) -> str:
     if "forecast" in told:
         parts.append(_forecast(told["forecast"]))
     if told["quotas"]:
-        parts.append(_quotas(told["quotas"]))
+        parts.append(_quotas(told["quotas"], told["notion"]))
     return lay_out(parts, title=f"Ledger {told['ledger']}", date=date)
 
 
@@ -139,7 +141,7 @@ def _list_releases(told: Mapping[str, Any]) -> Element:
             item["time"][:10],
             item["kind"],
             str(item.get("name", item.get("budget", ""))),
-            "" if "at_worst" not in item else say_amounts(item["at_worst"]),
+            "" if "at_worst" not in item else say_amounts(item["at_worst"], told["notion"]),
             ", ".join(f"{name} {item[name]}" for name in NOTES if name in item),
             f"decided by {item['decided_by']}" if "decided_by" in item else "published" if item.get("published") else "",
         )
@@ -171,7 +173,7 @@ def _forecast(told: Mapping[str, Any]) -> Element:
     )
 
 
-def _quotas(found: Sequence[Mapping[str, Any]]) -> Element:
-    rows = [(item["of"], item["name"], *(say_amounts(item[key]) for key in ("most", "at_worst", "left"))) for item in found]
+def _quotas(found: Sequence[Mapping[str, Any]], notion: str) -> Element:
+    rows = [(item["of"], item["name"], *(say_amounts(item[key], notion) for key in ("most", "at_worst", "left"))) for item in found]
     lead = make("p", "Quotas are advice beside the budgets: no promise rests on them.")
     return section("quotas", "Quotas", lead, table("quotas", ("of", "name", "at most", "charged at worst", "left"), rows))

@@ -72,7 +72,8 @@ def tell_room(ledger: Ledger) -> str:
     least, spent = ledger.budget.floor, ledger.spent
     each = " a record" if ledger.settings.records is None else ""
     left, whole = (item.say(up=False).removesuffix(" nats") for item in (least.less(spent), least))
-    return f"{spent.say(up=True)}{each} charged at worst, {left} left for certain of the smallest budget, {whole}"
+    charged = spent.say(up=True, notion=ledger.settings.notion.value)
+    return f"{charged}{each} charged at worst, {left} left for certain of the smallest budget, {whole}"
 
 
 def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:

@@ -107,6 +107,8 @@ class Room:
     @property
     def cost_text(self) -> str:
         """The cost in words, rounded up."""
+        if self.sign == "rho":
+            return self.cost.say(up=True, notion="zcdp")
         return self.cost.say(up=True) + (f" of {self.sign}" if len(self.cost.values) == 1 else "")
 
     @property

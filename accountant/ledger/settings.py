@@ -267,7 +267,8 @@ class LedgerSettings:
         wide = Amounts(tuple(value + (value >> 20 if rule.attributes else 0) for value in self.cap.values))
         if not rule.ceiling.within(wide):
             raise InvalidArgument(
-                f"budgets of at most the cap were expected, {self.cap.say(up=False)}, but they may be {rule.ceiling.say(up=False)}; the "
+                f"budgets of at most the cap were expected, {self.cap.say(up=False, notion=self.notion.value)}, but they may "
+                f"be {rule.ceiling.say(up=False, notion=self.notion.value)}; the "
                 "cap is what everybody was promised, and is never raised"
             )
         most = self.cap.values[0]
@@ -417,9 +418,10 @@ def to_cap(value: object, notion: LedgerNotion, what: str = "cap of the budgets"
     if notion is LedgerNotion.MIXED:
         return to_components(value, f"the {what}")
     exact = to_exact(value, f"the {what}")
+    unit = "" if notion is LedgerNotion.ZCDP else " nats"
     if exact < 0 or to_budget(exact) == MOST:
         raise InvalidArgument(
-            f"a {what} of at least 0 and below 2^22 nats was expected, but {exact_text(exact)} was found; give another one"
+            f"a {what} of at least 0 and below 2^22{unit} was expected, but {exact_text(exact)} was found; give another one"
         )
     return Amounts((to_budget(exact),))
 

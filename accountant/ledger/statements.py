@@ -238,7 +238,7 @@ def require_root(told: Mapping[str, Any], log: PublicLog) -> None:
 
 def _judge(found: Mapping[str, Any]) -> Outcome:
     proof = found["proof"]
-    spent, budget, left = (say_amounts(found[key]) for key in ("spent", "budget", "left"))
+    spent, budget, left = (say_amounts(found[key], found["notion"]) for key in ("spent", "budget", "left"))
     said = [f"ledger {found['ledger']}: spent {spent} of {budget}, left {left}"]
     if proof is None:
         said.append("nothing proves it: no root was made since the unit has an account")

@@ -186,6 +186,7 @@ class ClaimChecker:
             claim = epsilon
         else:
             claim = Claim(epsilon, delta)
+        _require_signature(mechanism)
         pair = Pair(dataset, neighbor, claim, describe_difference(dataset, neighbor), neighboring)
         ((_, result),) = self._audit_all(mechanism, [pair], self._begin(name_claim(claim), 1, samples, options))
         return result
@@ -413,6 +414,21 @@ def _profile_of(mechanism: Any, profile: Profile | None) -> Profile:
             "profile from profiles.declare as the second argument"
         )
     return found
+
+
+def _require_signature(mechanism: Any) -> None:
+    """Refuse a function that cannot be called as mechanisms are, before it is. Raises :class:`InvalidArgument`."""
+    if not inspect.isroutine(mechanism):
+        return  # mechanisms of the catalogue, and others that are asked in other ways
+    try:
+        inspect.signature(mechanism).bind(None, None, 0)
+    except TypeError:
+        raise InvalidArgument(
+            "a mechanism is called as mechanism(dataset, rng, size), and returns size outputs, but this one does not take these three; "
+            "a function of (dataset, rng) with one output becomes one by one_at_a_time(function), from proofs_check.audit"
+        ) from None
+    except ValueError:
+        return  # nothing is known of how it is called
 
 
 def _size(dataset: Any) -> int | None:

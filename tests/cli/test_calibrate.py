@@ -173,3 +173,18 @@ def test_catalogue_and_examples(pdp, place):
     assert found.code == 0
     noise = found.json()["choices"][0]["noise"]
     assert Fraction(noise["beta_count"]) == 2 * Fraction(noise["beta_sum"])
+
+
+def test_several_statistics_are_the_coordinates_of_the_sum(pdp, place):
+    (place / "two.toml").write_text(
+        'name = "two"\nepsilon = "w*(z + t)/b"\n[record]\nz = [0, 3]\nt = [0, 4]\n[parameters]\nb = "positive"\n'
+    )
+    (place / "two.csv").write_text("z,t\n" + "3,4\n" * 10)
+    words = ("calibrate", "two.toml", "-e", "1", *UNIFORM, "--rate", "0.1", "--data", "two.csv", "--statistic", "z=z", "--statistic", "t=t")
+    found = pdp(*words)
+    assert found.code == 0
+    assert "variance 2250.01 from sampling, 2329.8" in found.out  # 10 records of norm 5: 10 (1/0.1 - 1) 25; two coordinates of 2 b^2
+    both = ("--statistic", "z=l1", "--statistic", "t=l2")
+    refused = pdp(*words[:-4], *both)
+    assert refused.refused()
+    assert "are norms" in refused.err

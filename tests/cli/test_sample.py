@@ -60,7 +60,7 @@ def test_every_rule(pdp, lloyd, data, tmp_path, options):
 
 def test_for_people(pdp, lloyd, data, tmp_path):
     out, certificate = tmp_path / "sample.csv", tmp_path / "proof.json"
-    arguments = ["sample", lloyd, "-e", "9", "--data", data, "--out", out, "-s", "z=l2", "--certificate", certificate]
+    arguments = ["sample", lloyd, "-e", "9", "--data", data, "--out", out, "-s", "z=l2", "--certificate", certificate, "--force"]
     screen = " ".join(pdp(*arguments).out.split())
     for item in (ONLY_RELEASE, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN):
         assert f"- {item.brief}" in screen
@@ -107,7 +107,7 @@ def test_for_people(pdp, lloyd, data, tmp_path):
 def test_epsilon_without_sampling_stands_beside_the_bound(pdp, data, tmp_path, epsilon, smaller):
     profile, rate = tmp_path / "p.toml", "1" if smaller == "neither" else "1/10"
     profile.write_text(f'name = "p"\nepsilon = "{epsilon}"\n\n[record]\nz = [0, 3]\n')
-    arguments = ["sample", profile, "--q", rate, "--data", data, "--out", tmp_path / "sample.csv", "-s", "z=l2"]
+    arguments = ["sample", profile, "--q", rate, "--data", data, "--out", tmp_path / "sample.csv", "-s", "z=l2", "--force"]
     found = pdp(*arguments, "--json").json()
     beside = pdp("epsilon", profile, "--q", rate, "--json").json()
     assert (found["without_sampling"], found["smaller"]) == (beside["without_sampling"], smaller)
@@ -120,7 +120,7 @@ def test_epsilon_without_sampling_stands_beside_the_bound(pdp, data, tmp_path, e
 def test_a_seed_repeats_a_sample_and_the_secure_source_does_not(pdp, lloyd, data, tmp_path):
     def rows(*options):
         out = tmp_path / "sample.parquet"
-        assert pdp("sample", lloyd, "--q", "1/2", "--data", data, "--out", out, "-s", "z=l2", *options).code == 0
+        assert pdp("sample", lloyd, "--q", "1/2", "--data", data, "--out", out, "-s", "z=l2", "--force", *options).code == 0
         return pq.read_table(out)["a"].to_pylist()
 
     assert rows("--seed", "1") == rows("--seed", "1") != rows("--seed", "2")

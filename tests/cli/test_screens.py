@@ -38,7 +38,7 @@ COMMANDS = {
         *("release", "examples/people.csv", "-e", "1", "--count", "--sum", "income", "--mean", "income", "--clip", "income=0:100"),
         *("--histogram", "id=ada,ben,cleo", "--out", "r.json", "--certificate", "r.certificate.json", "--guarantee", "r.guarantee.json"),
     ),
-    "sample": ("sample", *LLOYD, "--out", "s.csv"),
+    "sample": ("sample", *LLOYD, "--out", "s.csv", "--force"),
 }
 FILES = ("a.json", "e.json", "g.json", "k.json", "r.certificate.json", "r.guarantee.json", "s.csv.certificate.json")
 

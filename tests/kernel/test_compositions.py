@@ -11,12 +11,13 @@ import mpmath
 import pytest
 
 from proofs_check.kernel import check
-from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.core.terms import Meter, Rejected, forget
 from proofs_check.kernel.core.theorems import Proof
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
-from proofs_check.kernel.theories.compositions.bounds import Event, compose, read_events
+from proofs_check.kernel.theories.compositions.bounds import Bound, Event, compose, computed, ended, read_events
 from proofs_check.kernel.theories.compositions.lattices import Lattice, Law
+from proofs_check.kernel.untrusted.proofs import Session
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
 
@@ -965,3 +966,21 @@ def test_groups_of_random_responses_hold():
         report = about(listed, "delta-upper", direction, total, min(sizes, Fraction(1)), parts=parts)
         assert report.accepted or sizes > 1, report
         assert to_mp(sizes) >= responses_delta(listed, total, remove)
+
+
+def test_rules_about_bounds_refuse_the_statements_of_others():
+    """No certificate gets so far, since it is the prover that chooses the rule; but the prover is not believed."""
+    events = tuple(read_events([event("laplace", scale="2")]))
+    forget(Meter())
+    try:
+        named = {name: Bound(events, True, name, Fraction(1), Fraction(0)) for name in ("delta-upper", "delta-lower", "delta-positive")}
+        assert ended(named["delta-upper"], Session()).statement == named["delta-upper"]
+        for name in ("delta-lower", "delta-positive"):
+            with pytest.raises(Rejected, match="more may be lost"):
+                ended(named[name], Session())
+        with pytest.raises(Rejected, match="more may be lost"):
+            ended(Bound(events, True, "delta-upper", Fraction(1, 4), Fraction(0)), Session())
+        with pytest.raises(Rejected, match="this rule is about bounds"):
+            computed(named["delta-positive"], Session())
+    finally:
+        forget()

@@ -27,7 +27,7 @@ def test_the_range_and_the_noise_are_the_largest_value_of_the_data(pdp, profile,
     code, printed = pdp(*words)
     assert code == 0
     assert "range, noise and all parameters were fixed without the data" in printed
-    code, printed = pdp(*words, "--all")
+    code, printed = pdp(*words, "--all", "--force")
     assert code == 0
     assert "range, the noise and all other parameters were fixed without looking at the data" in printed
 

@@ -226,7 +226,7 @@ def test_weights_mark_what_depends_on_the_data(pdp, place, target):
 
 def test_a_sample_marks_what_depends_on_the_data(pdp, place):
     (place / "many.csv").write_text("z\n" + "2\n" * ROWS)
-    arguments = ("sample", "p.toml", "-e", "3", "--data", "many.csv", "--out", "o.csv", "--seed", "5")
+    arguments = ("sample", "p.toml", "-e", "3", "--data", "many.csv", "--out", "o.csv", "--seed", "5", "--force")
     found = pdp(*arguments, "--json").json()
     private = found.pop("private")
     assert private["records"] == ROWS

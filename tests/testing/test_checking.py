@@ -21,7 +21,7 @@ from accountant.testing.settings import AuditSettings, Budget, divide
 from accountant.testing.visibility import is_visible, samples_needed
 from profiles import InvalidArgument, declare
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
-from proofs_check.audit import Claim
+from proofs_check.audit import Claim, one_at_a_time
 from proofs_check.results import Decision, Verdict
 from tests.targets.catalogue import broken_twins
 from tests.targets.catalogue.broken import ExponentialRadius, NoisySum, SharedNoise, WeightsTwice
@@ -338,3 +338,16 @@ def test_records_reach_the_end_of_the_domain(ends):
     pairs = source.make(np.random.default_rng(1), 6)
     assert max(float(np.abs(pair.dataset[0][-1]).sum()) for pair in pairs) == float(Fraction(ends[1])) or ends == (0, "0.001")
     assert all(len(pair.neighbor[0]) >= 2 for pair in pairs)
+
+
+def one_output(dataset, rng):
+    return sum(dataset) + rng.laplace()
+
+
+def test_a_function_that_no_mechanism_is_is_refused_with_what_makes_one_of_it(checker):
+    """It was called, and the reason was for the eyes of whoever owns the data only."""
+    for function in (one_output, lambda dataset: 1, lambda: 1, lambda a, b, c, d: 1):
+        with pytest.raises(InvalidArgument, match=r"mechanism\(dataset, rng, size\).*one_at_a_time\(function\)"):
+            checker.assert_epsilon(function, 2, [1, 0.5], [1])
+    checker.assert_epsilon(one_at_a_time(one_output), 2, [1, 0.5], [1], samples=500)
+    checker.assert_epsilon(lambda dataset, rng, size: sum(dataset) + rng.laplace(size=size), 2, [1, 0.5], [1], samples=500)

@@ -135,7 +135,16 @@ class ReleasePlan:
         """All that is public and decides the law of what is released: what a ledger compares."""
         where = None if self.where is None else self.where.text
         shared = [(noise.part, noise.cost) for noise in self.noises]
-        return ("pdp release", repr(self.requests), repr(shared), str(self.epsilon), str(self.delta), where, repr(self.groups))
+        return (
+            "pdp release",
+            repr(self.requests),
+            repr(shared),
+            str(self.epsilon),
+            str(self.delta),
+            where,
+            self.groups.columns,
+            self.groups.categories,
+        )
 
 
 def plan_release(

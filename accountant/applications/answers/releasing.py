@@ -123,19 +123,20 @@ def release(
     return run_plan(opened, plan, ledger=ledger, bits=bits)
 
 
-def run_plan(
-    table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None = None, bits: object = None, size: int | None = None
-) -> Released:
-    """Return the release of a plan; ``size``: how many rows there are, where the ledger does not read them from the same file."""
+def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None = None, bits: object = None) -> Released:
+    """Return the release of a plan: see :func:`release`."""
     table.require(plan.columns)
     source = open_bits(bits)
     guarantee, curve = plan.promise(run_of(source.hypothesis))
     read: list[PartTotals] = []
+    size = None
     if ledger is None:
         read = count_rows(table, plan, None)
-    else:  # what is refused of a row is refused before the charge
+    else:  # what is refused of a row, or of their number, is refused before the charge
+        size = 0
         for rows in read_rows(table, plan.columns, plan.where, plan.groups, None):
             check_rows(rows, plan)
+            size += rows.read
 
     def run(active: Booleans | None) -> dict[str, Any]:
         totals = count_rows(table, plan, active) if active is not None else read
@@ -178,14 +179,11 @@ def draw_part(total: PartTotals, groups: int, bits: BitSource) -> list[int | flo
     opened = open_release(noise.scale, "a noise scale", NORMAL if noise.normal else LAPLACE, bits, 1)
     exact = total.values
     if total.unit is None:
-        exact = exact.astype(object) * 2 ** (-opened.unit.exponent) if opened.unit.exponent < 0 else _divide(exact, opened.unit.exponent)
+        if opened.unit.exponent > 0:  # no cost that is accepted leads here: rounding a total would move it by more than a row adds
+            raise InvalidArgument("counts were to get noise beyond 2^41, which is not made for them; ask for a larger epsilon")
+        exact = exact.astype(object) * 2 ** (-opened.unit.exponent)
     found = opened.draw(exact[:, np.newaxis])[:, 0]
     return [int(value) for value in np.rint(found).tolist()] if part.whole else [float(value) for value in found.tolist()]
-
-
-def _divide(values: np.ndarray[Any, Any], exponent: int) -> np.ndarray[Any, Any]:
-    """Return whole numbers in units of 2^``exponent`` > 1, toward 0: what truncating each row would not move further."""
-    return np.array([abs(int(value)) // 2**exponent * (1 if value > 0 else -1) for value in values.tolist()], dtype=object)
 
 
 def _point(part: ReleasePart, place: int) -> float:

@@ -138,9 +138,13 @@ _LOADERS: Mapping[str, _Load] = {"polars": _load_polars, "duckdb": _load_duckdb,
 
 @dataclass(slots=True)
 class AnswerRows:
-    """The rows of one batch that take part: ``groups``, the number of each row's group, −1 of a row that is in none."""
+    """The rows of one batch that take part: ``groups``, the number of each row's group, −1 of a row that is in none.
+
+    ``size``: how many they are, of ``read`` ones.
+    """
 
     size: int
+    read: int
     groups: Integers | None
     _table: Any
     _frame: ArrowFrame
@@ -176,7 +180,7 @@ def read_rows(
         done = first + batch.num_rows
         part = batch if chosen is None else batch.filter(pa.array(chosen))
         found = _find_groups(part, groups, is_text=table.is_text)
-        yield AnswerRows(part.num_rows, found, part, ArrowFrame(label, part, kept, ()), table.is_text)
+        yield AnswerRows(part.num_rows, batch.num_rows, found, part, ArrowFrame(label, part, kept, ()), table.is_text)
         kept += part.num_rows
     if active is not None and done != len(active):
         raise InvalidData(_CHANGED)

@@ -31,7 +31,8 @@ class PartTotals:
     def __init__(self, noise: PartNoise, groups: int) -> None:
         self.noise = noise
         part = noise.part
-        self.unit = None if part.whole or part.kind is PartKind.CHOICE else SumUnit.of(Grid.of(noise.scale))
+        counted = part.column is None or part.kind in (PartKind.CELLS, PartKind.CHOICE)
+        self.unit = None if counted or noise.is_discrete else SumUnit.of(Grid.of(noise.scale))
         if part.kind is PartKind.CHOICE and part.grid is not None:
             self._points = np.array([nearest(part.grid.point(place)) for place in range(part.grid.size)])
             self.values: Totals = np.zeros((2, groups, part.grid.size + 1), dtype=np.int64)

@@ -70,7 +70,6 @@ def _root(options: _Root) -> int:
 
 
 def _statement(options: _Statement) -> int:
-    from accountant.ledger.amounts import say_amounts
     from accountant.ledger.pages import statement_page
     from accountant.ledger.settings import tell_time
     from accountant.ledger.statements import make_statement, write_statement
@@ -91,18 +90,26 @@ def _statement(options: _Statement) -> int:
     proof = told["proof"]
     proved = "none: no root has this account; make one with pdp ledger root" if proof is None else f"root of entry {proof['entry']}"
     lines = [
-        f"{EYES_ONLY}    spent {say_amounts(told['spent'])} of {say_amounts(told['budget'])}, left {say_amounts(told['left'])}",
-        *(f"entry {item['sequence']:<8}{_describe(item)}" for item in told["entries"]),
+        f"{EYES_ONLY}    {_sum_up(told)}",
+        *(f"entry {item['sequence']:<8}{_describe(item, told['notion'])}" for item in told["entries"]),
         f"proof         {proved}",
     ]
     return print_result({"private": told}, *lines, *written, as_json=options.json)
 
 
-def _describe(item: dict[str, Any]) -> str:
+def _sum_up(told: dict[str, Any]) -> str:
+    from accountant.ledger.amounts import say_amounts
+
+    spent, budget, left = (say_amounts(told[name], told["notion"]) for name in ("spent", "budget", "left"))
+    return f"spent {spent} of {budget}, left {left}"
+
+
+def _describe(item: dict[str, Any], notion: str) -> str:
     from accountant.ledger.amounts import say_amounts
 
     purpose = f" ({item['purpose']})" if item.get("purpose") else ""
-    return f"{item['time'][:10]}  {item['name'] or item['kind']}{purpose}: {say_amounts(item['cost'])}, left {say_amounts(item['left'])}"
+    cost, left = (say_amounts(item[name], notion) for name in ("cost", "left"))
+    return f"{item['time'][:10]}  {item['name'] or item['kind']}{purpose}: {cost}, left {left}"
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -79,7 +79,7 @@ def _report(options: _Report) -> int:
         if options.unit is not None:
             account = ledger.account(split_unit(options.unit, ledger))
             spent, left = (say_amounts(account[name]).removesuffix(" nats") for name in ("spent", "left"))
-            said = f"{EYES_ONLY}    spent {spent} of {say_amounts(account['budget'])}, {left} left"
+            said = f"{EYES_ONLY}    spent {spent} of {say_amounts(account['budget'], ledger.settings.notion.value)}, {left} left"
             return print_result({"private": account}, said, as_json=options.json)
         raised = ledger.is_raised
         if not raised and options.delta is not None:
@@ -130,7 +130,7 @@ def _print_report(told: dict[str, Any]) -> None:
     least = say_amounts(budget["least"]).removesuffix(" nats")
     print_line(f"ledger                {told['ledger']}, {told['notion']}, mode {told['mode']}, units by {', '.join(told['key'])}")
     print_line(f"protection            {read_protection(**told['protection']).describe()}")
-    print_line(f"budget                {budget['expression']}, from {least} to {say_amounts(budget['most'])}")
+    print_line(f"budget                {budget['expression']}, from {least} to {say_amounts(budget['most'], told['notion'])}")
     left = (
         f"; {say_amounts(told['left']).removesuffix(' nats')} left"
         if "left" in told
@@ -139,8 +139,8 @@ def _print_report(told: dict[str, Any]) -> None:
         else ""
     )
     if told["cap"] is not None:
-        print_line(f"cap                   {say_amounts(told['cap'])}: what is promised, whatever budgets are in force")
-    print_line(f"charged at worst      {say_amounts(told['at_worst'])}{left}")
+        print_line(f"cap                   {say_amounts(told['cap'], told['notion'])}: what is promised, whatever budgets are in force")
+    print_line(f"charged at worst      {say_amounts(told['at_worst'], told['notion'])}{left}")
     rows = [
         (
             str(item["sequence"]),

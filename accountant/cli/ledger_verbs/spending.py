@@ -17,13 +17,14 @@ def say_spending(room: Room) -> list[str]:
     def say_left(value: str | dict[str, str]) -> str:
         return say_amounts(value).removesuffix(" nats")
 
-    told, of = room.tell(), "" if len(room.cost.values) > 1 else f" of {room.sign}"
+    notion = "zcdp" if room.sign == "rho" else "pure"
+    told, of = room.tell(), "" if len(room.cost.values) > 1 or notion == "zcdp" else f" of {room.sign}"
     each = "a record (any number of one unit may come)" if told["each"] == "record" else "a unit"
     return [
-        f"cost                  at most {say_amounts(told['cost'])}{of} for {each}, by {told['by']}",
+        f"cost                  at most {say_amounts(told['cost'], notion)}{of} for {each}, by {told['by']}",
         *(
-            f"{side:22}{say_amounts(told[side]['at_worst'])} charged at worst, {say_left(told[side]['left'])} left for certain of the "
-            f"smallest budget, {say_left(told['smallest_budget'])}"
+            f"{side:22}{say_amounts(told[side]['at_worst'], notion)} charged at worst, {say_left(told[side]['left'])} left for certain of "
+            f"the smallest budget, {say_left(told['smallest_budget'])}"
             for side in ("before", "after")
         ),
         *(

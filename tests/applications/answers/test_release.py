@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -332,3 +333,28 @@ def test_a_picture_has_a_panel_for_each_answer() -> None:
     picture = found.plot()
     assert [axes.get_title() for axes in picture.figure.axes] == ["count", "quantile 0.5 age", "histogram region"]
     assert "95 % intervals" in picture.told
+
+
+def test_large_whole_numbers_are_truncated_row_by_row() -> None:
+    """Rounding a total to the grid of its noise would move it by more than a row adds."""
+    table = pa.table({"z": [2**40 + 1, 2**49 - 1, 3]})
+    plan = plan_release(Sum("z", (0, 2**50)), 1, delta="1e-6", integers=["z"])
+    totals = [count_rows(open_table(table.slice(0, rows)), plan, None)[0] for rows in (0, 1, 2, 3)]
+    assert totals[0].unit is not None
+    assert totals[0].unit.exponent > 0
+    steps = [int(more.values[0]) - int(less.values[0]) for less, more in pairwise(totals)]
+    for step, value in zip(steps, table["z"].to_pylist(), strict=True):
+        assert 0 <= step * 2 ** totals[0].unit.exponent <= value
+    assert isinstance(release(table, Sum("z", (0, 2**50)), epsilon=1, delta="1e-6")["sum z"].value, int)
+
+
+def test_other_groups_are_another_release_and_other_rows_cost_nothing(tmp_path: Path) -> None:
+    ids = list(range(ROWS))
+    given = {"data": np.zeros((ROWS, 1)), "ids": ids, "budget": 1, "anchor": tmp_path / "a", "mode": "public"}
+    with Ledger.create(tmp_path / "l", **given) as ledger:
+        release(TABLE, Count(), epsilon="1/4", by=By("region", ["N", "S"]), ledger=ledger.analysis("q1", ids))
+        with pytest.raises(ReleaseUsed):
+            release(TABLE, Count(), epsilon="1/4", by=By("region", ["N", "E"]), ledger=ledger.analysis("q1", ids))
+        with pytest.raises(PDPError):
+            release(TABLE.slice(0, 100), Count(), epsilon="1/4", ledger=ledger.analysis("q2", ids))
+        assert ledger.account(3)["spent"] == "0.25"
