@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from accountant.compositions.batches import KEYS, Sampling, read_batches
 from accountant.compositions.events import TOLD, Composition, Event, MechanismKind, make_event, parameter_names, to_kind
 from profiles import InvalidArgument, PDPError, UnreadableFile
 from profiles.files import MAX_FILE_BYTES, read_text, read_toml
@@ -20,7 +19,7 @@ from proofs_check.documents.entries import Document
 #: Tables of one kind in one file; equal events are counted together, so that there may be more of them than different events.
 _MOST_TABLES = 1_000
 _KEYS = ("name", "unit", "neighbors", "event", "hypothesis")
-_COMMON = ("mechanism", "count", "sampling_probability", *KEYS)
+_COMMON = ("mechanism", "count", "sampling_probability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +61,12 @@ def read_composition(text: str, where: str = "the composition") -> DeclaredEvent
     tables = _tables(table, "event", where)
     if not tables:
         raise UnreadableFile(f"{where} needs [[event]] tables, but found {name_type_of(table.get('event'))}; add one for each mechanism")
+    events = [_read_event(event, f"event {index} of {where}") for index, event in enumerate(tables, 1)]
     try:
         unit = read_protection(table.get("unit", Unit.RECORD), Neighbors.ADD_REMOVE, where).unit
         stated = _read_neighbors(table, where)
     except InvalidArgument as error:
         raise UnreadableFile(str(error)) from None
-    events = [_read_event(event, stated, f"event {index} of {where}") for index, event in enumerate(tables, 1)]
     supposed = dict.fromkeys(_read_hypothesis(item, where) for item in _tables(table, "hypothesis", where))
     composition = Composition(table["name"], tuple(event for event, _ in events))
     return DeclaredEvents(composition, unit, _agree(stated, events, where), tuple(supposed))
@@ -106,13 +105,9 @@ def _lines(declared: DeclaredEvents) -> Iterator[str]:
     for event in declared.composition.events:
         yield from ("", "[[event]]", f"mechanism = {_quote(event.mechanism.value)}")
         yield from (f"{name} = {_quote(write_exact(value))}" for name, value in event.parameters)
-        batches = event.batches
-        if batches is not None:
-            yield f"sampling = {_quote(batches.sampling.value)}"
-            yield from (f"{name} = {size}" for name, size in batches.sizes if (name, size) != ("group_size", 1))
-        if event.sampling_probability != 1 and (batches is None or batches.sampling is Sampling.POISSON):
+        if event.sampling_probability != 1:
             yield f"sampling_probability = {_quote(write_exact(event.sampling_probability))}"
-        yield f"epochs = {event.count}" if batches is not None and batches.sampling.is_by_epochs else f"count = {event.count}"
+        yield f"count = {event.count}"
     for item in declared.hypotheses:
         yield from ("", "[[hypothesis]]", f"id = {_quote(item.id)}", f"sentence = {_quote(item.sentence)}")
         if item.id not in REGISTRY or item.id == STATED.id:
@@ -123,7 +118,7 @@ def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _read_event(table: Mapping[str, object], stated: Neighbors | None, where: str) -> tuple[Event, Neighbors | None]:
+def _read_event(table: Mapping[str, object], where: str) -> tuple[Event, Neighbors | None]:
     """Return an event, and the neighbors of its number where it says them itself."""
     if "mechanism" not in table:
         raise UnreadableFile(
@@ -134,9 +129,8 @@ def _read_event(table: Mapping[str, object], stated: Neighbors | None, where: st
         common = (*_COMMON, "neighbors") if kind in TOLD else _COMMON
         _refuse_unknown(table, (*common, *parameter_names(kind)), f"the mechanism {kind.value!r}")
         parameters = {name: value for name, value in table.items() if name not in common}
-        drawn = read_batches({name: value for name, value in table.items() if name in _COMMON}, stated, f"the mechanism {kind.value!r}")
-        event = make_event(kind, parameters, sampling_probability=drawn.rate, count=drawn.count, batches=drawn.batches)
-        return event, _read_neighbors(table, "it")
+        rate, count = table.get("sampling_probability", 1), table.get("count", 1)
+        return make_event(kind, parameters, sampling_probability=rate, count=count), _read_neighbors(table, "it")
     except PDPError as error:
         raise type(error)(f"{where}: {error}") from None
 

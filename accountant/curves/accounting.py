@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from accountant.compositions.batches import Sampling
 from accountant.compositions.engine import make_certificate
 from accountant.compositions.events import Composition, Direction
 from accountant.compositions.json_format import composition_object
@@ -95,7 +94,6 @@ class Account:
         yield from self._describe_gap()
 
     def _describe_gap(self) -> Iterable[str]:
-        yield from _say_apart(self.curve.composition)
         if not self.point.reached:
             yield f"gap: both ends are proved, but they are further apart than the {_exactly(self.gap)} that was asked for"
 
@@ -131,16 +129,6 @@ def account(
         return Account(curve, guarantee, curve.delta(epsilon, gap=exact), exact, epsilon=to_exact(epsilon))
     found = "none" if delta is None else "both"
     raise InvalidArgument(f"epsilon at a delta, or delta at an epsilon, is accounted for, but {found} was given; give delta or epsilon")
-
-
-def _say_apart(composition: Composition) -> Iterable[str]:
-    """Yield what the ends are of where they need not meet, and what to do for less."""
-    uses = sum(event.count for event in composition.events)
-    drawn = [event.batches for event in composition.events if event.batches is not None]
-    if apart := [batches for batches in drawn if not batches.is_tight(uses)]:
-        yield f"the lower end is that of a realised pair of data sets; what the worst lose by {apart[0].sampling.value} is between the ends"
-    if any(batches.sampling is Sampling.SHUFFLE for batches in drawn):
-        yield "nothing less is proved of shuffled batches; put each record into a uniform step of its own (--batches random-allocation)"
 
 
 def _ends(found: CurvePoint | OneDirection) -> dict[str, str | None]:
