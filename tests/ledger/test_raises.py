@@ -289,7 +289,7 @@ def test_the_command_line_tells_the_cap_and_what_holds_ex_post(pdp, tmp_path, mo
     for name, more in (("plain", ()), ("capped", ("--cap", "1"))):
         words = ["--data", "people.csv", "--key", "id", "--budget", "1/8", "--anchor", f"{name}.anchor", "--notion", "zcdp", *more]
         assert pdp("ledger", "init", name, *words).code == 0
-    assert "cap                   1 nats" in pdp("ledger", "report", "capped").out
+    assert "cap                   rho 1" in pdp("ledger", "report", "capped").out
     assert "stays that of the cap" in pdp("ledger", "raise", "capped", "--budget", "1/2").out
     assert pdp("ledger", "raise", "capped", "--budget", "2").refused()
     assert pdp("ledger", "report", "capped", "--delta", "1e-6").refused()
