@@ -49,7 +49,7 @@ class ColumnBounds:
         Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`.
 
         >>> ColumnBounds.of({"age": (0, 110), "income": ("0", "2e5")}).radius
-        Fraction(1414214, 1000000)
+        Fraction(707107, 500000)
         """
         if isinstance(given, ColumnBounds):
             return given
