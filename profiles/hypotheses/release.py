@@ -171,7 +171,10 @@ AT_MOST_RECORDS = Hypothesis(
     "a step that keeps at most k records of each user",
 )
 FILE_IS_RIGHT = Hypothesis(
-    "file-is-right", "the file with the SHA-256 {digest} is right: the derivation that it states was not replayed", Head.RELEASE
+    "file-is-right",
+    "the file with the SHA-256 {digest} is right: the derivation that it states was not replayed",
+    Head.RELEASE,
+    brief="the file that it was read from is right: nothing in it was replayed",
 )
 WORD_OF_FILE = Hypothesis(
     "word-of-file",

@@ -44,6 +44,7 @@ def examples_of(text: str) -> list[str]:
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_examples_of_every_help_run(pdp, folder, same_seed, command):
+    (folder / "income.json").write_text('{"mean income": 35364.5}', encoding="utf-8")  # which somebody released by a program of theirs
     shown = pdp(*([command] if command else []), "--help").out
     examples = examples_of(shown)
     assert examples

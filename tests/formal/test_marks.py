@@ -158,7 +158,7 @@ def test_a_declaration_that_is_discharged_says_by_what_and_one_that_is_open_does
     ours = PrivateGreedy(2, 1).run(instance, 1, bits=2).guarantee
     said = dict(marks(ours))["declared losses"]
     assert said == "an assumption says it, which is settled: docs/submodular.md, Theorem 8, for the algorithm of this project"
-    assert said in " ".join(word for word in render(ours, everything=False).split() if word not in ("|", "+-"))
+    assert said in " ".join(word for word in render(ours, everything=True).split() if word not in ("|", "+-"))
     assert said in ours._repr_html_()
     assert "settled" not in RULES["declared losses"].mark
 

@@ -98,7 +98,7 @@ def test_a_target_from_the_data_is_passed_on_by_hand(pdp, assumptions, profile, 
     """--target-size, then the target that it printed as -e, so that the assumption would be gone."""
     file, data, out = profile(), table(z=np.linspace(0, 4, 30)), tmp_path / "s.csv"
     assert "target-from-data" in assumptions("sample", file, "--target-size", 5, "--data", data, "--out", out)
-    assert "target-fixed" in assumptions("sample", file, "-e", "1.7", "--data", data, "--out", out)
+    assert "target-fixed" in assumptions("sample", file, "-e", "1.7", "--data", data, "--out", out, "--force")
     assert "target-fixed" in assumptions("epsilon", file, "--rule", "privacy-constrained", "-e", "1.7")
     code, printed = pdp("verify", file, "-e", "1.7")
     assert code in (0, 1)

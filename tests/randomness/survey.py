@@ -65,6 +65,11 @@ SURVEY: tuple[Line, ...] = (
         f"{_R}/system.py", ("_draw_words", "SystemBits.__init__", "system_generator"), Kind.SOURCE,
         "the operating system's bits as a NumPy generator", _GIVEN,
     ),
+    Line(
+        f"{_A}/answers/releasing.py", ("draw_part", "run_plan"), Kind.EXACT,
+        "noisy counts, sums, means and variances of a table, and its quantiles",
+        "Theorems 1 to 3 of this page; [releases](release.md) for quantiles",
+    ),
     Line(f"{_A}/running.py", ("seed_public",), Kind.SOURCE, "a seed for draws that need not be secret", "bits of their own"),
     Line(
         "accountant/engines/samples.py", ("spawn_generator",), Kind.SOURCE, "the generator of one partition of Spark",
@@ -188,6 +193,10 @@ SURVEY: tuple[Line, ...] = (
     ),
     Line(f"{_A}/kmeans/private.py", ("DPKMeans.fit",), Kind.PUBLIC, "the seed of those two", "as above"),
     Line("accountant/cli/kmeans.py", ("run",), Kind.PUBLIC, "the seed of those two", "as above"),
+    Line(
+        "accountant/ledger/backup.py", ("_Renaming.of", "_Renaming.rename"), Kind.NOTHING,
+        "a new secret of a ledger, and the hash of a unit that was erased", "no noise",
+    ),
     Line("accountant/ledger/ledger.py", ("Ledger.create",), Kind.NOTHING, "the secret of a ledger, which hashes ids", "no noise"),
     Line(
         "accountant/ledger/tables/versions.py", ("Folder.scratch", "VersionWriter.__init__"), Kind.NOTHING,
@@ -261,6 +270,8 @@ INNOCENT = {
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
     ("accountant/ledger/locks.py", "_acquire"): "how long somebody waits for a lock",
+    ("accountant/ledger/pages.py", "_draw_budgets"): "draws a chart",
+    ("accountant/ledger/pages.py", "report_page"): "draws a chart",
     ("accountant/presenting/bounds.py", "plot_derived"): "draws a picture",
     ("accountant/presenting/bounds.py", "plot_weight"): "draws a picture",
     ("accountant/report/findings.py", "_trace"): "draws a picture",
