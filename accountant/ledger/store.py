@@ -117,7 +117,7 @@ class Store:
         wrong = {
             "segments": told,
             "changes": told,
-            "outputs": told,
+            "outputs": "seq NOT IN (SELECT seq FROM log WHERE kind IN ('charge', 'output'))",
             "log": "seq < 0",
             "accounts": "chunk NOT IN (SELECT chunk FROM changes)",
         }

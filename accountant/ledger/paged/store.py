@@ -228,7 +228,7 @@ class PageStore(Store):
             "segments": told,
             "runs": told,
             "changes": told,
-            "outputs": told,
+            "outputs": "seq NOT IN (SELECT seq FROM log WHERE kind IN ('charge', 'output'))",
             "log": "seq < 0",
             "state": "one <> 1",
         }
