@@ -174,7 +174,7 @@ FILE_IS_RIGHT = Hypothesis(
     "file-is-right",
     "the file with the SHA-256 {digest} is right: the derivation that it states was not replayed",
     Head.RELEASE,
-    brief="the file that it was read from is right: nothing in it was replayed",
+    brief="the file it was read from is right: it was not replayed",
 )
 WORD_OF_FILE = Hypothesis(
     "word-of-file",
