@@ -10,6 +10,7 @@ from functools import reduce
 import pytest
 
 from proofs_check.kernel import check
+from proofs_check.kernel.core.rules import side_condition
 from proofs_check.kernel.core.terms import Meter, Rejected, Term, exp, forget, log, num, postorder, power, var
 from proofs_check.kernel.core.theorems import Range
 from proofs_check.kernel.procedures.normal import Normaliser
@@ -261,3 +262,45 @@ def test_cases_are_of_moderate_depth():
 def test_cases_are_on_either_side_of_a_number_in_the_range(change, reason):
     cut = {"variable": "z", "at": "1", "below": {}, "above": {}} | change
     assert report("w*z", ("homogeneous", "proved", {"cases": cut})).reason == reason
+
+
+@pytest.mark.parametrize("at", ["-3", "0", "4", "9"])
+def test_a_range_is_split_inside(at):
+    tree = {"rule": "split", "variable": "z", "below": M, "above": M}
+    assert report("w + z*w", nonnegative=tree | {"at": "2"}).accepted
+    assert report("w + z*w", nonnegative=tree | {"at": at}).reason == "the range must be split strictly inside"
+
+
+def test_a_rule_about_a_variable_is_about_one_of_the_goal():
+    tree = {"rule": "split", "variable": "c", "at": "2", "below": M, "above": M}
+    assert report("w + z*w", nonnegative=tree).reason == "there is no such variable in the goal's box"
+
+
+def test_parts_of_a_sum_and_their_proofs_are_as_many():
+    tree = {"rule": "sum", "parts": ["w", "z*w"]}
+    for proofs in ([], [M], [M, M, M]):
+        assert report("w + z*w", nonnegative=tree | {"proofs": proofs}).reason == "each part needs a proof"
+    assert report("w + z*w", nonnegative=tree | {"proofs": [M, M]}).accepted
+
+
+LIFT = {"name": "y", "term": "T", "general": "ceiling(z) - z", "proof": {"rule": "ceiling", "argument": "z"}}
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [{"rule": "generalise", "low": "0", "lower": M} | LIFT, {"rule": "turn"} | LIFT, {"rule": "ceiling", "argument": "z + T - T"}],
+    ids=lambda tree: tree["rule"],
+)
+def test_a_term_that_a_rule_is_given_is_defined(tree):
+    """The same steps with a root that is defined at each z of [0, 4], and with one that is not below 1, of which no rule may speak."""
+    for term, accepted in (("sqrt(z + 1)", True), ("sqrt(z - 1)", False)):
+        given = {key: value.replace("T", term) if isinstance(value, str) else value for key, value in tree.items()}
+        found = report("ceiling(z) - z + 0*w", nonnegative=given)
+        assert found.accepted is accepted
+        assert accepted or str(found.reason).startswith("(z + -1) >= 0 is needed and not shown")
+
+
+def test_a_side_condition_has_a_name():
+    with pytest.raises(Rejected):
+        side_condition("faith", None)
+    assert side_condition("definedness", None).statement == "definedness"
