@@ -17,6 +17,7 @@ $(STAMP): pyproject.toml
 run: $(STAMP)
 	$(BIN)/python examples/digits_kmeans.py --out $(OUT)
 	$(BIN)/python examples/private_centres.py --out $(OUT)
+	@printf '\nTo have pdp in this shell:\n. %s/activate\npdp --help\n' "$(BIN)"
 
 # Bytecode is kept also where the environment says otherwise: a hundred tests start Python anew. Modules that need an extra have their
 # examples run by test-interop.

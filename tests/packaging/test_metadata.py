@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -57,7 +58,10 @@ def test_errors_name_extras_that_exist() -> None:
 def test_the_page_of_dependencies_names_every_dependency_and_extra() -> None:
     page = _read("CONTRIBUTING.md").lower()
     names = {"pytest-xdist": "xdist", "z3-solver": "z3"}
-    wanted = [*PROJECT["dependencies"], *(item for items in PROJECT["optional-dependencies"].values() for item in items)]
+    wanted = [
+        *PROJECT["dependencies"],
+        *(item for items in PROJECT["optional-dependencies"].values() for item in items if not item.startswith(PROJECT["name"])),
+    ]
     for requirement in wanted:
         name = re.split(r"[<>=\[; ]", requirement)[0].lower()
         assert names.get(name, name) in page, name
@@ -73,3 +77,23 @@ def test_the_changelog_names_every_command_and_the_extras_that_users_install() -
         assert f"`pdp {command}`" in text or command == "mechanisms", command
     for extra in ("testing", "scikit-learn", "duckdb", "polars", "spark", "opendp", "dp-accounting"):
         assert f"`{extra}`" in text, extra
+
+
+def test_all_is_every_extra_of_users_but_what_is_large() -> None:
+    extras = dict(PROJECT["optional-dependencies"])
+    (listed,) = extras.pop("all")
+    large, ours = {"torch", "jax", "spark"}, {"dev", "docs", "peers", "browser"}
+    found = re.fullmatch(r"pdp-accountant\[([a-z,-]+)\]", listed)
+    assert found is not None
+    assert found[1].split(",") == sorted(set(extras) - large - ours)
+
+
+def test_make_run_ends_with_what_puts_the_command_into_the_shell() -> None:
+    recipe = _read("Makefile").partition("\nrun:")[2].partition("\n\n")[0]
+    printed = subprocess.run(
+        ["sh", "-c", recipe.splitlines()[-1].strip().removeprefix("@").replace("$(BIN)", ".venv/bin")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert printed.stdout.splitlines()[-2:] == [". .venv/bin/activate", "pdp --help"]
