@@ -115,6 +115,7 @@ def check_commands() -> None:
         run("report", str(profile), "--target-epsilon", "2", "--out", str(Path(folder) / "report.html"))
         require("<style>" in (Path(folder) / "report.html").read_text(encoding="utf-8"), "the report has no style sheet")
     require("Laplace" in run("mechanisms"), "no catalogue")
+    require("count" in run("release", "--count", "--epsilon", "1", "--plan"), "no plan of a release")
     pair = ("--dataset", "[1, 2.5]", "--neighbor", "[1]")
     run("audit", "profiles.mechanisms.laplace_sum:default", *pair, "--samples", "2000", "--seed", "1")
     run("weight", "profiles.mechanisms.laplace_sum:default", "--target-epsilon", "2", "--at", "z=1")
