@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from accountant.ledger.units import Hasher, Ids, spell_text
 from profiles.arrays import Booleans
+from profiles.errors import MissingExtra
 
 #: Hashes of shape (n, 2): their first and last 64 bits.
 Pairs = NDArray[np.uint64]
@@ -43,7 +43,13 @@ class PageHasher:
 
     @classmethod
     def of(cls, hasher: Hasher) -> PageHasher:
-        """Return it for the secret of ``hasher``."""
+        """Return it for the secret of ``hasher``. Raises :class:`profiles.MissingExtra` without the package cryptography."""
+        try:
+            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise MissingExtra(
+                "cryptography is needed for the accounts of a ledger, but it is not installed; install pdp-accountant[signatures]"
+            ) from error
         cipher = Cipher(algorithms.AES(hasher.seal(b"pages", b"ids")), modes.ECB())  # noqa: S305 - one block each: a keyed permutation
         return cls(hasher, hasher.seal(b"pages", b"seals"), cipher)
 
