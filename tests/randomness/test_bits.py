@@ -68,6 +68,7 @@ def in_a_fork(work) -> str:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.real_randomness
 def test_a_fork_repeats_no_noise():
     # two draws coincide with probability h/4 = 2⁻⁴², and any of the 32 with less than 2e-10
     totals, grid = np.zeros((4, 4), dtype=np.int64), Grid.of(Fraction(1), output_bits=40)

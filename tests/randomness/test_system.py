@@ -42,6 +42,7 @@ def test_words_have_all_bits_and_laws_are_those_of_numpy():
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+@pytest.mark.real_randomness
 def test_an_interrupt_is_raised_and_never_becomes_a_number():
     """A callback in Python would lose the exception, and give a 0 in place of the number: nearly no noise."""
     before = signal.signal(signal.SIGALRM, _raise)
@@ -68,6 +69,7 @@ def _raise(*_):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.real_randomness
 def test_a_fork_repeats_nothing():
     rng = system_generator()
     rng.random()
