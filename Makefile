@@ -33,16 +33,16 @@ test-all: test
 formal: $(STAMP)
 	$(BIN)/python -m tests.formal.compile
 	$(BIN)/python -m tests.formal.reals
-	$(BIN)/python -m tests.formal.verified
+	$(BIN)/python -m tests.coq.verified
 
 # The share of the goals of certificates that Coq confirms, of each EVERY-th profile of the range suite: docs/formal.md.
 EVERY ?= 6
 second-opinion: $(STAMP)
-	$(BIN)/python -m tests.formal.share $(EVERY)
+	$(BIN)/python -m tests.coq.share $(EVERY)
 
 # Likewise, which share the checker that is proved right verifies: docs/formal.md.
 verified: $(STAMP)
-	$(BIN)/python -m tests.formal.share $(EVERY) verified
+	$(BIN)/python -m tests.coq.share $(EVERY) verified
 
 # The laws once more, with fresh random examples instead of the same ones in every run; a failure is found again by the printed blob.
 properties: $(STAMP)

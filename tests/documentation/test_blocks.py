@@ -27,7 +27,7 @@ TESTED_ELSEWHERE = {
     "mechanisms.md": "tests/mechanisms/test_docs.py",
     "metric-clustering.md": "tests/applications/clustering/test_docs.py",
     "poisson-sampler.md": "tests/samples/test_docs.py",
-    "repeated-mechanisms.md": "tests/onesided/test_repeated_docs.py",
+    "repeated-mechanisms.md": "tests/applications/repeated/test_docs.py",
     "sampling.md": "tests/rules/test_docs.py",
     "set-cover.md": "tests/applications/setcover/test_docs.py",
     "submodular.md": "tests/applications/submodular/test_docs.py",

@@ -21,10 +21,10 @@ from proofs_check.kernel.core.rules import equal
 from proofs_check.kernel.core.theorems import Goal, Range
 from proofs_check.kernel.reading import read_term, variables
 from proofs_check.kernel.untrusted.proofs import Session
+from tests.coq.test_second_opinion import certificate
+from tests.coq.verified import FOLDER, MUTANTS, axioms_of_checker, compile_checker
 from tests.formal.compile import without_comments
 from tests.formal.reals import AXIOMS
-from tests.formal.test_second_opinion import certificate
-from tests.formal.verified import FOLDER, MUTANTS, axioms_of_checker, compile_checker
 
 UNIT = Range(Fraction(0), Fraction(1))
 POSITIVE = Range(Fraction(0), open=True)

@@ -10,7 +10,7 @@ from accountant.onesided import calibrate_one_sided
 from profiles import decimal_text
 from tests.targets.catalogue import repeated_twins
 
-PAGE = (Path(__file__).parents[2] / "docs" / "repeated-mechanisms.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "repeated-mechanisms.md").read_text(encoding="utf-8")
 
 
 def test_the_examples_run(capsys) -> None:

@@ -1,7 +1,7 @@
 """`make second-opinion`: which share of the goals of certificates (the catalogue, the range suite) Coq confirms; none is contradicted.
 
-``python -m tests.formal.share [EVERY]`` takes all of the catalogue, and each EVERY-th profile of the suite (1: all, which takes hours).
-``python -m tests.formal.share EVERY verified``: which share the verified checker verifies, and of how many claims every goal.
+``python -m tests.coq.share [EVERY]`` takes all of the catalogue, and each EVERY-th profile of the suite (1: all, which takes hours).
+``python -m tests.coq.share EVERY verified``: which share the verified checker verifies, and of how many claims every goal.
 """
 
 from __future__ import annotations
