@@ -166,8 +166,8 @@ def check_document(text: str, path: Path | None = None) -> CheckedDocument:
     """Check a text, the file at ``path``, and all documents inside of it, each as its entry says. Raises as :func:`check` does."""
     if len(text) > MAX_CHARACTERS and text.lstrip()[:1] in ("{", "["):
         raise UnreadableFile(f"a text of at most {MAX_CHARACTERS} characters was expected, but it has {len(text)}; check which file it is")
-    found, version = read_heading(text)
-    name = found or (None if path is None else _SUFFIXES.get(path.suffix.lower()))
+    format_name, version = read_heading(text)
+    name = format_name or (None if path is None else _SUFFIXES.get(path.suffix.lower()))
     if name is None:
         raise UnreadableFile(
             f"{_name(path)} is of no known format: answers and data that a command wrote carry no claim; else check which file it is"
@@ -189,7 +189,7 @@ def check_document(text: str, path: Path | None = None) -> CheckedDocument:
 
 
 def _check(document: Document[Any], text: str) -> CheckedDocument:
-    found = None if document.check is None or document.read is None else document.read(text)
+    content = None if document.check is None or document.read is None else document.read(text)
     listed = list[tuple[str, CheckedDocument]]()
     for name, part in () if document.parts is None else document.parts(text):
         with contextlib.suppress(NothingToCheck):  # what claims nothing is no part of what is checked
@@ -200,7 +200,7 @@ def _check(document: Document[Any], text: str) -> CheckedDocument:
         if not report.accepted:
             return CheckedDocument(document, Outcome(replace(report, step=f"{name}, {report.step}")), inside)
     if document.check is not None:
-        return CheckedDocument(document, document.check(found), inside)
+        return CheckedDocument(document, document.check(content), inside)
     if not inside:
         raise NothingToCheck(document.told if document.parts is None else "has no certificate inside")
     return CheckedDocument(document, Outcome(Report(accepted=True)), inside)

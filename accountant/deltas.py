@@ -52,5 +52,5 @@ def warn_of_delta(delta: object, records: object = None) -> tuple[str, ...]:
 
 def warn_of_records(private: Mapping[str, Any], *deltas: object) -> dict[str, Any]:
     """Return private figures of a data set, with ``warnings`` where a δ is not below one in its ``records``: as private as these are."""
-    found = [text for delta in deltas for text in warn_of_delta(delta, private["records"])]
-    return {**private, "warnings": found} if found else dict(private)
+    warnings = [text for delta in deltas for text in warn_of_delta(delta, private["records"])]
+    return {**private, "warnings": warnings} if warnings else dict(private)

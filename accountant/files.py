@@ -77,7 +77,7 @@ def _uninterrupted() -> Iterator[None]:
         handlers = {number: signal.getsignal(number) for number in numbers}
     known = {number: handler for number, handler in handlers.items() if handler is not None}
     for number in known:
-        signal.signal(number, lambda found, _: waiting.append(found))
+        signal.signal(number, lambda number, _: waiting.append(number))
     try:
         yield
     finally:

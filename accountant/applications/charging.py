@@ -40,10 +40,10 @@ def release_once(
     """
     if ledger is None:
         return run(None), guarantee, None
-    found, charged = require_analysis(ledger).release(
+    stored, charged = require_analysis(ledger).release(
         guarantee, size, run, arguments=arguments, curve=curve, personal=personal, ids=ids, known=ships(*arguments[:1])
     )
-    return found, charged.guarantee, charged
+    return stored, charged.guarantee, charged
 
 
 def require_analysis(ledger: object) -> Analysis:

@@ -107,8 +107,8 @@ class PlainScores:
         self._tracker, self._size, self.unit = tracker, size, unit
 
     def gains(self, candidates: Integers) -> Gains:
-        found: Gains = read_gains(self._tracker, self._size)[candidates]
-        return found
+        gained: Gains = read_gains(self._tracker, self._size)[candidates]
+        return gained
 
     def advance(self, element: int) -> None:
         self._tracker.add(element)
@@ -127,11 +127,11 @@ class DrawnScores:
         self._steps = np.zeros(bins.shape[1], dtype=np.int64)
 
     def gains(self, candidates: Integers) -> Integers:
-        found = np.zeros(candidates.size, dtype=np.int64)
+        gained = np.zeros(candidates.size, dtype=np.int64)
         for tracker, bins in zip(self._trackers, self._bins, strict=True):
             joins = bins[candidates] == self._steps[candidates]
-            found[joins] += read_whole_gains(tracker, len(self._steps))[candidates[joins]]
-        return found
+            gained[joins] += read_whole_gains(tracker, len(self._steps))[candidates[joins]]
+        return gained
 
     def advance(self, element: int) -> None:
         """Add the element to the draws that it joins."""

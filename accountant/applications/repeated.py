@@ -53,21 +53,21 @@ def declare_repeated(
         source += f"; assumptions: no violation in {check.tried}"
     remove = to_exact(mechanism.epsilon0, "epsilon0")
     if isinstance(mechanism, RepeatedThreshold):
-        found = prove_losses(mechanism.name, remove, None, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
+        declared = prove_losses(mechanism.name, remove, None, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
     else:
         add = mechanism.rounds * remove
         if closed and check is not None and check.spread is not None:
             add = min(add, mechanism.rate * check.spread)
         most = add if add <= MOST_EPSILON else None
-        found = prove_losses(mechanism.name, remove, most, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
+        declared = prove_losses(mechanism.name, remove, most, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
     if not closed or check is None or domain is None:
-        return found
+        return declared
     for assumption in mechanism.assumptions:
-        found = discharge(found, assumption, f"exhaustive check of the declared universe: {check.tried}")
+        declared = discharge(declared, assumption, f"exhaustive check of the declared universe: {check.tried}")
     stated = [DATA_SETS.about(statement=domain.statement), CHECKED_FORM.about(statement=check.form_statement)]
     if domain.order_statement is not None:
         stated.insert(1, UNIVERSE_ORDER.about(statement=domain.order_statement))
-    return assume(found, stated)
+    return assume(declared, stated)
 
 
 def _require_mechanism(mechanism: object) -> None:
@@ -133,13 +133,13 @@ class SubsampledRepeated:
 
     def _cover(self, base: Guarantee) -> Guarantee:
         """Return the guarantee of ``base`` on a sample. Raises :class:`InvalidArgument` where it is more than the plan's target."""
-        found = subsample(base, self.plan.p)
-        bound = found.bound
+        covered = subsample(base, self.plan.p)
+        bound = covered.bound
         if not isinstance(bound, Losses) or bound.epsilon is None or bound.epsilon > self.plan.target:
             raise InvalidArgument(
                 "the plan is not about this mechanism (its epsilon0, its rounds); make it by subsampled_exponential or _threshold"
             )
-        return found
+        return covered
 
     @property
     def guarantee(self) -> Guarantee:
@@ -156,10 +156,10 @@ class SubsampledRepeated:
         """
         _require_mechanism(self.mechanism)
         runs = replace(self.mechanism)  # the guarantee is that of what runs, whatever the mechanism was when it was declared
-        found = self._cover(declare_repeated(runs, check=self.check, domain=self.domain))
+        concluded = self._cover(declare_repeated(runs, check=self.check, domain=self.domain))
         sampler = PoissonSampler(bits)
         noise, hypothesis = _open_noise(runs, rng, sampler.source)
-        promised = conclude_run(found, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self)))
+        promised = conclude_run(concluded, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self)))
 
         def repeat(active: Booleans | None) -> Any:
             present = data if active is None else _restrict(data, active)
@@ -173,12 +173,12 @@ class SubsampledRepeated:
         check_call(rng, size)
         count = _count(dataset)
         kept = PoissonSampler(rng).select(np.full(size * count, self.plan.p)).reshape(size, count)
-        found = np.empty((size, self.mechanism.rounds), dtype=np.int64)
+        outputs = np.empty((size, self.mechanism.rounds), dtype=np.int64)
         masks, places = np.unique(kept, axis=0, return_inverse=True) if count else (kept[:1], np.zeros(size, dtype=np.intp))
         for number, mask in enumerate(masks):
             rows = np.flatnonzero(places.reshape(-1) == number)
-            found[rows] = self.mechanism.sample(_restrict(dataset, mask), rng, len(rows))
-        return found
+            outputs[rows] = self.mechanism.sample(_restrict(dataset, mask), rng, len(rows))
+        return outputs
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         return self.sample(dataset, rng, size)

@@ -115,15 +115,15 @@ def _refuse(name: str) -> NotPrivate:
 
 def _name_asker() -> str:
     """Return what the user called: the outermost estimator or public function with such a fit inside, where its name is on the stack."""
-    found = "a meta-estimator or a search"
+    asker = "a meta-estimator or a search"
     for frame in _callers():
         owner = frame.f_locals.get("self")
         inside = _module(frame).startswith("sklearn.") and not _module(frame).startswith(_BETWEEN)
         if inside and isinstance(owner, BaseEstimator):
-            found = type(owner).__name__
+            asker = type(owner).__name__
         elif (inside and not frame.f_code.co_name.startswith(("_", "<"))) or _is_fit_of_another(frame, None):
-            found = frame.f_code.co_name if owner is None else type(owner).__name__
-    return found
+            asker = frame.f_code.co_name if owner is None else type(owner).__name__
+    return asker
 
 
 def _is_fit_of_another(frame: FrameType, estimator: object) -> bool:
@@ -224,8 +224,8 @@ def _say(text: str) -> str:
     if _SAFE.match(text):
         return text
     if "Reshape your data" in text:
-        found = re.match(r"Expected 2D [^,]*, got \w+ array", text)
-        return f"{found[0] if found else 'Expected 2D array'} instead. Reshape your data: one row a record, one column a feature"
+        match = re.match(r"Expected 2D [^,]*, got \w+ array", text)
+        return f"{match[0] if match else 'Expected 2D array'} instead. Reshape your data: one row a record, one column a feature"
     if text.startswith("Complex data not supported"):
         return "Complex data not supported; give real numbers"
     if text.startswith("could not convert string to float"):

@@ -61,14 +61,14 @@ class RuleResult:
         return () if self.found is None else tuple(item for item in self.found.hypotheses if item.id in _PUBLIC)
 
     def to_json(self) -> dict[str, Any]:
-        found = self.found
+        calibration = self.found
         made: dict[str, Any] = {"rule": self.rule, "verdict": self.verdict, "reason": self.reason}
-        if found is None:
+        if calibration is None:
             return made
-        q = found.derived.rule.q
+        q = calibration.derived.rule.q
         noise = {
-            "noise": {name: exact_text(value) for name, value in found.parameters.items()},
-            "too_small": None if found.too_small is None else exact_text(found.too_small),
+            "noise": {name: exact_text(value) for name, value in calibration.parameters.items()},
+            "too_small": None if calibration.too_small is None else exact_text(calibration.too_small),
         }
         error = None if self.error is None else self.error.to_json()
         hidden = bool(self.error and self.error.private)
@@ -76,25 +76,25 @@ class RuleResult:
             **made,
             "q": None if q is None else to_text(q),
             **({} if self.from_data else noise),
-            "least": found.smallest,
-            "epsilon": to_json(found.derived.guarantee)["epsilon"],
+            "least": calibration.smallest,
+            "epsilon": to_json(calibration.derived.guarantee)["epsilon"],
             "expected_sample_size": None if self.size is None else exact_text(self.size),
             "error": None if hidden else error,
             "error_reason": self.error_reason,
             "public": [item.sentence for item in self.public],
-            **({} if self.from_data else {"guarantee": found.derived.to_json()}),
+            **({} if self.from_data else {"guarantee": calibration.derived.to_json()}),
         }
 
     def private_json(self) -> dict[str, Any]:
         """Return what depends on the data set: to be shown under ``private`` only."""
-        found = self.found
-        if found is None:
+        calibration = self.found
+        if calibration is None:
             return {}
         made: dict[str, Any] = {}
         if self.from_data:
-            made["noise"] = {name: exact_text(value) for name, value in found.parameters.items()}
-            made["too_small"] = None if found.too_small is None else exact_text(found.too_small)
-            made["expected_sample_size"] = None if found.size is None else decimal_text(Fraction(found.size), 12, round_up=True)
+            made["noise"] = {name: exact_text(value) for name, value in calibration.parameters.items()}
+            made["too_small"] = None if calibration.too_small is None else exact_text(calibration.too_small)
+            made["expected_sample_size"] = None if calibration.size is None else decimal_text(Fraction(calibration.size), 12, round_up=True)
         if self.error is not None and self.error.private:
             made["error"] = self.error.to_json()
         return made
@@ -112,7 +112,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp calibrate``; what depends on a data set is under ``private``, by rule."""
-        private = {choice.rule: found for choice in self.choices if (found := choice.private_json())}
+        private = {choice.rule: calibration for choice in self.choices if (calibration := choice.private_json())}
         return {
             "profile": self.profile.name,
             "target_epsilon": exact_text(self.target),
@@ -266,9 +266,9 @@ def _choose(request: _Request, rule: SamplingRule, public: RuleConstants) -> Rul
     records, noise, count, size = request.records, request.noise, public.number(rule.name, "n"), public.size(rule.name)
     try:
         if rule.q is None:
-            found = _constrained(request, size)
+            calibration = _constrained(request, size)
         else:
-            found = calibrate_noise(
+            calibration = calibrate_noise(
                 request.template.profile,
                 rule,
                 request.target,
@@ -278,22 +278,22 @@ def _choose(request: _Request, rule: SamplingRule, public: RuleConstants) -> Rul
             )
     except (Infeasible, Undecided) as error:
         return RuleResult(rule.name, INFEASIBLE if isinstance(error, Infeasible) else UNKNOWN, reason=str(error))
-    scale = next(iter(found.parameters.values()))
-    used, bound = found.derived.rule, found.derived.bound.upper
+    scale = next(iter(calibration.parameters.values()))
+    used, bound = calibration.derived.rule, calibration.derived.bound.upper
     if records is not None:
         return RuleResult(
             rule.name,
             CERTIFIED,
-            found,
-            error=error_on_data(found.profile, used, bound, scale, records, noise),
+            calibration,
+            error=error_on_data(calibration.profile, used, bound, scale, records, noise),
             size=size,
             from_data=rule.q is None,
         )
     if count is None:
-        return RuleResult(rule.name, CERTIFIED, found, error_reason="give n (--constant n=...) or --data to see it", size=size)
-    bounded = error_of_any(found.profile, used, count, scale, noise)
+        return RuleResult(rule.name, CERTIFIED, calibration, error_reason="give n (--constant n=...) or --data to see it", size=size)
+    bounded = error_of_any(calibration.profile, used, count, scale, noise)
     why = None if bounded is not None else "no bound for all data sets was found; give --data to see it for one"
-    return RuleResult(rule.name, CERTIFIED, found, error=bounded, error_reason=why, size=size)
+    return RuleResult(rule.name, CERTIFIED, calibration, error=bounded, error_reason=why, size=size)
 
 
 def _constrained(request: _Request, size: Fraction | None) -> Calibration:

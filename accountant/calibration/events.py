@@ -53,10 +53,10 @@ class CalibratedEvents:
     def describe(self) -> str:
         """Return what was found in one sentence."""
         target = f"({_short(self.target_epsilon)}, {_short(self.target_delta)})"
-        found = f"{self.name} = {exact_text(self.value)} meets the target {target}"
+        sentence = f"{self.name} = {exact_text(self.value)} meets the target {target}"
         if self.beyond is None:
-            return f"{found}; that nothing beyond it does is not proved"
-        return f"{found}, and {exact_text(self.beyond)} does not"
+            return f"{sentence}; that nothing beyond it does is not proved"
+        return f"{sentence}, and {exact_text(self.beyond)} does not"
 
     def to_json(self) -> dict[str, Any]:
         beyond = None if self.beyond is None else exact_text(self.beyond)
@@ -162,9 +162,9 @@ class _Search:
     @classmethod
     def of(cls, given: Composition | DeclaredEvents, epsilon: object, delta: object, gap: object) -> _Search:
         declared = given if isinstance(given, DeclaredEvents) else DeclaredEvents(given, Unit.RECORD, None, ())
-        if len(found := declared.composition.events) != 1:
+        if len(events := declared.composition.events) != 1:
             raise InvalidArgument(
-                f"{declared.composition.name[:60]!r} was to be calibrated, but it has {len(found)} different events; calibrate one event"
+                f"{declared.composition.name[:60]!r} was to be calibrated, but it has {len(events)} different events; calibrate one event"
             )
         return cls(declared, to_epsilon(epsilon), to_delta(delta), to_gap(gap))
 
@@ -199,8 +199,8 @@ class _Search:
             upper = point_at_epsilon(Composition(self.name, (event,)), self.epsilon, self.gap).upper
         if upper is None or not self.delta:
             return 0.0 if upper == 0 else math.inf
-        found = log_fraction(upper / self.delta) if upper else -math.inf
-        return min(found, 0.0) if upper <= self.delta else max(found, _LITTLE)
+        above = log_fraction(upper / self.delta) if upper else -math.inf
+        return min(above, 0.0) if upper <= self.delta else max(above, _LITTLE)
 
     def conclude(self, name: str, value: Fraction, beyond: Fraction | None, build: Callable[[Fraction], Event]) -> CalibratedEvents:
         made = account(replace(self.declared, composition=Composition(self.name, (build(value),))), epsilon=self.epsilon, gap=self.gap)
@@ -229,13 +229,13 @@ def _find_root(excess: Callable[[int], float], guess: int) -> tuple[int, int]:
     low, high, at = 1, MOST_USES + 1, guess
     known = dict[float, float]()
     for turn in range(_TURNS):
-        found = excess(at := min(max(at, low + 1), high - 1))
-        low, high = (at, high) if found <= 0 else (low, at)
+        above = excess(at := min(max(at, low + 1), high - 1))
+        low, high = (at, high) if above <= 0 else (low, at)
         least = max(1, low // _COUNTED)
         if high - low <= least:
             break
-        if abs(found) < math.inf:
-            known[math.log(at)] = found
+        if abs(above) < math.inf:
+            known[math.log(at)] = above
         steepness, place = _line(known)
         wide = high - low
         if turn % 4 == 3 or not steepness or not known:
@@ -274,15 +274,15 @@ def _guess_uses(search: _Search, build: Callable[[Fraction], Event]) -> int:
 
 def _bracket(enough: Callable[[Fraction], bool], guess: Fraction, factor: Fraction, what: str) -> tuple[Fraction, Fraction]:
     """Return low < high, a factor apart, where the first is not enough and the second is. Raises :class:`Infeasible`."""
-    value, found = guess, enough(guess)
+    value, fits = guess, enough(guess)
     with suppress(InvalidArgument):  # as much, or as little, is not accounted for
         for _ in range(_DOUBLINGS):
-            other = value / factor if found else value * factor
-            if enough(other) != found:
-                return (other, value) if found else (value, other)
+            other = value / factor if fits else value * factor
+            if enough(other) != fits:
+                return (other, value) if fits else (value, other)
             value = other
     raise Infeasible(
-        f"the {what} was asked for, but {'any' if found else 'no'} noise that was tried is enough; change epsilon, delta or the count"
+        f"the {what} was asked for, but {'any' if fits else 'no'} noise that was tried is enough; change epsilon, delta or the count"
     )
 
 

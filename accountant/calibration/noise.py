@@ -113,8 +113,8 @@ def calibrate_noise(
     known: list[Point] = []
     floor = Fraction(0)
     for attempt in range(_ROUNDS):
-        found = find_crossing(_excess(family, made.q, target, known), template.name, exact_text(target))
-        scale = round_scale(max(Fraction(found) * (1 + exact_tolerance * Fraction(3, 10)), floor), exact_tolerance)
+        crossing = find_crossing(_excess(family, made.q, target, known), template.name, exact_text(target))
+        scale = round_scale(max(Fraction(crossing) * (1 + exact_tolerance * Fraction(3, 10)), floor), exact_tolerance)
         profile = family.at(scale)
         derived = derive_epsilon(Declaration(profile, None, tuple(hypotheses)), rule=made, relative_gap=gap)
         if derived.bound.upper <= target:
@@ -177,13 +177,13 @@ def find_crossing(excess: Callable[[float], float], name: str, target: str, enou
             break
         share = at_low / (at_low - at_high) if math.isfinite(at_low) and math.isfinite(at_high) else 0.5
         middle = low + (high - low) * min(max(share, 0.001), 0.999)
-        found = excess(2.0**middle)
-        if abs(found) <= enough:
+        above = excess(2.0**middle)
+        if abs(above) <= enough:
             return float(2.0**middle)
-        if found > 0:
-            low, at_low, at_high, side = middle, found, at_high / 2 if side > 0 else at_high, 1
+        if above > 0:
+            low, at_low, at_high, side = middle, above, at_high / 2 if side > 0 else at_high, 1
         else:
-            high, at_high, at_low, side = middle, found, at_low / 2 if side < 0 else at_low, -1
+            high, at_high, at_low, side = middle, above, at_low / 2 if side < 0 else at_low, -1
     return float(2.0**high)
 
 

@@ -43,8 +43,8 @@ class CalibratedPair:
     @property
     def add(self) -> Fraction:
         """The certified loss when a record comes, at most the target."""
-        found = amplify_add(self.added, self.p)
-        return self.target if found is None else found  # p < 1 where nothing bounds it, so that it is never None
+        amplified = amplify_add(self.added, self.p)
+        return self.target if amplified is None else amplified  # p < 1 where nothing bounds it, so that it is never None
 
     def keeps_target(self) -> bool:
         """Tell whether the losses in both directions are at most the target."""

@@ -70,40 +70,42 @@ class RuleConstants:
         if RULES[name].uses_statistic:
             accepted |= {"statistic"}
         everywhere = {key: value for key, value in self._given[""].items() if _ALIASES.get(key, key) in accepted}
-        found = {
+        constants = {
             **{key: self._own[key] for key in _SHARED if key in self._own and key in accepted},
             **everywhere,
             **self._given.get(name, {}),
         }
-        if "rate" in found:
-            return {key: value for key, value in found.items() if key not in ("m", "n") or key in self._given.get(name, {})}
+        if "rate" in constants:
+            return {key: value for key, value in constants.items() if key not in ("m", "n") or key in self._given.get(name, {})}
         if self._size is not None and "m" in accepted:
-            found["m"] = self._size
+            constants["m"] = self._size
         if self._rate is not None and "m" in accepted:
-            if "n" not in found and "rate" in accepted:
+            if "n" not in constants and "rate" in accepted:
                 return {"rate": self._rate}
-            if "n" not in found:
+            if "n" not in constants:
                 raise InvalidSampling(f"the rule {name!r} needs n beside the rate; give --constant n=...")
-            found["m"] = self._rate * to_exact(found["n"], "the constant n")
-        return found
+            constants["m"] = self._rate * to_exact(constants["n"], "the constant n")
+        return constants
 
     def of_expression(self, q: Term) -> dict[str, object]:
         """Return the constants of an expression."""
-        found = {**self._own, **self._given[""]}
+        constants = {**self._own, **self._given[""]}
         if self._size is not None or self._rate is not None:
             if "m" not in free_symbols(q):
                 raise InvalidArgument(
                     "a sample size was given, but q does not contain m, so that it would change nothing; write q with m, or leave it out"
                 )
-            if self._size is None and "n" not in found:
+            if self._size is None and "n" not in constants:
                 raise InvalidSampling("the expression q needs n beside the rate; give --constant n=...")
-            found["m"] = self._size if self._size is not None else (self._rate or Fraction(1)) * to_exact(found["n"], "the constant n")
-        return found
+            constants["m"] = (
+                self._size if self._size is not None else (self._rate or Fraction(1)) * to_exact(constants["n"], "the constant n")
+            )
+        return constants
 
     def number(self, rule: str, key: str) -> Fraction | None:
         """Return a public constant as a number, where it is known."""
-        found = {**self._own, **self._given[""], **self._given.get(rule, {})}
-        return to_exact(found[key], f"the constant {key}") if key in found else None
+        constants = {**self._own, **self._given[""], **self._given.get(rule, {})}
+        return to_exact(constants[key], f"the constant {key}") if key in constants else None
 
     def size(self, rule: str) -> Fraction | None:
         if self._size is not None:

@@ -35,8 +35,8 @@ def constrained_rule_for_size(
     Its target ε* depends on the data, which its hypotheses say. Source: Fay et al. 2024, Section 3.3; docs/rounding.md, section 8.
     Raises :class:`InvalidTarget` (an M that no target reaches), :class:`Undecided`, :class:`InvalidData`.
     """
-    found = epsilon_for_size(profile, size, batches, convexity=convexity or prove_convexity(profile))
-    rule = make_rule("privacy-constrained", profile, target_epsilon=found.epsilon)
+    epsilon = epsilon_for_size(profile, size, batches, convexity=convexity or prove_convexity(profile))
+    rule = make_rule("privacy-constrained", profile, target_epsilon=epsilon.epsilon)
     return replace(rule, hypotheses=(*(item for item in rule.hypotheses if item != TARGET_FIXED), TARGET_FROM_DATA))
 
 

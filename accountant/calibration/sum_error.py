@@ -196,5 +196,5 @@ def _supremum(term: Any, statistic: Statistic) -> Fraction | None:
     """Return an upper bound of a term that is at least 0 somewhere, near its supremum, None where none was found."""
     box = {statistic.name: (statistic.lo, statistic.hi)}
     with working_precision(_BITS):
-        found = enclose_supremum(SearchedTerm(term, (statistic.name,)), box, _GAP, _BUDGET, least=Fraction(1, 10**6)).exact()
-    return None if found is None or found[1] > max(found[0], _GAP) * (1 + _WIDEST) else rounded_up(found[1], 12)
+        supremum = enclose_supremum(SearchedTerm(term, (statistic.name,)), box, _GAP, _BUDGET, least=Fraction(1, 10**6)).exact()
+    return None if supremum is None or supremum[1] > max(supremum[0], _GAP) * (1 + _WIDEST) else rounded_up(supremum[1], 12)

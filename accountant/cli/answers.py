@@ -113,12 +113,12 @@ def read_candidates(given: str) -> int | list[str]:
     text = read_text(path, _LARGEST)
     if path.suffix.lower() == ".json":
         try:
-            found = json.loads(text)
+            listed = json.loads(text)
         except (ValueError, RecursionError):
             raise InvalidData(f"{path.name} is no JSON; correct it, or write one name a line") from None
-        if not isinstance(found, list) or not all(isinstance(item, str) or type(item) is int for item in found):
+        if not isinstance(listed, list) or not all(isinstance(item, str) or type(item) is int for item in listed):
             raise InvalidData(f'{path.name} must hold a list of names, but something else was found; write for example ["tea", "jam"]')
-        return [str(item) for item in found]
+        return [str(item) for item in listed]
     return [line.strip() for line in text.lstrip("\ufeff").splitlines() if line.strip()]
 
 
@@ -134,14 +134,14 @@ def read_incidence(data: str, user: str, item: str, value: str | None = None, *,
     names = [name for name in (user, item, value) if name is not None]
     if path.suffix.lower() != ".json":
         return load_columns(data, names)[0] if with_ids else data
-    found = load_json(path)
-    if isinstance(found, list) and value is None and found and all(isinstance(row, list) for row in found):
+    rows = load_json(path)
+    if isinstance(rows, list) and value is None and rows and all(isinstance(row, list) for row in rows):
         if with_ids:
             raise InvalidData(
                 f"{path.name} has a list of items a user and no ids, but a ledger asks who the users are; write rows with ids"
             )
-        found = [{user: number, item: name} for number, row in enumerate(found) for name in row]
-    return read_rows(found, names, path.name)
+        rows = [{user: number, item: name} for number, row in enumerate(rows) for name in row]
+    return read_rows(rows, names, path.name)
 
 
 def label(candidates: int | Sequence[Any], chosen: Sequence[int]) -> list[Any]:

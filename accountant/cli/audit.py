@@ -213,10 +213,10 @@ class _Drawing:
         from accountant.files import check_writable
         from profiles.presenting.pictures import find_format, load_figure
 
-        found = find_format(path.name)
+        kind = find_format(path.name)
         load_figure()
         check_writable(path)
-        return cls(path, found)
+        return cls(path, kind)
 
     def draw(
         self, result: AuditResult, running: Callable[..., Any], pair: tuple[Any, Any], change: Callable[[Any], Any] | None
@@ -246,11 +246,11 @@ class _Drawing:
 def _load_function(reference: str, what: str) -> Callable[..., Any]:
     from proofs_check.references import load_object
 
-    found = load_object(reference, what)
-    if isinstance(found, type) or not callable(found):
-        kind = f"the class {found.__name__}" if isinstance(found, type) else f"an object of type {type(found).__name__}"
+    function = load_object(reference, what)
+    if isinstance(function, type) or not callable(function):
+        kind = f"the class {function.__name__}" if isinstance(function, type) else f"an object of type {type(function).__name__}"
         raise InvalidArgument(f"{what} was expected behind {reference[:80]!r}, but {kind} was found; name a function or a callable object")
-    made: Callable[..., Any] = found
+    made: Callable[..., Any] = function
     return made
 
 
@@ -258,17 +258,17 @@ def _compute_exact(function: Callable[..., Any], pair: tuple[Any, Any]) -> Bound
     from proofs_check.exact import Bounds, ExactEpsilon
 
     try:
-        found = function(*pair)
+        number = function(*pair)
     except PDPError:
         raise
     except (Exception, SystemExit) as error:
         raise InvalidArgument(
             f"the function for --exact raised {locate_failure(error)}; correct it", private=quote_failure(error)
         ) from None
-    if not isinstance(found, (Bounds, ExactEpsilon)):
-        kind = type(found).__name__
+    if not isinstance(number, (Bounds, ExactEpsilon)):
+        kind = type(number).__name__
         raise InvalidArgument(f"the function for --exact must return Bounds or an ExactEpsilon, but an object of type {kind} was found")
-    return found
+    return number
 
 
 def _make_claim(target: Any, difference: Difference, options: Options) -> tuple[Claim, tuple[str, ...]]:
@@ -297,13 +297,13 @@ def _make_claim(target: Any, difference: Difference, options: Options) -> tuple[
 
 
 def _to_json(result: AuditResult, circumstances: Circumstances, *, swapped: bool) -> dict[str, Any]:
-    found = result.to_json()
+    told = result.to_json()
     return {
-        **found,
+        **told,
         "mechanism": circumstances.mechanism,
         "pair": circumstances.pair,
         "swapped": swapped,
         "source": result.claim.source,
         "assumptions": list(circumstances.assumptions(result)),
-        "private": {"record": circumstances.record, **found["private"], "repeat": " ".join(circumstances.repeat)},
+        "private": {"record": circumstances.record, **told["private"], "repeat": " ".join(circumstances.repeat)},
     }

@@ -171,34 +171,34 @@ def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
 
 def _read_json(text: str, what: str) -> GivenData:
     try:
-        found = read_json(text, floats=True)
+        value = read_json(text, floats=True)
     except ValueError as error:
         place = f"at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "as JSON"
         raise InvalidData(
             f"{what} must be a JSON array of numbers or of rows of numbers, but it is not readable {place}; correct it",
             private=quote_failure(error),
         ) from None
-    if not isinstance(found, dict):
-        return GivenData(_as_array(found, what), None)
-    unknown = sorted(set(found) - {"data", "weights"})
-    if unknown or "data" not in found:
+    if not isinstance(value, dict):
+        return GivenData(_as_array(value, what), None)
+    unknown = sorted(set(value) - {"data", "weights"})
+    if unknown or "data" not in value:
         problem = "another key was found" if unknown else "there is no data"
         raise InvalidData(
             f'{what} must be {{"data": [...], "weights": [...]}}, but {problem}; write the records and their weights',
             private=f"the key {quote(unknown[0])}" if unknown else "",
         )
-    records = _as_array(found["data"], what)
-    weights = None if "weights" not in found else to_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
+    records = _as_array(value["data"], what)
+    weights = None if "weights" not in value else to_weights(_as_array(value["weights"], f"the weights of {what}"), len(records))
     return GivenData(records, weights)
 
 
-def _as_array(found: object, what: str) -> Floats:
+def _as_array(value: object, what: str) -> Floats:
     try:
-        array = np.asarray(found) if isinstance(found, (list, np.ndarray)) else None
+        array = np.asarray(value) if isinstance(value, (list, np.ndarray)) else None
     except ValueError:
         raise InvalidData(f"{what} must have rows of equal length, but they differ; fill or cut them") from None
     if array is None or array.ndim == 0:
-        raise InvalidData(f"{what} must be an array of records, but one value of type {type(found).__name__} was found; put it in brackets")
+        raise InvalidData(f"{what} must be an array of records, but one value of type {type(value).__name__} was found; put it in brackets")
     if array.size == 0:
         return np.zeros((0, *array.shape[1:]))
     if array.dtype.kind not in "iuf":

@@ -87,7 +87,7 @@ def run(options: Options) -> int:
     _check_outputs(options)
     declaration = load_quietly(options.profile)
     with quiet_output(), show_progress("searching the least noise"):
-        found = calibrate(
+        comparison = calibrate(
             declaration,
             options.target_epsilon,
             rules=options.rule or [],
@@ -102,16 +102,16 @@ def run(options: Options) -> int:
             dimension=options.dimension,
             tolerance=options.tolerance,
         )
-    written = _write(found, declaration, options.certificate, options.out)
+    written = _write(comparison, declaration, options.certificate, options.out)
     if options.json:
-        print_json({**found.to_json(), "certificate": _name(options.certificate, written), "out": _name(options.out, written)})
+        print_json({**comparison.to_json(), "certificate": _name(options.certificate, written), "out": _name(options.out, written)})
     else:
-        _print(found, everything=options.everything, explain=options.explain)
+        _print(comparison, everything=options.everything, explain=options.explain)
         print_written(certificate=options.certificate if written else None)
         if written and options.out is not None:
             print_line(f"profile written to {options.out}; bound it with: pdp epsilon {options.out}")
-        _print_private(found)
-    verdicts = {choice.verdict for choice in found.choices}
+        _print_private(comparison)
+    verdicts = {choice.verdict for choice in comparison.choices}
     return next((code for verdict, code in _EXIT.items() if verdict in verdicts), 0)
 
 
@@ -134,13 +134,13 @@ def _read_parameters(items: list[str]) -> list[str] | dict[str, object]:
     return dict(parse_assignments(parts, "--parameter"))
 
 
-def _write(found: Comparison, declaration: Any, certificate: Path | None, out: Path | None) -> bool:
+def _write(comparison: Comparison, declaration: Any, certificate: Path | None, out: Path | None) -> bool:
     """Write what was asked for, where there is noise; return whether it was."""
     from accountant.calibration.choices import fill_profile
     from profiles.files import write_toml
     from proofs_check.certificates import to_file_text
 
-    choice = found.choices[0]
+    choice = comparison.choices[0]
     if (certificate is None and out is None) or choice.found is None:
         return False
     filled = fill_profile(choice, declaration)
@@ -156,32 +156,32 @@ def _name(path: Path | None, written: bool) -> str | None:  # noqa: FBT001
     return str(path) if written and path is not None else None
 
 
-def _print(found: Comparison, *, everything: bool, explain: bool) -> None:
+def _print(comparison: Comparison, *, everything: bool, explain: bool) -> None:
     from profiles import exact_text
 
-    names = found.parameters
+    names = comparison.parameters
     columns = ["rule", *names, "epsilon at most", "sample size", "error of the sum"]
-    rows = [_row(choice, names) for choice in found.choices]
-    print_table(f"noise for epsilon <= {exact_text(found.target)}: {found.profile.name}", columns, rows)
-    one = found.noise.dimension == 1
+    rows = [_row(choice, names) for choice in comparison.choices]
+    print_table(f"noise for epsilon <= {exact_text(comparison.target)}: {comparison.profile.name}", columns, rows)
+    one = comparison.noise.dimension == 1
     print_line(
         "error: root mean square of one noisy sum, sqrt(sum over records of (1/q - 1)*|x|^2 + variance of the noise), in "
-        f"{'one coordinate' if one else f'{found.noise.dimension} coordinates'}, noise of density proportional to "
-        f"exp(-{found.noise.norm} norm/{names[0]})"
+        f"{'one coordinate' if one else f'{comparison.noise.dimension} coordinates'}, noise of density proportional to "
+        f"exp(-{comparison.noise.norm} norm/{names[0]})"
     )
-    for choice in found.choices:
+    for choice in comparison.choices:
         _print_choice(choice, everything=everything, explain=explain)
 
 
 def _row(choice: RuleResult, names: tuple[str, ...]) -> list[str]:
     from profiles import decimal_text, exact_text
 
-    found = choice.found
-    if found is None:
+    calibration = choice.found
+    if calibration is None:
         return [choice.rule, *(["-"] * len(names)), choice.verdict, "-", "-"]
     hidden = "private: below"
-    noise = [hidden if choice.from_data else decimal_text(found.parameters[name], 12, round_up=True) for name in names]
-    upper = decimal_text(found.derived.bound.upper, 8, round_up=True)
+    noise = [hidden if choice.from_data else decimal_text(calibration.parameters[name], 12, round_up=True) for name in names]
+    upper = decimal_text(calibration.derived.bound.upper, 8, round_up=True)
     error = "not known" if choice.error is None else hidden if choice.error.private else f"<= {_shown(choice.error.root_mean_square)}"
     return [choice.rule, *noise, upper, "not known" if choice.size is None else exact_text(choice.size), error]
 
@@ -192,15 +192,16 @@ def _print_choice(choice: RuleResult, *, everything: bool, explain: bool) -> Non
 
     print_line("")
     print_line(f"{choice.rule}: {choice.verdict}")
-    found = choice.found
-    if found is None:
+    calibration = choice.found
+    if calibration is None:
         print_line(f"    {choice.reason}")
         return
     if choice.from_data:
         print_line("    the noise is a function of the data: no guarantee covers it; publish neither it nor a file with it")
-    elif found.smallest:
+    elif calibration.smallest:
         print_line(
-            f"    least noise: with {exact_text(found.too_small or found.scale)} in place of {exact_text(found.scale)} epsilon is above"
+            f"    least noise: with {exact_text(calibration.too_small or calibration.scale)} in place of {exact_text(calibration.scale)} "
+            "epsilon is above"
         )
     else:
         print_line("    this noise is enough; that less of it is not is not proved")
@@ -209,18 +210,18 @@ def _print_choice(choice: RuleResult, *, everything: bool, explain: bool) -> Non
     if choice.error_reason is not None:
         print_line(f"    error: not known; {choice.error_reason}")
     if choice.from_data:
-        print_as_it_is("\n".join(render_basis(found.derived.guarantee, everything=everything, explain=explain)))
-        print_line(f"epsilon <= {decimal_text(found.derived.bound.upper, 12, round_up=True)}")
+        print_as_it_is("\n".join(render_basis(calibration.derived.guarantee, everything=everything, explain=explain)))
+        print_line(f"epsilon <= {decimal_text(calibration.derived.bound.upper, 12, round_up=True)}")
     else:
-        print_as_it_is(found.derived.render(everything=everything, explain=explain).rstrip())
+        print_as_it_is(calibration.derived.render(everything=everything, explain=explain).rstrip())
 
 
-def _print_private(found: Comparison) -> None:
+def _print_private(comparison: Comparison) -> None:
     """Print what depends on the data set, last."""
     from profiles import exact_text
 
     lines = []
-    for choice in found.choices:
+    for choice in comparison.choices:
         if choice.found is not None and choice.from_data:
             noise = ", ".join(f"{name} = {exact_text(value)}" for name, value in choice.found.parameters.items())
             size = "" if choice.found.size is None else f", expected sample size {_shown(choice.found.size)}"

@@ -115,7 +115,7 @@ def _ended_at_once() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _compare_logs(found: CheckedDocument, text: str, earlier: Path) -> CheckedDocument:
+def _compare_logs(checked: CheckedDocument, text: str, earlier: Path) -> CheckedDocument:
     """Return what the check of a public log found, and whether it goes on from an earlier one. Raises :class:`InvalidArgument`."""
     from dataclasses import replace
 
@@ -124,21 +124,21 @@ def _compare_logs(found: CheckedDocument, text: str, earlier: Path) -> CheckedDo
     from profiles.errors import LedgerRejected
     from proofs_check.kernel import Report
 
-    if found.document.name != "pdp-ledger-public":
-        raise InvalidArgument(f"--since is for the log of a ledger, but {found.document.meaning} was found; leave it out")
-    if not found.outcome.report.accepted:
-        return found
+    if checked.document.name != "pdp-ledger-public":
+        raise InvalidArgument(f"--since is for the log of a ledger, but {checked.document.meaning} was found; leave it out")
+    if not checked.outcome.report.accepted:
+        return checked
     before = read_public(read_file(earlier))
     try:
         read_public(text).require_growth(before)
     except LedgerRejected as error:
-        return replace(found, outcome=replace(found.outcome, report=Report(accepted=False, step="since", reason=str(error))))
-    about = {**(found.outcome.about or {}), "since": {"entries": len(before.entries), "head": before.head}}
-    lines = (*found.outcome.lines, f"it goes on from {earlier}: its {len(before.entries)} entries are the first of this one")
-    return replace(found, outcome=replace(found.outcome, about=about, lines=lines))
+        return replace(checked, outcome=replace(checked.outcome, report=Report(accepted=False, step="since", reason=str(error))))
+    about = {**(checked.outcome.about or {}), "since": {"entries": len(before.entries), "head": before.head}}
+    lines = (*checked.outcome.lines, f"it goes on from {earlier}: its {len(before.entries)} entries are the first of this one")
+    return replace(checked, outcome=replace(checked.outcome, about=about, lines=lines))
 
 
-def _look_up(found: CheckedDocument, text: str, log: Path) -> CheckedDocument:
+def _look_up(checked: CheckedDocument, text: str, log: Path) -> CheckedDocument:
     """Return what the check of a statement found, and whether a public log has its root. Raises :class:`InvalidArgument`."""
     from dataclasses import replace
 
@@ -148,19 +148,19 @@ def _look_up(found: CheckedDocument, text: str, log: Path) -> CheckedDocument:
     from profiles.errors import LedgerRejected
     from proofs_check.kernel import Report
 
-    if found.document.name != "pdp-ledger-statement":
-        raise InvalidArgument(f"--log is for the statement of a unit, but {found.document.meaning} was found; leave it out")
-    if not found.outcome.report.accepted:
-        return found
+    if checked.document.name != "pdp-ledger-statement":
+        raise InvalidArgument(f"--log is for the statement of a unit, but {checked.document.meaning} was found; leave it out")
+    if not checked.outcome.report.accepted:
+        return checked
     try:
         require_root(read_statement(text), read_public(read_file(log)))
     except LedgerRejected as error:
-        return replace(found, outcome=replace(found.outcome, report=Report(accepted=False, step="log", reason=str(error))))
-    lines = (*found.outcome.lines, f"{log} has this root, and the same entries")
-    return replace(found, outcome=replace(found.outcome, lines=lines))
+        return replace(checked, outcome=replace(checked.outcome, report=Report(accepted=False, step="log", reason=str(error))))
+    lines = (*checked.outcome.lines, f"{log} has this root, and the same entries")
+    return replace(checked, outcome=replace(checked.outcome, lines=lines))
 
 
-def _compare_time(found: CheckedDocument, file: Path, reply: Path, authority: Path | None) -> CheckedDocument:
+def _compare_time(checked: CheckedDocument, file: Path, reply: Path, authority: Path | None) -> CheckedDocument:
     """Return what the check of a file found, and whether a time-stamping authority saw it. Raises :class:`UnreadableFile`."""
     from dataclasses import replace
 
@@ -168,8 +168,8 @@ def _compare_time(found: CheckedDocument, file: Path, reply: Path, authority: Pa
     from profiles.errors import LedgerRejected, UnreadableFile
     from proofs_check.kernel import Report
 
-    if not found.outcome.report.accepted:
-        return found
+    if not checked.outcome.report.accepted:
+        return checked
     try:
         data, told, signed = file.read_bytes(), reply.read_bytes(), None if authority is None else authority.read_bytes()
     except OSError as error:
@@ -179,13 +179,13 @@ def _compare_time(found: CheckedDocument, file: Path, reply: Path, authority: Pa
         stamp.require_file(data)
         signer = None if signed is None else stamp.require_signed(signed)
     except LedgerRejected as error:
-        return replace(found, outcome=replace(found.outcome, report=Report(accepted=False, step="timestamp", reason=str(error))))
+        return replace(checked, outcome=replace(checked.outcome, report=Report(accepted=False, step="timestamp", reason=str(error))))
     by = (
         "its signature was not checked: name the certificate of the authority with --authority" if signer is None else f"signed by {signer}"
     )
     when = stamp.time.strftime("%Y-%m-%dT%H:%M:%SZ")
-    about = {**(found.outcome.about or {}), "timestamp": {"time": when, "signer": signer}}
-    return replace(found, outcome=replace(found.outcome, about=about, lines=(*found.outcome.lines, f"timestamp of {when}; {by}")))
+    about = {**(checked.outcome.about or {}), "timestamp": {"time": when, "signer": signer}}
+    return replace(checked, outcome=replace(checked.outcome, about=about, lines=(*checked.outcome.lines, f"timestamp of {when}; {by}")))
 
 
 def run(options: Options) -> int:
@@ -210,16 +210,16 @@ def run(options: Options) -> int:
         check_not_input(options.out, options.file, "certificate")
     text = read_file(options.file)
     with show_progress("checking"), _ended_at_once():
-        found = check_document(text, options.file)
+        checked = check_document(text, options.file)
     if options.since is not None:
-        found = _compare_logs(found, text, options.since)
+        checked = _compare_logs(checked, text, options.since)
     if options.log is not None:
-        found = _look_up(found, text, options.log)
+        checked = _look_up(checked, text, options.log)
     if options.authority is not None and options.timestamp is None:
         raise InvalidArgument("--authority was given, but it belongs to a timestamp; add --timestamp, or leave it out")
     if options.timestamp is not None:
-        found = _compare_time(found, Path(options.file), options.timestamp, options.authority)
-    report, opinion = found.outcome.report, None
+        checked = _compare_time(checked, Path(options.file), options.timestamp, options.authority)
+    report, opinion = checked.outcome.report, None
     if asks and report.accepted:
         from accountant.cli.second_opinion import ask_coq
 
@@ -228,15 +228,15 @@ def run(options: Options) -> int:
         from proofs_check.archive import checker_digest
 
         told = {} if opinion is None else {"verified" if options.verified else "second_opinion": opinion.to_json()}
-        print_json({**_to_json(found), "checker_sha256": checker_digest(), **told})
+        print_json({**_to_json(checked), "checker_sha256": checker_digest(), **told})
     elif report.accepted:
         print_line(f"accepted: {options.file}")
-        for line in _describe(found) if options.everything else _summarize(found):
+        for line in _describe(checked) if options.everything else _summarize(checked):
             print_line(f"    {line}" if line else "")
         if not options.everything:
-            _print_assumptions(found)
+            _print_assumptions(checked)
         if options.axioms:
-            _print_axioms(found)
+            _print_axioms(checked)
         if opinion is not None:
             for line in opinion.describe():
                 print_line(f"    {line}")
@@ -247,16 +247,16 @@ def run(options: Options) -> int:
     return 0 if report.accepted else 1
 
 
-def _to_json(found: CheckedDocument) -> dict[str, Any]:
+def _to_json(checked: CheckedDocument) -> dict[str, Any]:
     from proofs_check.explain.trust import axioms_behind, mark_rule
 
-    report, axioms = found.outcome.report, axioms_behind(found.claims)
+    report, axioms = checked.outcome.report, axioms_behind(checked.claims)
     return {
-        "format": found.document.name,
-        "checked": found.document.told if report.accepted else None,
+        "format": checked.document.name,
+        "checked": checked.document.told if report.accepted else None,
         "accepted": report.accepted,
         "upgraded": report.upgraded,
-        "about": found.outcome.about,
+        "about": checked.outcome.about,
         "claims": [
             {
                 "claim": claim.claim,
@@ -271,34 +271,34 @@ def _to_json(found: CheckedDocument) -> dict[str, Any]:
         "proofs": {name: mark_rule(name) for name in axioms},
         "step": report.step,
         "reason": report.reason,
-        "inside": {name: _to_json(part) for name, part in found.inside},
+        "inside": {name: _to_json(part) for name, part in checked.inside},
     }
 
 
-def _describe(found: CheckedDocument) -> Iterator[str]:
+def _describe(checked: CheckedDocument) -> Iterator[str]:
     """Yield what an accepted file is, what was checked, what it is about and what was not checked; then the same of what is inside."""
     from proofs_check.kernel.untrusted.upgrade import UPGRADED
 
-    yield f"{found.document.meaning}: {found.document.told}"
-    if found.outcome.report.upgraded:
+    yield f"{checked.document.meaning}: {checked.document.told}"
+    if checked.outcome.report.upgraded:
         yield UPGRADED
-    yield from found.outcome.lines
-    yield from _list_claims(found)
-    for name, part in found.inside:
+    yield from checked.outcome.lines
+    yield from _list_claims(checked)
+    for name, part in checked.inside:
         yield f"inside: {name}"
-        lines = _describe(part) if found.document.check is None else _list_claims(part)  # a file with a check has said what it is about
+        lines = _describe(part) if checked.document.check is None else _list_claims(part)  # a file with a check has said what it is about
         yield from (f"    {line}" for line in lines)
 
 
-def _summarize(found: CheckedDocument) -> Iterator[str]:
+def _summarize(checked: CheckedDocument) -> Iterator[str]:
     """Yield the same for a first screen, without what is not checked: what the file is about is cut, and claims have no rules."""
     from proofs_check.documents.describing import leave_out_open, shorten
     from proofs_check.kernel.untrusted.upgrade import UPGRADED
 
-    yield f"{found.document.meaning}: {found.document.told}"
-    if found.outcome.report.upgraded:
+    yield f"{checked.document.meaning}: {checked.document.told}"
+    if checked.outcome.report.upgraded:
         yield UPGRADED
-    lines = leave_out_open(found.outcome.about, found.outcome.lines)
+    lines = leave_out_open(checked.outcome.about, checked.outcome.lines)
     shown = [line for line in lines if not line.startswith(" " * 6)]
     cut = shown if len(shown) <= _LINES else shown[: _LINES - 1]
     yield from cut
@@ -306,34 +306,34 @@ def _summarize(found: CheckedDocument) -> Iterator[str]:
         more = len(lines) - len(cut)
         yield f"    and {more} more line{'' if more == 1 else 's'} about it: --all"
     told = (
-        (claim.claim, "" if claim.bound is None else f" {shorten(claim.bound)}", claim.verdict) for claim in found.outcome.report.claims
+        (claim.claim, "" if claim.bound is None else f" {shorten(claim.bound)}", claim.verdict) for claim in checked.outcome.report.claims
     )
     claims = list(dict.fromkeys(f"{name}{bound}: {verdict}" for name, bound, verdict in told))
     if len(claims) > _LINES:
         claims = [*claims[: _LINES - 1], f"and {len(claims) - _LINES + 1} more claims: --all"]
     if claims:
         yield "; ".join(claims)
-    for name, part in found.inside if found.document.check is None else ():  # a file with a check has said what it is about
+    for name, part in checked.inside if checked.document.check is None else ():  # a file with a check has said what it is about
         many = len(part.claims)
         yield f"inside: {name}: {part.document.meaning}, {many} claim{'' if many == 1 else 's'} accepted: --all"
 
 
-def _print_assumptions(found: CheckedDocument) -> None:
+def _print_assumptions(checked: CheckedDocument) -> None:
     """Print what an accepted file rests on, shortly."""
     from accountant.cli.output import print_as_it_is
     from accountant.guarantees import render_hypotheses
     from profiles.hypotheses import recall
 
-    premises = (found.outcome.about or {}).get("premises")
+    premises = (checked.outcome.about or {}).get("premises")
     if premises:
         stated = [recall(item["id"], item["sentence"], item["head"]) for item in premises]
         print_as_it_is("\n".join(render_hypotheses(stated, everything=False)))
 
 
-def _list_claims(found: CheckedDocument) -> Iterator[str]:
+def _list_claims(checked: CheckedDocument) -> Iterator[str]:
     from proofs_check.documents.describing import shorten
 
-    for claim in found.outcome.report.claims:
+    for claim in checked.outcome.report.claims:
         bound = "" if claim.bound is None else f" {shorten(claim.bound)}"
         beside = [f"rules: {', '.join(claim.rules)}"] if claim.rules else []
         beside += [f"side conditions: {', '.join(claim.side_conditions)}"] if claim.side_conditions else []
@@ -341,12 +341,12 @@ def _list_claims(found: CheckedDocument) -> Iterator[str]:
         yield told + (f" ({'; '.join(beside)})" if beside else "")
 
 
-def _print_axioms(found: CheckedDocument) -> None:
+def _print_axioms(checked: CheckedDocument) -> None:
     from proofs_check.archive import checker_digest
     from proofs_check.explain.trust import MARK_OF_COMPOSITIONS, axioms_behind, mark_rule
 
-    for name, axiom in axioms_behind(found.claims).items():
+    for name, axiom in axioms_behind(checked.claims).items():
         print_line(f"    {name}: {axiom} [{mark_rule(name)}]")
-    if "composition" in (found.outcome.about or {}):
+    if "composition" in (checked.outcome.about or {}):
         print_line(f"    computed from the events: {MARK_OF_COMPOSITIONS}")
     print_line(f"    checked by the kernel whose checker.pyz has the SHA-256 {checker_digest()}")

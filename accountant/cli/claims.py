@@ -58,19 +58,19 @@ def run(options: Options) -> int:
     if options.explain is not None and (options.refuted or options.paper is not None):
         raise InvalidArgument("--explain shows one statement, but --refuted or --paper was given too; leave out one of them")
     claims = (find_claim(options.explain),) if options.explain is not None else all_claims(options.paper)
-    found: list[Judgement] = []
+    judgements: list[Judgement] = []
     with show_progress("judging", "statements") as report:
         for claim in claims:
-            report(len(found), len(claims))
-            found.append(judge(claim.id))
+            report(len(judgements), len(claims))
+            judgements.append(judge(claim.id))
     if options.refuted:
-        found = [judgement for judgement in found if judgement.status is Status.REFUTED]
+        judgements = [judgement for judgement in judgements if judgement.status is Status.REFUTED]
     if options.json:
-        print_json([judgement.to_json() for judgement in found])
+        print_json([judgement.to_json() for judgement in judgements])
     elif options.explain is not None:
-        _explain(*found)
+        _explain(*judgements)
     else:
-        _list(found, short=not options.refuted)
+        _list(judgements, short=not options.refuted)
     return 0
 
 
@@ -80,23 +80,23 @@ def _run_again(options: Options) -> int:
 
     if options.refuted or options.paper is not None or options.explain is not None:
         raise InvalidArgument("--run runs one statement, but --refuted, --paper or --explain was given too; leave it out")
-    found = run_again(str(options.again))
+    rerun = run_again(str(options.again))
     if options.json:
-        print_json(found.to_json())
+        print_json(rerun.to_json())
         return 0
-    lines = [("run", found.algorithm), ("instance", found.instance), ("claimed", found.claimed)]
-    lines.extend(("found", f"{item.what} = {item.describe()}") for item in found.found)
-    lines.append(("correction", find_claim(found.claim).correction))
+    lines = [("run", rerun.algorithm), ("instance", rerun.instance), ("claimed", rerun.claimed)]
+    lines.extend(("found", f"{item.what} = {item.describe()}") for item in rerun.found)
+    lines.append(("correction", find_claim(rerun.claim).correction))
     for name, text in lines:
         print_line(f"{name + ':':<14}{text}")
     return 0
 
 
-def _list(found: list[Judgement], *, short: bool) -> None:
+def _list(judgements: list[Judgement], *, short: bool) -> None:
     from proofs_check.papers import PAPERS
 
     for paper in PAPERS:
-        mine = [judgement for judgement in found if judgement.claim.paper == paper.key]
+        mine = [judgement for judgement in judgements if judgement.claim.paper == paper.key]
         if mine and short:
             rows = [(_SHORT.get(judgement.status.value, judgement.status.value), _headline(judgement)) for judgement in mine]
             print_table(f"{paper.citation}: {paper.title}", ("verdict", "statement"), rows)
@@ -104,7 +104,7 @@ def _list(found: list[Judgement], *, short: bool) -> None:
             rows = [(judgement.claim.consequence.value if judgement.claim.consequence else "", _detail(judgement)) for judgement in mine]
             print_table(f"{paper.citation}: refuted", ("consequence", "statement, witness and correction"), rows)
     counts: dict[str, int] = {}
-    for judgement in found:
+    for judgement in judgements:
         counts[judgement.status.value] = counts.get(judgement.status.value, 0) + 1
     print_line(", ".join(f"{number} {name}" for name, number in counts.items()) or "no claims")
     print_line("one of them in full: pdp claims --explain ID")
@@ -124,10 +124,10 @@ def _witness(judgement: Judgement) -> str:
     return ", ".join(f"{name} = {exact_text(value)}" for name, value in (judgement.witness or {}).items())
 
 
-def _explain(*found: Judgement) -> None:
+def _explain(*judgements: Judgement) -> None:
     from proofs_check.papers import all_claims
 
-    for judgement in found:
+    for judgement in judgements:
         claim = judgement.claim
         lines = [
             ("id", claim.id),

@@ -71,14 +71,14 @@ def run(options: Options) -> int:
 
     check_outputs({"profile": options.profile}, options.certificate, options.guarantee)
     declaration = load_quietly(options.profile)
-    found: DerivedEpsilon | DerivedDelta
+    derived: DerivedEpsilon | DerivedDelta
     with show_progress("enclosing the worst case"):
         if options.delta is not None or declaration.profile.notion is ProfileNotion.GAUSSIAN:
-            found = _derive_at_delta(declaration, options)
+            derived = _derive_at_delta(declaration, options)
         else:
             if options.steps is not None:
                 raise InvalidArgument("--steps was given, but it belongs to a delta; add --delta, or leave it out")
-            found = derive_epsilon(
+            derived = derive_epsilon(
                 declaration,
                 rule=options.rule,
                 q=options.q,
@@ -88,15 +88,15 @@ def run(options: Options) -> int:
                 budget=50_000 if options.budget is None else options.budget,
             )
     if options.certificate is not None:
-        made = found.certificate()
-        told = tell_beside(made, found.guarantee) if made["format"] == FORMAT and "sampling" in made else made
+        made = derived.certificate()
+        told = tell_beside(made, derived.guarantee) if made["format"] == FORMAT and "sampling" in made else made
         write_whole(options.certificate, to_file_text(told))
     if options.guarantee is not None:
-        write_whole(options.guarantee, write_guarantee(found.guarantee))
+        write_whole(options.guarantee, write_guarantee(derived.guarantee))
     if options.json:
-        print_json(found.to_json())
+        print_json(derived.to_json())
     else:
-        print_as_it_is(found.render(everything=options.everything, explain=options.explain).rstrip())
+        print_as_it_is(derived.render(everything=options.everything, explain=options.explain).rstrip())
         print_written(certificate=options.certificate, guarantee=options.guarantee)
     return 0
 

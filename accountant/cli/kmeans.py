@@ -142,11 +142,11 @@ def run(options: Options) -> int:
         fit: Fit | None = None
         if analysis is None:
             fit = fit_rows(rows, settings, method, **drawn)
-            texts, found, guarantee, charged = certify(fit), ReleasedFit.of(fit), fit.certified.guarantee, None
+            texts, released, guarantee, charged = certify(fit), ReleasedFit.of(fit), fit.certified.guarantee, None
         else:
             arguments = ("pdp kmeans", settings, options.method, rows.names)
             stored, charged = charge_fit(rows, settings, method, analysis, arguments=arguments, size=None, certify=certify, **drawn)
-            texts, found, guarantee = stored["texts"], ReleasedFit.restore(stored["fit"]), charged.guarantee
+            texts, released, guarantee = stored["texts"], ReleasedFit.restore(stored["fit"]), charged.guarantee
     certificate = json.loads(texts["certificate"])
     pages: dict[Path, bytes] = {}
     if options.certificate is not None:
@@ -156,14 +156,14 @@ def run(options: Options) -> int:
 
         pages[options.report] = render_fit(fit, certificate).encode()
     with replace_files(options.out, *pages) as (stream, *others):
-        write_centres(stream, options.out, found.centres, rows.names)
+        write_centres(stream, options.out, released.centres, rows.names)
         for other, text in zip(others, pages.values(), strict=True):
             other.write(text)
-    told = _tell(found, guarantee, charged, certificate, options)
+    told = _tell(released, guarantee, charged, certificate, options)
     if options.json:
         print_json(told)
     else:
-        _print(found, guarantee, charged, settings, told, options)
+        _print(released, guarantee, charged, settings, told, options)
     return 0
 
 
@@ -198,30 +198,30 @@ def _read_bounds(options: Options) -> dict[str, tuple[str, str]] | None:
         return None
     if options.without is not None:
         raise InvalidArgument("--without was given, but --bounds names the columns that are used; leave it out")
-    found: dict[str, tuple[str, str]] = {}
+    bounds: dict[str, tuple[str, str]] = {}
     for text in options.bounds:
         name, equals, rest = (part.strip() for part in text.rpartition("="))
         low, colon, high = (part.strip() for part in rest.partition(":"))
         if not (equals and name and colon and low and high):
             raise InvalidArgument(f"--bounds needs COLUMN=LO:HI, but {text[:60]!r} was found; write for example --bounds age=0:110")
-        if name in found:
+        if name in bounds:
             raise InvalidArgument(f"--bounds names the column {name[:60]!r} twice; give its bounds once")
-        found[name] = (low, high)
-    return found
+        bounds[name] = (low, high)
+    return bounds
 
 
 def _names(given: str | None) -> tuple[str, ...]:
     """Return the names of a list with commas. Raises :class:`InvalidArgument`."""
     if given is None:
         return ()
-    found = tuple(name.strip() for name in given.split(","))
-    if not all(found) or len(set(found)) < len(found):
+    names = tuple(name.strip() for name in given.split(","))
+    if not all(names) or len(set(names)) < len(names):
         raise InvalidArgument(f"a list of columns names each once, with commas between, but {given[:60]!r} was found; correct it")
-    return found
+    return names
 
 
 def _tell(
-    found: ReleasedFit, guarantee: Guarantee, charged: Charged | None, certificate: Mapping[str, Any], options: Options
+    released: ReleasedFit, guarantee: Guarantee, charged: Charged | None, certificate: Mapping[str, Any], options: Options
 ) -> dict[str, Any]:
     named = {name: certificate[name] for name in ("arguments", "epsilon", "released", "releases", "hypotheses", "premises")}
     if charged is not None:
@@ -232,10 +232,12 @@ def _tell(
         named |= {"ledger": charged.to_json(), "guarantee": told}
     return {
         **named,
-        "sample": None if found.expected is None else {"expected_size": found.expected, "releases": certificate["sample"]["releases"]},
+        "sample": None
+        if released.expected is None
+        else {"expected_size": released.expected, "releases": certificate["sample"]["releases"]},
         "unconditional": guarantee.is_unconditional,
         "checked_by_kernel": True,
-        "warnings": list(found.warnings),
+        "warnings": list(released.warnings),
         "out": str(options.out),
         "certificate": None if options.certificate is None else str(options.certificate),
         "report": None if options.report is None else str(options.report),
@@ -248,17 +250,17 @@ def _share(cost: Fraction, settings: FitSettings) -> str:
     return decimal_text(cost / settings.law.budget, 5, round_up=False)
 
 
-def _tell_sample(found: ReleasedFit, settings: FitSettings) -> list[tuple[str, str]]:
+def _tell_sample(released: ReleasedFit, settings: FitSettings) -> list[tuple[str, str]]:
     """Return the line about the releases of a sample, whose costs are those per unit of weight: together they take what is left."""
-    if found.expected is None:
+    if released.expected is None:
         return []
-    left = settings.law.budget - sum((charge.cost for charge in found.charges), Fraction(0))
-    what = f"counts and sums of one sample of about {max(1, round(found.expected))}, {len(found.sampled)} in all"
+    left = settings.law.budget - sum((charge.cost for charge in released.charges), Fraction(0))
+    what = f"counts and sums of one sample of about {max(1, round(released.expected))}, {len(released.sampled)} in all"
     return [(what, _share(left, settings))]
 
 
 def _print(
-    found: ReleasedFit,
+    released: ReleasedFit,
     guarantee: Guarantee,
     charged: Charged | None,
     settings: FitSettings,
@@ -271,7 +273,7 @@ def _print(
     def short(value: float | Fraction) -> str:
         return decimal_text(to_exact(float(value)), 5, round_up=False)
 
-    statistics, bound = found.statistics, told["epsilon"]
+    statistics, bound = released.statistics, told["epsilon"]
     print_line(f"{settings.clusters} centres written to {options.out}; all that is printed here may be published")
     if charged is None:
         delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
@@ -283,11 +285,11 @@ def _print(
     scaled = "" if settings.bounds is None else ", where each column is scaled to [-1, 1]"
     spread = f"root mean squared distance from their mean {short(statistics.rms)}{scaled}"
     print_line(f"records               about {short(statistics.count)}, {spread}")
-    print_line(f"clusters              of about {_tell_counts(found, short)} records (noisy)")
-    for text in found.warnings:
+    print_line(f"clusters              of about {_tell_counts(released, short)} records (noisy)")
+    for text in released.warnings:
         print_line(f"warning               {text}")
     if options.everything or options.explain:
-        _print_releases(found, settings, short)
+        _print_releases(released, settings, short)
     if charged is None:
         print_as_it_is("\n".join(render_basis(guarantee, everything=options.everything, explain=options.explain)))
     else:
@@ -298,19 +300,19 @@ def _print(
         print_line(f"report                {options.report}")
 
 
-def _tell_counts(found: ReleasedFit, short: Callable[[float | Fraction], str]) -> str:
+def _tell_counts(released: ReleasedFit, short: Callable[[float | Fraction], str]) -> str:
     """Return the noisy counts of the clusters: of many the least and the largest."""
-    counts = [short(count) for count in found.counts]
-    return ", ".join(counts) if len(counts) <= _FEW else f"{short(min(found.counts))} to {short(max(found.counts))}"
+    counts = [short(count) for count in released.counts]
+    return ", ".join(counts) if len(counts) <= _FEW else f"{short(min(released.counts))} to {short(max(released.counts))}"
 
 
-def _print_releases(found: ReleasedFit, settings: FitSettings, short: Callable[[float | Fraction], str]) -> None:
+def _print_releases(released: ReleasedFit, settings: FitSettings, short: Callable[[float | Fraction], str]) -> None:
     """Print how the centres were found, what was released for it, and the counts of the clusters."""
-    chosen = (f"{name} {short(value) if isinstance(value, (float, Fraction)) else value}" for name, value in found.choices.items())
+    chosen = (f"{name} {short(value) if isinstance(value, (float, Fraction)) else value}" for name, value in released.choices.items())
     print_line(f"method                {', '.join(chosen)}")
     print_table(
         "what was released",
         ("release", "share of the budget"),
-        [*((charge.part.value, _share(charge.cost, settings)) for charge in found.charges), *_tell_sample(found, settings)],
+        [*((charge.part.value, _share(charge.cost, settings)) for charge in released.charges), *_tell_sample(released, settings)],
     )
-    print_table("clusters (noisy)", ("cluster", "records"), [(str(place), short(count)) for place, count in enumerate(found.counts)])
+    print_table("clusters (noisy)", ("cluster", "records"), [(str(place), short(count)) for place, count in enumerate(released.counts)])

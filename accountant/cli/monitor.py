@@ -103,10 +103,10 @@ def run(options: Options) -> int:
     live = options.data is None and not options.json
     reports: list[StepReport] = []
 
-    def tell(found: tuple[StepReport, ...]) -> None:
-        reports.extend(found)
+    def tell(steps: tuple[StepReport, ...]) -> None:
+        reports.extend(steps)
         if live:
-            _print(found)
+            _print(steps)
 
     charged: Charged | None = None
     with show_progress(f"stream, {EYES_ONLY}", "records") as progress, open_ledger(options) as ledger:
@@ -116,8 +116,8 @@ def run(options: Options) -> int:
         elif options.units is not None:
             stream = (StreamBatch(*columns) for columns in _read(options, None))
             analysis = ledger.analysis(str(options.name), data=options.units)
-            for found in monitor.watch(stream, bits=options.seed, ledger=analysis):
-                tell((found,))
+            for step in monitor.watch(stream, bits=options.seed, ledger=analysis):
+                tell((step,))
             guarantee, charged = ledger.guarantee(), analysis.tell()
         else:
             answer = monitor.run(_open_file(options), bits=options.seed, ledger=make_analysis(ledger, options))
@@ -268,10 +268,10 @@ def _parse(lines: bytes, names: list[str], kinds: dict[str, Any], options: Optio
         )
     except pa.ArrowInvalid:
         raise InvalidData("a line of the stream does not have the columns of the first line, or a time is no integer; correct it") from None
-    found = [table.column(name) for name in (options.user, options.time, options.item)]
-    if any(column.null_count for column in found) or (not options.integer_users and pc.any(pc.equal(found[0], "")).as_py()):
+    columns = [table.column(name) for name in (options.user, options.time, options.item)]
+    if any(column.null_count for column in columns) or (not options.integer_users and pc.any(pc.equal(columns[0], "")).as_py()):
         raise InvalidData("a line of the stream has a missing value; drop such lines")
-    users, times, items = (column.to_numpy() for column in found)
+    users, times, items = (column.to_numpy() for column in columns)
     return users, times, items
 
 

@@ -163,13 +163,13 @@ def refuse_without_delta(steps: object, certificate: object) -> None:
 
 def parse_assignments(items: Sequence[str] | None, option: str) -> dict[str, str]:
     """Return ``name=value`` items as a dictionary. Raises :class:`InvalidArgument`."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for item in items or ():
         for part in item.split(","):
             name, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or not name or not value:
                 raise InvalidArgument(f"{option} needs name=value, but {item[:60]!r} was found; write for example {option} z=1.5")
-            if name in found:
+            if name in values:
                 raise InvalidArgument(f"{option} gives {name!r} twice; give it once")
-            found[name] = value
-    return found
+            values[name] = value
+    return values

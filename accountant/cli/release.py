@@ -128,13 +128,13 @@ def run(options: Options) -> int:
                 "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for "
                 "all releases together; leave it out (or, for a certificate, open the ledger with --records 1), and see pdp ledger report"
             )
-        found = run_plan(table, plan, ledger=analysis, bits=options.seed)
-    told = tell_release(found)
-    _write(found, told, options)
+        released = run_plan(table, plan, ledger=analysis, bits=options.seed)
+    told = tell_release(released)
+    _write(released, told, options)
     if options.json:
         print_json(told | {name: _path(getattr(options, name)) for name in ("out", "certificate", "guarantee", "report")})
     else:
-        _print(found, options)
+        _print(released, options)
     return 0
 
 
@@ -207,10 +207,10 @@ def _columns(given: Sequence[str] | None) -> list[str]:
 
 
 def _list(text: str) -> list[str]:
-    found = [name.strip() for name in text.split(",")] if text.strip() else []
-    if not all(found):
+    names = [name.strip() for name in text.split(",")] if text.strip() else []
+    if not all(names):
         raise InvalidArgument(f"a list of names has commas between them, but {text[:60]!r} was found; correct it")
-    return found
+    return names
 
 
 def _split(text: str, option: str) -> tuple[str, str]:
@@ -221,13 +221,13 @@ def _split(text: str, option: str) -> tuple[str, str]:
 
 
 def _read_range(text: str, size: int, example: str) -> tuple[str, ...]:
-    found = tuple(part.strip() for part in text.split(":"))
-    if len(found) != size or not all(any(letter.isdigit() for letter in part) for part in found):
+    ends = tuple(part.strip() for part in text.split(":"))
+    if len(ends) != size or not all(any(letter.isdigit() for letter in part) for part in ends):
         raise InvalidArgument(
             f"{size} numbers with colons between were expected, which are declared and never computed from the data, but {text[:60]!r} was "
             f"found; write for example {example}"
         )
-    return found
+    return ends
 
 
 def _read_categories(text: str, option: str, options: Options) -> tuple[str, list[str]]:
@@ -260,22 +260,22 @@ def _check_outputs(options: Options) -> None:
         raise InvalidArgument(f"answers are written to JSON, CSV or Parquet, but {options.out.name} was named; give one of these suffixes")
 
 
-def tell_release(found: Released) -> dict[str, Any]:
+def tell_release(released: Released) -> dict[str, Any]:
     """Return what was released as one JSON object, all of which may be published."""
     from accountant.guarantees import to_json
     from profiles import exact_text
 
-    plan = found.plan
-    told = to_json(found.guarantee)
+    plan = released.plan
+    told = to_json(released.guarantee)
     return {
-        "answers": found.to_json(),
+        "answers": released.to_json(),
         "release_epsilon": exact_text(plan.epsilon),
         "release_delta": None if plan.delta is None else exact_text(plan.delta),
         **_tell_parts(plan),
         **{name: told[name] for name in ("unit", "neighbors", "epsilon", "hypotheses", "premises")},
         "checked_by_kernel": True,
         "guarantee": told,
-        **({} if found.charged is None else {"ledger": found.charged.to_json()}),
+        **({} if released.charged is None else {"ledger": released.charged.to_json()}),
     }
 
 
@@ -302,21 +302,21 @@ def _tell_parts(plan: ReleasePlan) -> dict[str, Any]:
     }
 
 
-def _write(found: Released, told: dict[str, Any], options: Options) -> None:
+def _write(released: Released, told: dict[str, Any], options: Options) -> None:
     """Write all files, or none."""
     from accountant.interop.files import write_guarantee
 
     pages: dict[Path, bytes] = {}
     if options.out is not None:
-        pages[options.out] = _to_bytes(found, told, options.out)
+        pages[options.out] = _to_bytes(released, told, options.out)
     if options.certificate is not None:
-        pages[options.certificate] = _certify(found.plan, options.seed).encode()
+        pages[options.certificate] = _certify(released.plan, options.seed).encode()
     if options.guarantee is not None:
-        pages[options.guarantee] = write_guarantee(found.guarantee).encode()
+        pages[options.guarantee] = write_guarantee(released.guarantee).encode()
     if options.report is not None:
         from accountant.applications.answers.page import render_release
 
-        pages[options.report] = render_release(found).encode()
+        pages[options.report] = render_release(released).encode()
     if pages:
         with replace_files(*pages) as streams:
             for stream, text in zip(streams, pages.values(), strict=True):
@@ -334,7 +334,7 @@ def _certify(plan: ReleasePlan, seed: int | None) -> str:
     return to_file_text(tell_beside(plan.certificate(), promised))
 
 
-def _to_bytes(found: Released, told: dict[str, Any], path: Path) -> bytes:
+def _to_bytes(released: Released, told: dict[str, Any], path: Path) -> bytes:
     if path.suffix.lower() == ".json":
         return (json.dumps(told, indent=2, ensure_ascii=True, allow_nan=False) + "\n").encode()
     import io
@@ -343,8 +343,8 @@ def _to_bytes(found: Released, told: dict[str, Any], path: Path) -> bytes:
     import pyarrow.csv
     import pyarrow.parquet
 
-    rows = list(found)
-    grouped = {name: [str(row.group[place]) for row in rows] for place, name in enumerate(found.plan.groups.columns)}
+    rows = list(released)
+    grouped = {name: [str(row.group[place]) for row in rows] for place, name in enumerate(released.plan.groups.columns)}
     columns: dict[str, list[Any]] = {
         "answer": [row.name for row in rows],
         **{f"group {name}": values for name, values in grouped.items()},
@@ -364,10 +364,10 @@ def _up(value: float | Fraction) -> str:
     """Return a size, rounded up."""
     from profiles import decimal_text, to_exact
 
-    found = to_exact(value)
-    if found >= 10**_DIGITS:
-        return f"{math.ceil(found):,}"
-    return decimal_text(found, _DIGITS, round_up=True)
+    number = to_exact(value)
+    if number >= 10**_DIGITS:
+        return f"{math.ceil(number):,}"
+    return decimal_text(number, _DIGITS, round_up=True)
 
 
 def _show_value(value: float, error: float | None) -> str:
@@ -378,17 +378,17 @@ def _show_value(value: float, error: float | None) -> str:
     return f"{value:,.{min(places, 12)}f}"
 
 
-def _print(found: Released, options: Options) -> None:
+def _print(released: Released, options: Options) -> None:
     from accountant.guarantees.render import render_basis
     from profiles import exact_text
 
-    plan = found.plan
-    if found.charged is None:
+    plan = released.plan
+    if released.charged is None:
         delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
         print_line(f"epsilon <= {exact_text(plan.epsilon)} nats{delta}, one record (a row) more or less; checked by kernel: yes")
     else:
-        print_line(f"ledger                {found.charged}")
-    shown = [_row(answer) for place, answer in enumerate(found) if place < _SHOWN or options.everything]
+        print_line(f"ledger                {released.charged}")
+    shown = [_row(answer) for place, answer in enumerate(released) if place < _SHOWN or options.everything]
     print_rows(("answer", "value", "standard error", "95% of the noise"), shown)
     more = plan.count_answers() - len(shown)
     if more:
@@ -396,7 +396,7 @@ def _print(found: Released, options: Options) -> None:
     clipped = dict.fromkeys(f"{noise.part.column} {noise.part.clip.describe()}" for noise in plan.noises if noise.part.clip is not None)
     if clipped:
         print_line(f"clipped: {', '.join(clipped)}; numbers outside count as the nearer end")
-    print_as_it_is("\n".join(render_basis(found.guarantee, everything=options.everything, explain=options.explain)))
+    print_as_it_is("\n".join(render_basis(released.guarantee, everything=options.everything, explain=options.explain)))
     if options.out is not None:
         print_line(f"answers written to {options.out}; all of it may be published")
     print_written(certificate=options.certificate, guarantee=options.guarantee)

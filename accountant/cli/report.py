@@ -196,10 +196,10 @@ def _load(reference: str) -> Callable[..., Any]:
 
     if reference.endswith(".toml") or ":" not in reference:
         raise InvalidArgument("an audit runs an implementation, but a profile file was given; name a mechanism as package.module:object")
-    found = load_object(reference, "a mechanism")
-    if not callable(found) or isinstance(found, type) or not hasattr(found, "profile"):
+    mechanism = load_object(reference, "a mechanism")
+    if not callable(mechanism) or isinstance(mechanism, type) or not hasattr(mechanism, "profile"):
         raise InvalidArgument(f"an audit needs a mechanism that can be run, but {reference[:80]!r} cannot; leave out --audit-samples")
-    made: Callable[..., Any] = found
+    made: Callable[..., Any] = mechanism
     return made
 
 

@@ -128,26 +128,26 @@ def _run(options: Options) -> int:
         )
         if receipt is not None:
             _require_same(receipt, summary.out, summary.certificate)
-    found = to_certificate(
+    certificate = to_certificate(
         summary.plan,
         summary.guarantee,
         summary.source,
         private=summary.private,
         publishable=options.target_size is None and not options.include_private,
     )
-    found = {
-        **{name: value for name, value in found.items() if name != "proof"},
+    certificate = {
+        **{name: value for name, value in certificate.items() if name != "proof"},
         "out": str(summary.out),
         "certificate": str(summary.certificate),
         "steps": summary.plan.steps,
         **summary.plan.derived.compare_with_unsampled(),
     }
-    found["private"] = warn_of_records(found["private"], options.delta, options.target_delta)
+    certificate["private"] = warn_of_records(certificate["private"], options.delta, options.target_delta)
     basis = render_basis(summary.guarantee, everything=options.everything, explain=options.explain)
     if options.json:
-        print_json(found)
+        print_json(certificate)
     else:
-        _print(found, summary.plan.derived.describe_unsampled(), basis)
+        _print(certificate, summary.plan.derived.describe_unsampled(), basis)
     return 0
 
 
@@ -160,7 +160,7 @@ def _run_within(options: Options) -> int:
     refuse_beside(options, "q", "target_size", "target_delta", "delta", "steps", "include_private")
     check_ledger(options, options.out, options.certificate or Path(f"{options.out}.certificate.json"))
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report, open_ledger(options) as ledger:
-        found = sample_file_within(
+        summary = sample_file_within(
             options.profile,
             options.data,
             options.out,
@@ -175,15 +175,15 @@ def _run_within(options: Options) -> int:
             name=options.name,
             progress=lambda done: report(done, None),
         )
-    private = found.private.to_json()
+    private = summary.private.to_json()
     counted = f"{private['records']} records, {private['sample_size']} selected"
     lines = (
-        f"sample for one analysis written to {found.out}",
+        f"sample for one analysis written to {summary.out}",
         _USE,
-        f"certificate           {found.certificate} (may be published); check it with: pdp check {found.certificate}",
+        f"certificate           {summary.certificate} (may be published); check it with: pdp check {summary.certificate}",
         f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"),
     )
-    return tell_result(found, {"out": str(found.out), "certificate": str(found.certificate)}, private, lines, options=options)
+    return tell_result(summary, {"out": str(summary.out), "certificate": str(summary.certificate)}, private, lines, options=options)
 
 
 def _require_same(receipt: Receipt, *written: Path) -> None:
@@ -237,34 +237,34 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
         return plan, chosen, receipt
 
 
-def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> None:
+def _print(told: dict[str, Any], beside: Sequence[str], lines: list[str]) -> None:
     from profiles import decimal_text, to_exact
 
-    private = found["private"]
+    private = told["private"]
     expected = decimal_text(to_exact(private["expected_sample_size"]), 6, round_up=True)
-    runs = ", then ".join(found["runs"])
-    print_line(f"sample for one analysis ({runs}) written to {found['out']}")
-    print_line(f"epsilon               <= {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
-    if "delta" in found["epsilon"]:
-        print_line(f"delta                 {found['epsilon']['delta']}, {_say_steps(found)}")
+    runs = ", then ".join(told["runs"])
+    print_line(f"sample for one analysis ({runs}) written to {told['out']}")
+    print_line(f"epsilon               <= {told['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(told)}")
+    if "delta" in told["epsilon"]:
+        print_line(f"delta                 {told['epsilon']['delta']}, {_say_steps(told)}")
     for line in beside:
         print_line(line)
-    print_line(f"rule                  {found['rule']['name']}" + ("" if found["rule"]["q"] is None else f", q = {found['rule']['q']}"))
-    print_line(f"draws                 {found['sampler']['draws']}, {found['sampler']['randomness']}")
+    print_line(f"rule                  {told['rule']['name']}" + ("" if told["rule"]["q"] is None else f", q = {told['rule']['q']}"))
+    print_line(f"draws                 {told['sampler']['draws']}, {told['sampler']['randomness']}")
     print_line(_USE)
     print_as_it_is("\n".join(lines))
-    share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
-    print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
+    share = "may be published" if told["publishable"] else "must not be published: it depends on this data set"
+    print_line(f"certificate           {told['certificate']} ({share}); check it with: pdp check {told['certificate']}")
     for text in private.get("warnings", ()):
         print_line(f"{EYES_ONLY}    warning: {text}")
     counted = f"{private['records']} records, {private['sample_size']} selected, at most {expected} expected"
     print_line(f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
 
 
-def _say_steps(found: dict[str, Any]) -> str:
-    steps = found["steps"]
+def _say_steps(told: dict[str, Any]) -> str:
+    steps = told["steps"]
     return "for one sample and its analysis" if steps == 1 else f"for {steps} fresh samples by this plan, with an analysis each, together"
 
 
-def _yes(found: dict[str, Any]) -> str:
-    return "yes" if found["checked_by_kernel"] else "no"
+def _yes(told: dict[str, Any]) -> str:
+    return "yes" if told["checked_by_kernel"] else "no"

@@ -22,7 +22,7 @@ def refuse_beside(options: Any, *names: str) -> None:
 
 
 def tell_result(
-    found: WithinSummary | WeighedWithin, written: Mapping[str, str], private: dict[str, Any], lines: Sequence[str], *, options: Any
+    result: WithinSummary | WeighedWithin, written: Mapping[str, str], private: dict[str, Any], lines: Sequence[str], *, options: Any
 ) -> int:
     """Print what was drawn or weighed by statistics that were released. Returns the exit code.
 
@@ -30,16 +30,16 @@ def tell_result(
     """
     from accountant.guarantees import render_basis
 
-    told = {**tell_within(found.plan, found.guarantee, clipped=found.clipped), **written}
+    told = {**tell_within(result.plan, result.guarantee, clipped=result.clipped), **written}
     if options.json:
         print_json(told | {"private": private})
         return 0
     first, above, *below = lines
     print_line(first)
-    print_within(told, found.plan)
+    print_within(told, result.plan)
     if above:
         print_line(above)
-    print_as_it_is("\n".join(render_basis(found.guarantee, everything=options.everything, explain=getattr(options, "explain", False))))
+    print_as_it_is("\n".join(render_basis(result.guarantee, everything=options.everything, explain=getattr(options, "explain", False))))
     for line in below:
         print_line(line)
     return 0

@@ -99,7 +99,7 @@ def run(options: Options) -> int:
     elif options.latex:
         print_as_it_is("\n".join(to_latex(explanation) for explanation in explain_all(verification).values()).rstrip())
     else:
-        lines = render_hypotheses(dict.fromkeys(item for found in verification.consequences for item in found.open_hypotheses))
+        lines = render_hypotheses(dict.fromkeys(item for consequence in verification.consequences for item in consequence.open_hypotheses))
         _print(report, _say_what_was_asked(verification), lines)
         for explanation in explain_all(verification).values() if options.explain else ():
             print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
@@ -145,7 +145,7 @@ def _say_what_was_asked(verification: Verification) -> str:
     informs = f"; for information only: {', '.join(aside)}" if aside else ""
     needed = [(name, decision) for name, decision in verification.decisions.items() if name in verification.needed]
     refuted = [name for name, decision in needed if decision.verdict.value == "refuted"]
-    consequences = {found.statement for found in verification.consequences}
+    consequences = {consequence.statement for consequence in verification.consequences}
     only = refuted and consequences.issuperset(verification.asked)  # a theorem is not refuted by a profile that it is not about
     answer = f"not applicable, because of {', '.join(refuted)} (refuted)" if only else verification.verdict.value
     return f"answer for {asked}: {answer}{informs}"
@@ -196,13 +196,13 @@ def _print_region(decision: dict[str, Any] | None) -> None:
             print_line(f"    {kind} on {len(boxes) - 6} more boxes (see --json)")
 
 
-def _print_convexity(found: dict[str, Any]) -> None:
-    if found["formula"] is None:
+def _print_convexity(convexity: dict[str, Any]) -> None:
+    if convexity["formula"] is None:
         print_line("strong convexity constant: none proved")
         return
-    relation = "=" if found["exact"] else ">="
-    print_line(f"strong convexity constant: mu_x {relation} {found['formula']}")
-    if found["lower_bound"] is not None:
-        print_line(f"    for all records: mu_x >= {found['lower_bound']} (rounded down)")
-    if found["upper_bound"] is not None:
-        print_line(f"    for some record no constant above {found['upper_bound']} (rounded up) will do")
+    relation = "=" if convexity["exact"] else ">="
+    print_line(f"strong convexity constant: mu_x {relation} {convexity['formula']}")
+    if convexity["lower_bound"] is not None:
+        print_line(f"    for all records: mu_x >= {convexity['lower_bound']} (rounded down)")
+    if convexity["upper_bound"] is not None:
+        print_line(f"    for some record no constant above {convexity['upper_bound']} (rounded up) will do")

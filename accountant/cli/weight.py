@@ -65,22 +65,22 @@ def run(options: Options) -> int:
         return _run_gaussian(declared, record, options)
     refuse_without_delta(options.steps, options.certificate)
     with show_progress("searching the optimal weight"):
-        found = optimal_weight(declared, options.target_epsilon, record, options.digits).to_json()
+        told = optimal_weight(declared, options.target_epsilon, record, options.digits).to_json()
     if options.json:
-        print_json(found)
+        print_json(told)
         return 0
-    if found["weight"] == "inf":
+    if told["weight"] == "inf":
         print_line("weight   infinite: the record may be dropped (q = 0)")
     else:
-        print_line(f"weight   {found['weight']}   (feasible: rounded down)")
-        print_line(f"optimum in [{found['enclosure'][0]}, {found['enclosure'][1]}]")
-    if found["strong_convexity"] is not None:
-        above = found["strong_convexity_above"]
-        print_line(f"mu       >= {found['strong_convexity']}" + ("" if above is None else f"   (the best one is at most {above})"))
-    if found["bracket"] is not None:
-        print_line(f"bracket  [{found['bracket'][0]}, {found['bracket'][1]}]")
-    bound = "" if found["evaluation_bound"] is None else f" (at most {found['evaluation_bound']} by Proposition 12, corrected)"
-    print_line(f"method   {found['method']}; {found['evaluations']} evaluations of epsilon{bound}")
+        print_line(f"weight   {told['weight']}   (feasible: rounded down)")
+        print_line(f"optimum in [{told['enclosure'][0]}, {told['enclosure'][1]}]")
+    if told["strong_convexity"] is not None:
+        above = told["strong_convexity_above"]
+        print_line(f"mu       >= {told['strong_convexity']}" + ("" if above is None else f"   (the best one is at most {above})"))
+    if told["bracket"] is not None:
+        print_line(f"bracket  [{told['bracket'][0]}, {told['bracket'][1]}]")
+    bound = "" if told["evaluation_bound"] is None else f" (at most {told['evaluation_bound']} by Proposition 12, corrected)"
+    print_line(f"method   {told['method']}; {told['evaluations']} evaluations of epsilon{bound}")
     return 0
 
 
@@ -93,18 +93,18 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
     check_outputs({"profile": options.profile}, options.certificate)
     with show_progress("searching the weight"):
         steps = 1 if options.steps is None else options.steps
-        found = gaussian_weight(declared, options.target_epsilon, options.target_delta, record, steps=steps, digits=options.digits)
+        weight = gaussian_weight(declared, options.target_epsilon, options.target_delta, record, steps=steps, digits=options.digits)
     if options.certificate is not None:
-        write_whole(options.certificate, to_file_text(found.certificate()))
-    told = found.to_json()
+        write_whole(options.certificate, to_file_text(weight.certificate()))
+    told = weight.to_json()
     if options.json:
         print_json(told)
         return 0
-    if found.infinite:
+    if weight.infinite:
         print_line("weight   infinite: the record may be dropped (q = 0)")
     else:
         print_line(f"weight   {told['weight']}   (feasible: rounded down)")
-    if found.upper is not None:
+    if weight.upper is not None:
         print_line(f"optimum in [{told['enclosure'][0]}, {told['enclosure'][1]}]")
     print_line(f"target   delta({told['target_epsilon']}) <= {told['target_delta']} after {told['steps']} step(s), each on a fresh sample")
     for direction, delta in told["delta"].items():

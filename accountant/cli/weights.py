@@ -111,7 +111,7 @@ def run(options: Options) -> int:
         )
     target, sized = exact_text(summary.target_epsilon), options.target_size is not None
     hypotheses = gather_weight_hypotheses(declaration, specs, summary.target_epsilon, from_data=sized)
-    found = {
+    told = {
         "profile": declared.name,
         "target_epsilon": None if sized else target,
         "proved": convexity.evidence,
@@ -121,9 +121,9 @@ def run(options: Options) -> int:
         "private": {**({"target_epsilon": target} if sized else {}), **_tell_private(summary)},
     }
     if options.json:
-        print_json(found)
+        print_json(told)
     else:
-        _print(found, render_hypotheses(hypotheses, everything=options.everything))
+        _print(told, render_hypotheses(hypotheses, everything=options.everything))
     return 0
 
 
@@ -136,7 +136,7 @@ def _run_within(options: Options) -> int:
     refuse_beside(options, "target_size", "target_delta", "steps", "certificate")
     declaration = load_quietly(options.profile)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
-        found = weigh_file_within(
+        summary = weigh_file_within(
             declaration,
             options.data,
             options.out,
@@ -146,8 +146,8 @@ def _run_within(options: Options) -> int:
             source=options.seed,
             progress=report,
         )
-    lines = (f"weights written to {options.out}", "", f"{EYES_ONLY}    {found.private.rows} records")
-    return tell_result(found, {"out": str(options.out)}, _tell_private(found.private), lines, options=options)
+    lines = (f"weights written to {options.out}", "", f"{EYES_ONLY}    {summary.private.rows} records")
+    return tell_result(summary, {"out": str(options.out)}, _tell_private(summary.private), lines, options=options)
 
 
 def _run_gaussian(declaration: Declaration, options: Options) -> int:
@@ -162,7 +162,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
     if options.certificate is not None:
         check_outputs({"profile": options.profile, "input": options.data}, options.certificate, options.out)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
-        found = compute_gaussian_weights_file(
+        summary = compute_gaussian_weights_file(
             declaration,
             options.data,
             options.out,
@@ -173,7 +173,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
             specs=[parse_statistic(text) for text in options.statistic or []],
             progress=report,
         )
-    derived = found.derived
+    derived = summary.derived
     if options.certificate is not None:
         write_whole(options.certificate, derived.weights.to_text())
     scale = {} if derived.scale is None else {"scale": exact_text(derived.scale)}
@@ -186,15 +186,15 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
         "proved": f"mu(w, x) = w*mu(1, x) and mu(1, x) <= {exact_text(derived.weights.proved.reach)}, checked by the kernel",
         "rows_of_table": len(derived.weights.table.rows),
         "checked_by_kernel": True,
-        "hypotheses": [item.sentence for item in found.hypotheses],
-        "premises": hypotheses_json(found.hypotheses),
+        "hypotheses": [item.sentence for item in summary.hypotheses],
+        "premises": hypotheses_json(summary.hypotheses),
         "out": str(options.out),
-        "private": warn_of_records({**scale, **_tell_private(found.summary)}, derived.target.delta),
+        "private": warn_of_records({**scale, **_tell_private(summary.summary)}, derived.target.delta),
     }
     if options.json:
         print_json(told)
         return 0
-    _print(told, render_hypotheses(found.hypotheses, everything=options.everything))
+    _print(told, render_hypotheses(summary.hypotheses, everything=options.everything))
     print_written(certificate=options.certificate)
     return 0
 
@@ -215,17 +215,17 @@ def _tell_private(summary: WeightsSummary) -> dict[str, Any]:
     }
 
 
-def _print(found: dict[str, Any], lines: list[str]) -> None:
+def _print(told: dict[str, Any], lines: list[str]) -> None:
     from profiles.protection import Neighbors, Protection, Unit
 
-    private = found["private"]
-    print_line(f"weights for {'the target size' if found['target_epsilon'] is None else _target(found)} written to {found['out']}")
-    print_line(_say_use(found))
+    private = told["private"]
+    print_line(f"weights for {'the target size' if told['target_epsilon'] is None else _target(told)} written to {told['out']}")
+    print_line(_say_use(told))
     print_line(f"protects              {Unit.RECORD.value}; {Protection(Unit.RECORD, Neighbors.ADD_REMOVE).describe()}")
-    checked = "yes" if found.get("checked_by_kernel") else "no; it is proved of the profile"
-    print_line(f"checked by kernel     {checked}: {found['proved']}")
-    if "rows_of_table" in found:
-        print_line(f"table of weights      {found['rows_of_table']} rows, made without the data; each was checked by the kernel")
+    checked = "yes" if told.get("checked_by_kernel") else "no; it is proved of the profile"
+    print_line(f"checked by kernel     {checked}: {told['proved']}")
+    if "rows_of_table" in told:
+        print_line(f"table of weights      {told['rows_of_table']} rows, made without the data; each was checked by the kernel")
     print_as_it_is("\n".join(lines))
     print_line(f"{EYES_ONLY}, because it depends on this data set and no guarantee covers it:")
     if "target_epsilon" in private:
@@ -244,21 +244,21 @@ def _print(found: dict[str, Any], lines: list[str]) -> None:
     )
 
 
-def _say_use(found: dict[str, Any]) -> str:
+def _say_use(told: dict[str, Any]) -> str:
     """Return the line with the number, and its side: that of a target which is private is told with what is private."""
-    bound = "the target below" if found["target_epsilon"] is None else f"{found['target_epsilon']} nats"
-    if "target_delta" not in found:
+    bound = "the target below" if told["target_epsilon"] is None else f"{told['target_epsilon']} nats"
+    if "target_delta" not in told:
         return f"epsilon               <= {bound}, of a sample drawn with these weights, q = 1/weight, and used once"
-    samples = "of a sample" if found["steps"] == 1 else f"of {found['steps']} fresh samples together"
-    bound = f"{bound}, delta <= {found['target_delta']}"
+    samples = "of a sample" if told["steps"] == 1 else f"of {told['steps']} fresh samples together"
+    bound = f"{bound}, delta <= {told['target_delta']}"
     return f"epsilon               <= {bound}, {samples}, drawn with the probabilities q and used once"
 
 
-def _target(found: dict[str, Any]) -> str:
-    if "target_delta" not in found:
-        return f"target epsilon {found['target_epsilon']}"
-    after = "" if found["steps"] == 1 else f", all {found['steps']} steps together"
-    return f"target epsilon {found['target_epsilon']} at delta {found['target_delta']}{after}"
+def _target(told: dict[str, Any]) -> str:
+    if "target_delta" not in told:
+        return f"target epsilon {told['target_epsilon']}"
+    after = "" if told["steps"] == 1 else f", all {told['steps']} steps together"
+    return f"target epsilon {told['target_epsilon']} at delta {told['target_delta']}{after}"
 
 
 def _shorten(value: float | str) -> str:

@@ -33,8 +33,8 @@ def as_columns(statistics: Mapping[str, ArrayLike | Column], names: tuple[str, .
     written: dict[str, Decimals | NormsOfDecimals] = {}
     for name in names:
         if name not in statistics:
-            found = ", ".join(sorted(statistics)) or "none"
-            raise InvalidData(f"the profile needs the statistic {name!r}, but {found} was given; add it{suggest(name, list(statistics))}")
+            others = ", ".join(sorted(statistics)) or "none"
+            raise InvalidData(f"the profile needs the statistic {name!r}, but {others} was given; add it{suggest(name, list(statistics))}")
         given = statistics.original(name) if isinstance(statistics, Columns) else statistics[name]
         if isinstance(given, (Decimals, NormsOfDecimals)):
             written[name], columns[name] = given, np.ascontiguousarray(given.values)
@@ -175,8 +175,8 @@ def name_fault(statistic: Statistic, column: Column, row: int) -> str:
 def _explain(statistic: Statistic, *, above: bool) -> str:
     """Return why a number that stands in a file of binary64 numbers is not the end of the range that it was made from."""
     end = statistic.hi if above else statistic.lo
-    found = decimal_text(Fraction(nearest(end)), _DIGITS, round_up=above)
+    shown = decimal_text(Fraction(nearest(end)), _DIGITS, round_up=above)
     return (
-        f"arrays and binary files hold binary64 numbers, and the one nearest to {exact_text(end)} is about {found}, "
-        f"{'above' if above else 'below'} it: give decimals in a CSV file, which count as they are written, or declare the end {found}"
+        f"arrays and binary files hold binary64 numbers, and the one nearest to {exact_text(end)} is about {shown}, "
+        f"{'above' if above else 'below'} it: give decimals in a CSV file, which count as they are written, or declare the end {shown}"
     )

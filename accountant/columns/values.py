@@ -73,13 +73,13 @@ class Decimals(_Values):
     def exact_many(self, rows: Iterable[int]) -> list[Fraction]:
         """Return the decimals of several rows; equal texts are read once."""
         known: dict[str, Fraction] = {}
-        found, chosen = [], np.asarray(list(rows), dtype=np.int64)
+        numbers, chosen = [], np.asarray(list(rows), dtype=np.int64)
         for zero, text in zip((self.values[chosen] == 0).tolist(), self.texts.take(chosen).to_pylist(), strict=True):
             value = known.get(text)
             if value is None:
                 value = known[text] = Fraction(0) if zero else read_exactly(text)
-            found.append(value)
-        return found
+            numbers.append(value)
+        return numbers
 
 
 def read_exactly(text: str) -> Fraction:
@@ -179,13 +179,13 @@ class Columns(Mapping[str, Floats]):
 
     def tiny(self) -> Booleans | None:
         """Return which rows have a decimal that is not 0 and not known to a relative u, None where there is none."""
-        found: Booleans | None = None
+        small: Booleans | None = None
         for name in self.inexact:
             size = np.abs(self.arrays[name])
             here = (size > 0) & (size < LEAST_NORMAL)
             if here.any():
-                found = here if found is None else found | here
-        return found
+                small = here if small is None else small | here
+        return small
 
     def rests(self, name: str, rows: Positions) -> Floats | None:
         """Return what the decimals of a statistic are above its numbers, each to a relative u; None where the numbers are exact."""
@@ -202,7 +202,7 @@ class Columns(Mapping[str, Floats]):
 
     def record(self, row: int, first_row: int = 0) -> dict[str, Fraction]:
         """Return one record as exact numbers. Raises :class:`InvalidData` for values that are not finite."""
-        found: dict[str, Fraction] = {}
+        numbers: dict[str, Fraction] = {}
         for name, column in self.arrays.items():
             written, value = self.written.get(name), float(column[row])
             if not np.isfinite(value):
@@ -210,8 +210,8 @@ class Columns(Mapping[str, Floats]):
                     f"the statistic {name!r} must be finite, but {NOT_FINITE} was found in row {first_row + row}; correct the data",
                     private=list_values([(first_row + row, value)]),
                 )
-            found[name] = written.exact(row) if isinstance(written, Decimals) else Fraction(value)
-        return found
+            numbers[name] = written.exact(row) if isinstance(written, Decimals) else Fraction(value)
+        return numbers
 
     def distinct(self, rows: Positions) -> tuple[Positions, Positions]:
         """Return one of ``rows`` for each group of equal records, and for each of ``rows`` the index of its group."""

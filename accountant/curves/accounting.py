@@ -127,23 +127,23 @@ def account(
     if epsilon is not None and delta is None:
         guarantee = curve.at_epsilon(epsilon, gap=exact)
         return Account(curve, guarantee, curve.delta(epsilon, gap=exact), exact, epsilon=to_exact(epsilon))
-    found = "none" if delta is None else "both"
-    raise InvalidArgument(f"epsilon at a delta, or delta at an epsilon, is accounted for, but {found} was given; give delta or epsilon")
+    given = "none" if delta is None else "both"
+    raise InvalidArgument(f"epsilon at a delta, or delta at an epsilon, is accounted for, but {given} was given; give delta or epsilon")
 
 
-def _ends(found: CurvePoint | OneDirection) -> dict[str, str | None]:
+def _ends(point: CurvePoint | OneDirection) -> dict[str, str | None]:
     return {
-        "lower": None if found.lower is None else lower_text(found),
-        "upper": None if found.upper is None else upper_text(found),
+        "lower": None if point.lower is None else lower_text(point),
+        "upper": None if point.upper is None else upper_text(point),
     }
 
 
-def _between(name: str, found: CurvePoint | OneDirection) -> str:
-    if found.lower is None:
+def _between(name: str, point: CurvePoint | OneDirection) -> str:
+    if point.lower is None:
         return f"{name} is unbounded"
-    if found.upper is None:
-        return f"{lower_text(found)} <= {name}, and no upper end was found"
-    return f"{lower_text(found)} <= {name} <= {upper_text(found)}"
+    if point.upper is None:
+        return f"{lower_text(point)} <= {name}, and no upper end was found"
+    return f"{lower_text(point)} <= {name} <= {upper_text(point)}"
 
 
 def _exactly(value: Fraction | None) -> str:

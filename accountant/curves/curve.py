@@ -79,9 +79,9 @@ class PrivacyCurve:
         ('7.56019', '7.5602')
         """
         exact = to_delta(delta)
-        found = point_at_delta(self.composition, exact, to_gap(gap))
-        require_bounded(found.remove.upper, self.composition, exact)
-        return found
+        point = point_at_delta(self.composition, exact, to_gap(gap))
+        require_bounded(point.remove.upper, self.composition, exact)
+        return point
 
     def epsilon_above(self, delta: object, *, gap: object = _GAP) -> Fraction:
         """Return an ε that is enough at ``delta`` in both directions, and nothing from below: what an accountant in a loop asks for.
@@ -146,8 +146,8 @@ def curve_of(
         )
     given = tuple(hypotheses) if not isinstance(hypotheses, str) else (hypotheses,)
     if isinstance(source, (Event, Composition)):
-        found = Composition(source.mechanism.value, (source,)) if isinstance(source, Event) else source
-        return PrivacyCurve(declare_events(found, given, unit=unit, neighbors=neighbors))
+        composition = Composition(source.mechanism.value, (source,)) if isinstance(source, Event) else source
+        return PrivacyCurve(declare_events(composition, given, unit=unit, neighbors=neighbors))
     if given or neighbors is not None or unit not in (Unit.RECORD, Unit.RECORD.word):
         raise InvalidArgument("hypotheses, unit or neighbors were given for what brings its own; add hypotheses with assume")
     if isinstance(source, PrivacyCurve):

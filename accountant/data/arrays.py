@@ -98,16 +98,16 @@ class ArraySource:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = np.load(str(self.path), mmap_mode="r", allow_pickle=False)
+                mapped = np.load(str(self.path), mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError, OSError) as error:
             raise UnreadableFile(
                 f"{self.label} could not be read as NPY ({name_failure(error)}); give an array of numbers saved by numpy.save",
                 private=quote_failure(error),
             ) from None
-        if not isinstance(found, np.ndarray):  # an archive of arrays, whatever its suffix says
-            found.close()
+        if not isinstance(mapped, np.ndarray):  # an archive of arrays, whatever its suffix says
+            mapped.close()
             raise UnreadableFile(f"{self.label} is an archive of arrays (NPZ); save the one array that holds the records by numpy.save")
-        return found
+        return mapped
 
 
 def _table(frame: ArrayFrame) -> Any:

@@ -83,8 +83,8 @@ class ClippedSource:
                 if spec.name in self.ranges:
                     name = str(spec.column)
                     columns[name] = moved[name] = clip_column(self.ranges[spec.name], columns[name])
-            found = {name: _values(moved.get(name, batch.statistics[f"c{place}"])) for place, name in enumerate(named)}
-            moved |= self._move(found)
+            statistics = {name: _values(moved.get(name, batch.statistics[f"c{place}"])) for place, name in enumerate(named)}
+            moved |= self._move(statistics)
             columns |= moved  # a column that is moved is read as it is afterwards
             frame = _Moved(self.label, [*columns], columns)  # type: ignore[arg-type]
             wanted = [self._name(spec) for spec in self.specs]
@@ -142,10 +142,10 @@ def _find_columns(source: Table, spec: StatisticSpec) -> tuple[str, ...]:
     names, numeric = source.find_columns()
     for name in (*spec.only, *spec.without):
         resolve(_Moved(source.label, names, {}), name)
-    found = spec.only or tuple(name for name in numeric if name not in spec.without)
-    if not found:
+    columns = spec.only or tuple(name for name in numeric if name not in spec.without)
+    if not columns:
         raise InvalidArgument(f"{source.label} has no numeric columns for the norm {spec.norm}; name columns or use another file")
-    return tuple(found)
+    return tuple(columns)
 
 
 def _root_below(value: Fraction) -> Fraction:

@@ -146,9 +146,9 @@ def require_finite(values: Floats, label: str, title: str, first_row: int) -> Fl
     """Return ``values`` or raise :class:`InvalidData` naming the first rows that are NaN or infinite."""
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        found = name_rows((first_row + bad).tolist())
+        rows = name_rows((first_row + bad).tolist())
         raise InvalidData(
-            f"the column {title} of {label} must hold finite numbers, but {NOT_FINITE} was found in {found} (rows count from 0); correct "
+            f"the column {title} of {label} must hold finite numbers, but {NOT_FINITE} was found in {rows} (rows count from 0); correct "
             "or drop those rows",
             private=list_values((first_row + int(row), float(values[row])) for row in bad),
         )

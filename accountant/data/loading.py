@@ -76,12 +76,12 @@ def _load_csv(path: Path) -> Any:
 
 
 def _choose(data: Any, names: list[str], label: str) -> Any:
-    found = (data.schema_arrow if isinstance(data, pq.ParquetFile) else data.schema).names
+    held = (data.schema_arrow if isinstance(data, pq.ParquetFile) else data.schema).names
     for name in names:
-        if list(found).count(name) != 1:
+        if list(held).count(name) != 1:
             raise InvalidData(
-                f"{label} must have one column {name!r}, but it has {list(found).count(name) or 'none'} of that name; name one that it has",
-                private=f"the columns are {', '.join(map(repr, found[:20]))}",
+                f"{label} must have one column {name!r}, but it has {list(held).count(name) or 'none'} of that name; name one that it has",
+                private=f"the columns are {', '.join(map(repr, held[:20]))}",
             )
     return data.read(columns=names) if isinstance(data, pq.ParquetFile) else data.select(names)
 
@@ -91,9 +91,9 @@ def read_numbers(column: Any, name: str, label: str) -> Floats:
     try:
         if is_text(column.type):
             column = pc.utf8_trim_whitespace(column)
-        found: Floats = np.asarray(pc.cast(column, pa.float64()).combine_chunks())
+        floats: Floats = np.asarray(pc.cast(column, pa.float64()).combine_chunks())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InvalidData(f"the column {name!r} of {label} must hold numbers, but something else was found; correct it") from None
-    if not np.isfinite(found).all():
+    if not np.isfinite(floats).all():
         raise InvalidData(f"the column {name!r} of {label} has a missing or infinite value; fill or drop these rows")
-    return found
+    return floats

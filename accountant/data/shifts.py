@@ -84,8 +84,8 @@ def compute_gaussian_weights_file(
     if target_size is None:
         rows = check_range(profile, source, chosen)
     else:
-        rows, found = find_size_scale(profile, source, chosen, target_size, weights)
-        scale = found.value
+        rows, scaled = find_size_scale(profile, source, chosen, target_size, weights)
+        scale = scaled.value
     derived = derive_weights(declaration, target.epsilon, target.delta, steps=target.steps, scale=scale)
     selector = prepare_tabulated(derived.weights.proved, derived.weights.table, derived.rule, scale)
     totals = write_weighed(source, path, rows, _weigh(selector, source, chosen), progress)
@@ -94,10 +94,10 @@ def compute_gaussian_weights_file(
 
 def _weigh(selector: Selector, source: Source, specs: Sequence[StatisticSpec]) -> Iterator[tuple[Batch, WeightsResult, Floats]]:
     for batch in source.batches(specs):
-        found = selector.select(batch.statistics, first_row=batch.first_row)
-        infinite = int(np.isinf(found.weights).sum())
-        fast = batch.size - found.refined
-        yield batch, WeightsResult(found.weights, fast, found.refined - infinite, infinite, 0), found.probabilities
+        selected = selector.select(batch.statistics, first_row=batch.first_row)
+        infinite = int(np.isinf(selected.weights).sum())
+        fast = batch.size - selected.refined
+        yield batch, WeightsResult(selected.weights, fast, selected.refined - infinite, infinite, 0), selected.probabilities
 
 
 def find_size_scale(

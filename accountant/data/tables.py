@@ -153,29 +153,29 @@ class TableSource:
         """Return the columns of numbers; a text column counts if any early value is a number, so that a stray word is an error later."""
         if self.format != "csv":
             return numeric_columns(table.schema)
-        found = []
+        names = []
         for name, kind in zip(table.schema.names, table.schema.types, strict=True):
             if pa.types.is_string(kind):
                 if any(to_number(text) is not None for text in table.column(name).slice(0, 1000).to_pylist()):
-                    found.append(name)
+                    names.append(name)
             elif _is_number(kind):
-                found.append(name)
-        return tuple(found)
+                names.append(name)
+        return tuple(names)
 
     def _tables(self) -> Iterator[Any]:
         """Yield batches of rows in their order, and where there are none, an empty table."""
         if self.table is not None:
-            found = self.table if self.only is None else self.table.select(list(self.only))
-            yield from found.to_batches(max_chunksize=self.batch_rows) or [found]
+            chosen = self.table if self.only is None else self.table.select(list(self.only))
+            yield from chosen.to_batches(max_chunksize=self.batch_rows) or [chosen]
             return
         with contextlib.ExitStack() as stack:
             try:
                 schema, batches = self._open_csv(stack) if self.format == "csv" else self._open_parquet(stack)
-                found = False
+                chosen = False
                 for batch in batches:
-                    found = True
+                    chosen = True
                     yield batch
-                if not found:
+                if not chosen:
                     yield schema.empty_table()
             except UnicodeDecodeError:
                 raise UnreadableFile(f"{self.label} has column names that are not UTF-8 text; save it as UTF-8") from None

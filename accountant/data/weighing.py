@@ -88,11 +88,11 @@ def check_range(profile: Profile, source: Source, specs: Sequence[StatisticSpec]
             stream.write_batch(table)
         for statistic in profile.record:
             column = columns.original(statistic.name)
-            found = outside(statistic, column)
-            counts[statistic.name] += int(found.size)
+            outliers = outside(statistic, column)
+            counts[statistic.name] += int(outliers.size)
             room = SHOWN - len(first[statistic.name])
-            first[statistic.name] += [(batch.first_row + int(row), float(column[int(row)])) for row in found[:room]]
-            kinds[statistic.name] |= {name_fault(statistic, column, int(row)) for row in found[:room]}
+            first[statistic.name] += [(batch.first_row + int(row), float(column[int(row)])) for row in outliers[:room]]
+            kinds[statistic.name] |= {name_fault(statistic, column, int(row)) for row in outliers[:room]}
     for statistic in profile.record:
         if counts[statistic.name]:
             raise describe_outside(statistic, counts[statistic.name], first[statistic.name], kinds[statistic.name])
@@ -224,11 +224,11 @@ def _read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str,
     """Yield the statistics that :func:`check_range` spilled: formats that are slow to parse are parsed once, however many steps follow."""
     spill.seek(0)
     for table in pa.ipc.open_stream(spill):
-        found: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         for index, name in enumerate(names):
             values = table.column(f"v{index}").to_numpy(zero_copy_only=False)
-            found[name] = Decimals(values, table.column(f"t{index}")) if f"t{index}" in table.schema.names else values
-        yield found
+            columns[name] = Decimals(values, table.column(f"t{index}")) if f"t{index}" in table.schema.names else values
+        yield columns
 
 
 class WeightTotals:
@@ -269,8 +269,8 @@ def gather_weight_hypotheses(
     """
     profile = declaration.profile
     rule = make_rule("privacy-constrained", profile, target_epsilon=target_epsilon)
-    found = gather_hypotheses(profile, rule, tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses))))
+    hypotheses = gather_hypotheses(profile, rule, tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses))))
     read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in complete_specs(profile, specs)]
-    named = [item for item in found if item.id != RECORD_STATISTICS.id]
+    named = [item for item in hypotheses if item.id != RECORD_STATISTICS.id]
     named = [TARGET_FROM_DATA if from_data and item == TARGET_FIXED else item for item in named]
     return (*named, *read, STATISTICS, ARITHMETIC)

@@ -25,8 +25,8 @@ ADDED = ("weight", "q")
 
 def output_format(path: Path) -> str:
     """Return the format of an output file by its suffix; raise :class:`UnwritableOutput` for others and for folders that do not exist."""
-    found = FORMATS.get(path.suffix.lower())
-    if found is None:
+    format_ = FORMATS.get(path.suffix.lower())
+    if format_ is None:
         raise UnwritableOutput(f"the output {path} must end in .csv, .parquet or .npy; rename it")
     try:
         if path.is_dir():
@@ -35,7 +35,7 @@ def output_format(path: Path) -> str:
             raise UnwritableOutput(f"the folder of the output {path} does not exist; create it first")
     except OSError as error:  # a name that is too long, say
         raise UnwritableOutput(f"the output {str(path)[:80]!r} cannot be written ({error.strerror}); name another file") from None
-    return found
+    return format_
 
 
 @contextlib.contextmanager

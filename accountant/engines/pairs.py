@@ -38,8 +38,8 @@ class ArrowPairs(BatchMap):
         return self.specs
 
     def weigh(self, statistics: Mapping[str, Column]) -> tuple[Floats, Floats]:
-        found = self.selector.select(statistics)
-        return found.weights, found.probabilities
+        selected = self.selector.select(statistics)
+        return selected.weights, selected.probabilities
 
 
 def arrow_pairs(selector: Selector, specs: Sequence[StatisticSpec | str] = ()) -> ArrowPairs:

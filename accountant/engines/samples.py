@@ -37,9 +37,9 @@ def select_rows(batch: Any, draw: Draw) -> Any:
     q = _probabilities(batch)
     selected = draw(q) if q.size else np.zeros(0, dtype=np.bool_)
     if not isinstance(selected, np.ndarray) or selected.dtype != np.bool_ or selected.shape != q.shape:
-        found = f"{selected.dtype} of shape {selected.shape}" if isinstance(selected, np.ndarray) else type(selected).__name__
+        described = f"{selected.dtype} of shape {selected.shape}" if isinstance(selected, np.ndarray) else type(selected).__name__
         raise InvalidArgument(
-            f"draw must return a bool array of shape {q.shape}, but {found} was found; return one decision for each record"
+            f"draw must return a bool array of shape {q.shape}, but {described} was found; return one decision for each record"
         )
     return batch.filter(pa.array(selected))
 

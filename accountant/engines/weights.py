@@ -119,11 +119,11 @@ def _restore(
 ) -> ArrowWeights:
     """Return the map of a pickle. Raises :class:`InvalidArgument` where this process would compute other weights than the one before."""
     solver = prepare_solver(profile, target, convexity=convexity)
-    found = fingerprint(solver)
-    if found != expected:
+    restored = fingerprint(solver)
+    if restored != expected:
         raise InvalidArgument(
             f"the weights were to be computed as in the process that made the map (fingerprint {expected[:12]}), but this one computes "
-            f"other digits (fingerprint {found[:12]}); use the same versions of this package and of NumPy everywhere, and where "
+            f"other digits (fingerprint {restored[:12]}); use the same versions of this package and of NumPy everywhere, and where "
             "processors differ the same NPY_DISABLE_CPU_FEATURES (docs/engines.md)"
         )
     return ArrowWeights(_key, solver, specs, convexity, expected)

@@ -124,8 +124,8 @@ def recheck_epsilon(profile: Profile, rule: SamplingRule, certificate: Mapping[s
     if not report.accepted:
         said = "".join(sign if sign.isprintable() else "?" for sign in f"{report.step}: {report.reason}")  # it quotes the file
         raise NotReplayed(f"the kernel rejects the certificate of the bound of {name!r} at {said}; make a new one")
-    found = [(claim.claim, claim.verdict) for claim in report.claims]
-    if found != [(claim, "proved") for claim in _CLAIMS]:
+    verdicts = [(claim.claim, claim.verdict) for claim in report.claims]
+    if verdicts != [(claim, "proved") for claim in _CLAIMS]:
         raise NotReplayed(f"a certificate of {', '.join(_CLAIMS)} was expected for {name!r}, but it claims something else; take theirs")
     upper, lower = (to_exact(certificate["claims"][index]["bound"], "a bound") for index in (1, 2))
     try:

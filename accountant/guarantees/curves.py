@@ -177,10 +177,10 @@ def point_of_curve(
     if claims:
         uppers = recheck_point(composition, claims, delta=delta, epsilon=epsilon)
     else:
-        found = (
+        point = (
             point_at_delta(composition, delta, exact) if delta is not None else point_at_epsilon(composition, to_epsilon(epsilon), exact)
         )
-        claims, uppers = found.claims, {direction: side.upper for direction, side in found.sides.items()}
+        claims, uppers = point.claims, {direction: side.upper for direction, side in point.sides.items()}
     going, coming = uppers[Direction.REMOVE], uppers[Direction.ADD]
     directed = guarantee.protection.neighbors.is_directed
     if delta is not None:

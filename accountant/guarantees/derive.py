@@ -98,9 +98,9 @@ class DerivedEpsilon:
 
         Raises :class:`InvalidArgument` where the kernel does not accept the proof: what it rejects is not handed out.
         """
-        found = self.bound.evidence.certificate
-        if found is not None and self.bound.evidence.checked_by_kernel:
-            return found
+        text = self.bound.evidence.certificate
+        if text is not None and self.bound.evidence.checked_by_kernel:
+            return text
         if self.conditions is None:
             raise InvalidArgument("this bound has no certificate, because the kernel does not accept its proof; omit --certificate")
         return self.conditions.certificate()
@@ -124,13 +124,13 @@ class DerivedEpsilon:
         return {"without_sampling": self._unsampled_json(), "smaller": self.smaller}
 
     def _unsampled_json(self) -> dict[str, Any] | None:
-        found = self.unsampled
-        if found is None:
+        unsampled = self.unsampled
+        if unsampled is None:
             return None
         return {
-            "epsilon": {"lower": found.lower_text(), "upper": found.upper_text()},
-            "at": {name: exact_text(value) for name, value in found.at.items()},
-            "checked_by_kernel": found.checked_by_kernel,
+            "epsilon": {"lower": unsampled.lower_text(), "upper": unsampled.upper_text()},
+            "at": {name: exact_text(value) for name, value in unsampled.at.items()},
+            "checked_by_kernel": unsampled.checked_by_kernel,
         }
 
     def _conditions_checked(self) -> bool:
@@ -152,11 +152,11 @@ class DerivedEpsilon:
 
     def tell_unsampled(self) -> tuple[str, str, tuple[str, ...]]:
         """Return the same in parts: what is told, the bounds, and which of the two is smaller, if that is known."""
-        found = self.unsampled
-        if found is None:
+        unsampled = self.unsampled
+        if unsampled is None:
             return "without sampling", "no bound was found, because epsilon(1, x) has none or needs numbers for all parameters", ()
-        checked = "checked by the kernel" if found.checked_by_kernel else "not checked by the kernel"
-        bounds = f"epsilon <= {found.upper_text()} (and at least {found.lower_text()}), {checked}"
+        checked = "checked by the kernel" if unsampled.checked_by_kernel else "not checked by the kernel"
+        bounds = f"epsilon <= {unsampled.upper_text()} (and at least {unsampled.lower_text()}), {checked}"
         return "without sampling, every record with weight 1", bounds, (SMALLER[str(self.smaller)],)
 
     def describe_gap(self) -> tuple[str, ...]:
@@ -167,9 +167,9 @@ class DerivedEpsilon:
         """Return the same without the word that says what it is about."""
         if self.gap_reached:
             return ()
-        found = self.bound.evidence
-        wide, asked = (decimal_text(gap, 2, round_up=True) for gap in (found.relative_gap, self.relative_gap))
-        said = f"both bounds, {found.lower_text()} and {found.upper_text()}, are proved, but their relative gap {wide} is wider than "
+        evidence = self.bound.evidence
+        wide, asked = (decimal_text(gap, 2, round_up=True) for gap in (evidence.relative_gap, self.relative_gap))
+        said = f"both bounds, {evidence.lower_text()} and {evidence.upper_text()}, are proved, but their relative gap {wide} is wider than "
         how = "to narrow it, raise --budget, narrow the ranges and clip each record to them, or simplify epsilon and q"
         return (f"{said}the {asked} that was asked for; {how}",)
 

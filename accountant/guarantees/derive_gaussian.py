@@ -79,10 +79,10 @@ class DerivedDelta:
     @property
     def smaller(self) -> str:
         """Which is smaller: ``with sampling``, ``without sampling``, or ``neither`` is shown to be. A table is read for all of its ε."""
-        found, least = self.unsampled, self.lower if isinstance(self.evidence, CoveredRule) else self.upper
-        if found.lower is not None and self.upper < found.lower:
+        unsampled, least = self.unsampled, self.lower if isinstance(self.evidence, CoveredRule) else self.upper
+        if unsampled.lower is not None and self.upper < unsampled.lower:
             return "with sampling"
-        return "without sampling" if found.upper is not None and found.upper < least else "neither"
+        return "without sampling" if unsampled.upper is not None and unsampled.upper < least else "neither"
 
     def certificate(self) -> Mapping[str, Any]:
         """Return the certificate of the table, or of both sides, which ``pdp check`` checks."""
@@ -90,9 +90,9 @@ class DerivedDelta:
 
     def compare_with_unsampled(self) -> dict[str, Any]:
         """Return ε without sampling and which of the two is smaller as JSON: the keys ``without_sampling`` and ``smaller``."""
-        found = self.unsampled
-        ends = {"lower": lower_text(found), "upper": upper_text(found)}
-        return {"without_sampling": {"epsilon": ends, "checked_by_kernel": found.checked_by_kernel}, "smaller": self.smaller}
+        unsampled = self.unsampled
+        ends = {"lower": lower_text(unsampled), "upper": upper_text(unsampled)}
+        return {"without_sampling": {"epsilon": ends, "checked_by_kernel": unsampled.checked_by_kernel}, "smaller": self.smaller}
 
     def describe_unsampled(self) -> tuple[str, ...]:
         """Return ε without sampling in words, and which of the two is smaller."""

@@ -126,11 +126,11 @@ def prove_losses(
     For the applications of this package: the theorem discharges what :func:`declare_directions` leaves open, where ``algorithm`` is
     exactly of a class of this project.
     """
-    found = declare_directions(subject, remove, add, source=theorem, hypotheses=hypotheses, delta_add=delta_add, unit=unit)
+    declared = declare_directions(subject, remove, add, source=theorem, hypotheses=hypotheses, delta_add=delta_add, unit=unit)
     if not ships(algorithm):
-        return found
+        return declared
     return update_hypotheses(
-        found, {DECLARED_LOSSES.about(name=subject, source=attribute(theorem)): f"{theorem}, for the algorithm of this project"}
+        declared, {DECLARED_LOSSES.about(name=subject, source=attribute(theorem)): f"{theorem}, for the algorithm of this project"}
     )
 
 
@@ -214,7 +214,7 @@ def worst_case_directions(
     leaf = Derivation("declared losses", remove.source or "declared without a source", losses)
     given = as_hypotheses(hypotheses, repr(remove.name))
     supposed, held = describe_sampling(chosen, remove)
-    found = discharged_by(going) if coming.checked_by_kernel else {}
+    discharges = discharged_by(going) if coming.checked_by_kernel else {}
     return conclude(
         "Poisson importance sampling in each direction, worst case over records",
         f"{remove.name} after {chosen.name} sampling",
@@ -231,7 +231,7 @@ def worst_case_directions(
             *coming.hypotheses,
             DECLARED_LOSSES.about(name=remove.name, source=attribute(remove.source)),
         ),
-        discharges={**held, **{item: found[item] for item in (DEFINED, PROBABILITY) if item in found}},
+        discharges={**held, **{item: discharges[item] for item in (DEFINED, PROBABILITY) if item in discharges}},
         call=_WORST.record(
             remove=remove,
             add=add,

@@ -46,8 +46,8 @@ def realise_sampling(
     Source: docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2; Fay et al. 2024, Theorem 6, is the case w = 1/q.
     Raises :class:`InvalidArgument` where the guarantee is not the worst case of a sampled mechanism.
     """
-    found = realise_pairs(guarantee, pairs=pairs, claims=claims, defined=defined)
-    return update_hypotheses(found, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
+    realised = realise_pairs(guarantee, pairs=pairs, claims=claims, defined=defined)
+    return update_hypotheses(realised, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
 
 
 def realise_pairs(guarantee: Guarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> Guarantee:
@@ -61,9 +61,9 @@ def realise_pairs(guarantee: Guarantee, *, pairs: str, claims: Sequence[str], de
             f"a sampler is realised for the worst case of a sampled mechanism, but the guarantee of {guarantee.subject!r} is about "
             "something else; amplify it and take the worst case first"
         )
-    found = {PROBABILITY: "0 <= q <= 1 for the numbers used; a record with q = 0 is never selected"}
+    reasons = {PROBABILITY: "0 <= q <= 1 for the numbers used; a record with q = 0 is never selected"}
     if defined is not None:
-        found[DEFINED] = defined
+        reasons[DEFINED] = defined
     return conclude(
         "Poisson sampling in binary64",
         guarantee.subject,
@@ -72,7 +72,7 @@ def realise_pairs(guarantee: Guarantee, *, pairs: str, claims: Sequence[str], de
         conclusion=pairs,
         parents=(guarantee,),
         claims=claims,
-        closes={item: reason for item, reason in found.items() if item in guarantee.hypotheses},
+        closes={item: reason for item, reason in reasons.items() if item in guarantee.hypotheses},
         call=_REALISED.record(),
     )
 
@@ -115,18 +115,18 @@ class Run:
         if not self.known:
             draws = {} if self.draws is None else {INDEPENDENT: _EXACT_DRAWS}
             return {ONE_ANALYSIS: reason, **draws} if self.earlier else {}
-        found = {
+        reasons = {
             ONE_ANALYSIS: reason,
             WEIGHT_AS_GIVEN: "the run takes the weights from the sampler as they are" if sampled else _EVERY_RECORD,
             RANDOMNESS: f"they come from a source that has a hypothesis of its own ({as_hypothesis(self.noise, Head.MACHINE).id})",
         }
         if not self.earlier:
-            found[NOT_REDRAWN] = reason
+            reasons[NOT_REDRAWN] = reason
         if sampled:
-            found[FRESH_SAMPLES] = "each sample is drawn by the run itself"
+            reasons[FRESH_SAMPLES] = "each sample is drawn by the run itself"
         if not self.selector:
-            found[INDEPENDENT] = _EXACT_DRAWS if sampled else _EVERY_RECORD
-        return {**found, **self.proved}
+            reasons[INDEPENDENT] = _EXACT_DRAWS if sampled else _EVERY_RECORD
+        return {**reasons, **self.proved}
 
     def supposes(self) -> Iterable[Hypothesis]:
         """Return what it supposes of the sources of random numbers."""

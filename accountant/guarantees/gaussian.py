@@ -150,13 +150,13 @@ def bound_mu(profile: Profile) -> EpsilonBound:
     >>> bound_mu(declare("noisy sum", notion="gaussian", mu="w*z/sigma", record={"z": [0, 4]}, parameters={"sigma": 30})).upper_text(6)
     '0.133334'
     """
-    found = bound_epsilon(*_stand_in(profile))
-    if not found.checked_by_kernel:
+    bound = bound_epsilon(*_stand_in(profile))
+    if not bound.checked_by_kernel:
         raise Undecided(
             f"the largest mu(1, x) of {profile.name[:60]!r} was asked for, but the kernel does not accept the proof of a bound; write mu "
             "more simply, or narrow the ranges without looking at the data"
         )
-    return found
+    return bound
 
 
 def _stand_in(profile: Profile) -> tuple[Profile, Any]:

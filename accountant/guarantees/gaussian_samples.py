@@ -96,29 +96,29 @@ def bound_by_table(
     """
     epsilon, delta, steps, scale = read_gaussian_rule(rule)
     if weight_table is None:
-        found = table_of(profile, GaussianTarget(epsilon, delta, steps), whole=scale is not None)
+        table = table_of(profile, GaussianTarget(epsilon, delta, steps), whole=scale is not None)
     else:
-        found = read_table(weight_table, profile)
-        if (found.table.epsilon, found.table.delta, found.table.steps) != (epsilon, delta, steps):
+        table = read_table(weight_table, profile)
+        if (table.table.epsilon, table.table.delta, table.table.steps) != (epsilon, delta, steps):
             raise NotReplayed(f"a table of weights for another target was given for {profile.name[:60]!r}; take the one of its rule")
-        fault = find_fault(found)
+        fault = find_fault(table)
         if fault is not None:
             raise NotReplayed(f"the kernel rejects the table of weights for {profile.name[:60]!r} at {fault}; make a new one")
     given = as_hypotheses(hypotheses, repr(profile.name))
     bound = Losses(epsilon, epsilon, delta, delta)
     supposes, held = describe_steps(profile, rule, steps)
-    rows = len(found.table.rows)
+    rows = len(table.table.rows)
     return conclude(
         "Gaussian importance sampling by a table of weights",
         f"{profile.name} after {rule.name} sampling",
         bound,
         source=f"{_PAGE}, Theorems 1, 2, 6 and 9",
         conclusion=f"{describe_promise(profile)}; {describe_losses(bound)}; {_count(steps)}",
-        claims=("well-defined", "homogeneous", f"mu(1, x) <= {found.proved.reach}", f"delta-upper in both directions, of {rows} rows"),
+        claims=("well-defined", "homogeneous", f"mu(1, x) <= {table.proved.reach}", f"delta-upper in both directions, of {rows} rows"),
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at most that of a row of the table, which is at most 1"},
         protection=RECORDS,
-        call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=found.to_object()),
+        call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=table.to_object()),
         profile=profile,
     )
 
@@ -132,13 +132,13 @@ def cover_of(profile: Profile, q: Term, delta: Fraction, steps: int, gap: Fracti
     require_gaussian(profile)
     proved = prove_kept(profile)
     cover = cover_records(proved.zeta, q, profile.record, delta, steps, gap=gap, budget=budget)
-    found = CoveredRule(profile, q, proved.promise, cover)
-    fault = find_cover_fault(found)
+    covered = CoveredRule(profile, q, proved.promise, cover)
+    fault = find_cover_fault(covered)
     if fault is not None:
         raise Undecided(
             f"the worst record of a sampling rule was bounded, but the kernel does not accept it at {fault}; change delta slightly"
         )
-    return found
+    return covered
 
 
 _COVERED = Signature(
@@ -177,16 +177,16 @@ def bound_by_cover(
     if rule.q is None:
         raise InvalidSampling(f"the rule {rule.name[:60]!r} has no explicit q; its weights have a table, and their target is the bound")
     if weight_cover is None:
-        found = cover_of(profile, rule.q, delta, times, width, budget)
+        cover = cover_of(profile, rule.q, delta, times, width, budget)
     else:
-        found = read_cover(weight_cover, profile, rule.q)
-        if (found.cover.delta, found.cover.steps) != (delta, times):
+        cover = read_cover(weight_cover, profile, rule.q)
+        if (cover.cover.delta, cover.cover.steps) != (delta, times):
             raise NotReplayed(f"a bound at another delta, or for other steps, was given for {profile.name[:60]!r}; take its own")
-        fault = find_cover_fault(found)
+        fault = find_cover_fault(cover)
         if fault is not None:
             raise NotReplayed(f"the kernel rejects the bound of {profile.name[:60]!r} at {fault}; make a new one")
     given = as_hypotheses(hypotheses, repr(profile.name))
-    bound = Losses(found.cover.epsilon, found.cover.epsilon, delta, delta)
+    bound = Losses(cover.cover.epsilon, cover.cover.epsilon, delta, delta)
     supposes, held = describe_steps(profile, rule, times)
     return conclude(
         "Gaussian importance sampling, worst case over records",
@@ -197,14 +197,14 @@ def bound_by_cover(
         claims=(
             "well-defined",
             "homogeneous",
-            f"delta-upper in both directions, of {len(found.cover.rows)} pairs",
+            f"delta-upper in both directions, of {len(cover.cover.rows)} pairs",
             "cells with their pairs",
         ),
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
         protection=RECORDS,
         call=_COVERED.record(
-            profile=profile, hypotheses=given, rule=rule, at_delta=delta, steps=Fraction(times), gap=width, weight_cover=found.to_object()
+            profile=profile, hypotheses=given, rule=rule, at_delta=delta, steps=Fraction(times), gap=width, weight_cover=cover.to_object()
         ),
         profile=profile,
     )

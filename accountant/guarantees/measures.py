@@ -178,7 +178,7 @@ def compose_losses(parts: Sequence[Losses]) -> Losses:
         None if len(add) < len(parts) else sum(add, Fraction(0)),
         min(_ONE, sum((item.delta_remove for item in parts), Fraction(0))),
         min(_ONE, sum((item.delta_add for item in parts), Fraction(0))),
-        tuple(found for item in parts for found in item.proofs),
+        tuple(proof for item in parts for proof in item.proofs),
     )
 
 

@@ -138,12 +138,12 @@ def _name_promises(derivation: Derivation, profiles: Sequence[Profile], others: 
     below = [_name_promises(child, profiles, others) for child in derivation.children]
     if not below and profile is None:
         return [_Promise(None, (), own=False)]
-    found = [] if profile is None else [_Promise(profile, (PARTS_RUN.about(name=profile.name),), own=False, ends=False)]
+    promises = [] if profile is None else [_Promise(profile, (PARTS_RUN.about(name=profile.name),), own=False, ends=False)]
     for items in below:
         if items is None:
             return None
-        found += items
-    return found
+        promises += items
+    return promises
 
 
 def _is_same(one: Profile, other: Profile) -> bool:

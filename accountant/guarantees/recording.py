@@ -51,11 +51,13 @@ def read_call(value: object, proofs: Proofs, depth: int = 0) -> Call | None:
         return None
     if depth > MAX_DEPTH:
         raise UnreadableFile(f"at most {MAX_DEPTH} calls inside one another were expected, but more were found; correct the file")
-    found, kinds = read_fields(value, "a call", {"call", "arguments", "premises"}), _kinds()
-    if found["call"] == "worst_case_directions" and isinstance(found["arguments"], dict):  # directions had other names in versions 1 and 2
-        found["arguments"] = {{"plus": "remove", "minus": "add"}.get(name, name): item for name, item in found["arguments"].items()}
-    if not isinstance(found["arguments"], dict) or not found["arguments"].keys() <= kinds.keys():
+    fields, kinds = read_fields(value, "a call", {"call", "arguments", "premises"}), _kinds()
+    if fields["call"] == "worst_case_directions" and isinstance(
+        fields["arguments"], dict
+    ):  # directions had other names in versions 1 and 2
+        fields["arguments"] = {{"plus": "remove", "minus": "add"}.get(name, name): item for name, item in fields["arguments"].items()}
+    if not isinstance(fields["arguments"], dict) or not fields["arguments"].keys() <= kinds.keys():
         raise UnreadableFile(f"the arguments of a call are some of {', '.join(sorted(kinds))}, but others were found; correct the file")
-    arguments = tuple((name, kinds[name].read(item, proofs)) for name, item in found["arguments"].items())
-    premises = tuple(read_call(premise, proofs, depth + 1) for premise in read_list(found["premises"], "the premises"))
-    return Call(read_string(found["call"], "a call"), arguments, premises)
+    arguments = tuple((name, kinds[name].read(item, proofs)) for name, item in fields["arguments"].items())
+    premises = tuple(read_call(premise, proofs, depth + 1) for premise in read_list(fields["premises"], "the premises"))
+    return Call(read_string(fields["call"], "a call"), arguments, premises)

@@ -110,8 +110,8 @@ def render_hypotheses(hypotheses: Iterable[Hypothesis], *, everything: bool = Tr
     """
     lines: list[str] = []
     if not everything:
-        found = list(dict.fromkeys(hypotheses))
-        shown, count = [item for item in found if not item.ordinary], sum(item.ordinary for item in found)
+        listed = list(dict.fromkeys(hypotheses))
+        shown, count = [item for item in listed if not item.ordinary], sum(item.ordinary for item in listed)
         for head, below in under_heads(_in_order(shown)):
             heads = [f"  {head.value}", *[""] * (len(below) - 1)]
             for left, item in zip(heads, below, strict=True):
@@ -127,8 +127,8 @@ def render_hypotheses(hypotheses: Iterable[Hypothesis], *, everything: bool = Tr
 
 def under_heads(hypotheses: Iterable[Hypothesis]) -> list[tuple[Head, list[Hypothesis]]]:
     """Return each head that has hypotheses, with these in their order."""
-    found = list(hypotheses)
-    return [(head, below) for head in Head if (below := [item for item in found if item.head is head])]
+    listed = list(hypotheses)
+    return [(head, below) for head in Head if (below := [item for item in listed if item.head is head])]
 
 
 def _in_order(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:

@@ -139,8 +139,8 @@ def gather_hypotheses(
 ) -> tuple[Hypothesis, ...]:
     """Return what a bound of ψ for ``profile`` and ``rule`` rests on, where all that a kernel can check of it is checked."""
     checked = (DEFINED, PROBABILITY, FEASIBLE_WEIGHTS)
-    found = amplify_by_importance_sampling(derive_profile(profile, hypotheses), rule).hypotheses
-    return tuple(item for item in found if item not in checked)
+    hypotheses_ = amplify_by_importance_sampling(derive_profile(profile, hypotheses), rule).hypotheses
+    return tuple(item for item in hypotheses_ if item not in checked)
 
 
 _AMPLIFIED = Signature("amplify_by_importance_sampling", {"rule": SAMPLING_RULE})
@@ -202,7 +202,7 @@ def worst_case(guarantee: Guarantee, *, certificate: Mapping[str, Any] | None = 
         evidence = recheck_epsilon(bound.profile, bound.rule, certificate)
     else:
         evidence = bound_epsilon(bound.profile, bound.rule, **options)
-    rule, source, found = _describe_worst_case(bound, evidence, options.get("premises") or {})
+    rule, source, discharges = _describe_worst_case(bound, evidence, options.get("premises") or {})
     return conclude(
         rule,
         guarantee.subject,
@@ -212,7 +212,7 @@ def worst_case(guarantee: Guarantee, *, certificate: Mapping[str, Any] | None = 
         parents=(guarantee,),
         claims=name_claims(evidence, "well-defined", "epsilon-upper", "epsilon-lower"),
         supposes=evidence.hypotheses,
-        closes={item: reason for item, reason in found.items() if item in (*guarantee.hypotheses, *evidence.hypotheses)},
+        closes={item: reason for item, reason in discharges.items() if item in (*guarantee.hypotheses, *evidence.hypotheses)},
         call=_WORST.record(evidence=evidence, options=_plain(options)),
     )
 
@@ -252,16 +252,16 @@ def discharge(guarantee: Guarantee, hypothesis: Hypothesis | str, evidence: str)
     if not isinstance(evidence, str) or not evidence.strip():
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
     same = [item for item in guarantee.hypotheses if hypothesis in (item, item.sentence)]
-    found = same or [item for item in guarantee.hypotheses if item.id == hypothesis]
-    if len(found) != 1:
+    matching = same or [item for item in guarantee.hypotheses if item.id == hypothesis]
+    if len(matching) != 1:
         hint = suggest(str(hypothesis), [item.sentence for item in guarantee.hypotheses])
         raise InvalidArgument(f"{str(hypothesis)[:100]!r} is not an open hypothesis of {guarantee.subject!r}{hint}; give it word for word")
-    if found[0].id in WORLD:
+    if matching[0].id in WORLD:
         raise InvalidArgument(
-            f"the hypothesis {found[0].id!r} is about the world and was to be discharged by words, which make nothing true; leave it open, "
-            "or let a step of code see to it"
+            f"the hypothesis {matching[0].id!r} is about the world and was to be discharged by words, which make nothing true; leave it "
+            "open, or let a step of code see to it"
         )
-    return update_hypotheses(guarantee, {found[0]: evidence})
+    return update_hypotheses(guarantee, {matching[0]: evidence})
 
 
 @Signature("discharge", {"hypothesis": HYPOTHESIS, "evidence_text": TEXT}).of

@@ -75,7 +75,7 @@ class Basis:
         for item in protections:
             if item.neighbors not in self.neighbors:
                 raise InvalidArgument(
-                    f"the rule {rule!r} holds for neighbors {' and '.join(found.value for found in self.neighbors)}, but {item.describe()} "
+                    f"the rule {rule!r} holds for neighbors {' and '.join(kind.value for kind in self.neighbors)}, but {item.describe()} "
                     "in what was given; derive the bound for the other neighbors first"
                 )
 

@@ -60,8 +60,8 @@ def read_hypothesis(value: object, where: str) -> Hypothesis:
             return as_hypothesis(value)
         except InvalidArgument:
             raise UnreadableFile(f"{where} are lines of text, but {value[:40]!r} was found; correct the file") from None
-    found = read_fields(value, where, {"id", "head", "sentence"})
-    identifier, head, sentence = (read_string(found[key], f"the {key} of a hypothesis") for key in ("id", "head", "sentence"))
+    fields = read_fields(value, where, {"id", "head", "sentence"})
+    identifier, head, sentence = (read_string(fields[key], f"the {key} of a hypothesis") for key in ("id", "head", "sentence"))
     made = restore(identifier, sentence, head)
     if made is None or not sentence.strip() or not sentence.isprintable():
         raise UnreadableFile(f"the hypothesis {identifier[:40]!r} does not say {sentence[:60]!r}; use a release that knows it")
@@ -88,15 +88,15 @@ def write_rule(rule: SamplingRule) -> dict[str, Any]:
 def read_rule(value: object) -> SamplingRule:
     """Return the sampling rule of an object. Raises :class:`UnreadableFile`."""
     where = "a sampling rule"
-    found = read_fields(value, where, {"name", "constants", "hypotheses", "source"}, frozenset({"q", "q_term", "target_epsilon"}))
-    constants = [read_fields(item, "a constant", {"name", "value"}) for item in read_list(found["constants"], "the constants")]
+    fields = read_fields(value, where, {"name", "constants", "hypotheses", "source"}, frozenset({"q", "q_term", "target_epsilon"}))
+    constants = [read_fields(item, "a constant", {"name", "value"}) for item in read_list(fields["constants"], "the constants")]
     return SamplingRule(
-        read_string(found["name"], f"the name of {where}"),
-        term_from_object(found, "q", where) if "q" in found else None,
+        read_string(fields["name"], f"the name of {where}"),
+        term_from_object(fields, "q", where) if "q" in fields else None,
         tuple((read_string(item["name"], "a constant"), read_exact(item["value"], "a constant")) for item in constants),
-        read_hypotheses(found["hypotheses"], f"the hypotheses of {where}"),
-        read_string(found["source"], f"the source of {where}"),
-        read_exact(found["target_epsilon"], "the target epsilon") if "target_epsilon" in found else None,
+        read_hypotheses(fields["hypotheses"], f"the hypotheses of {where}"),
+        read_string(fields["source"], f"the source of {where}"),
+        read_exact(fields["target_epsilon"], "the target epsilon") if "target_epsilon" in fields else None,
     )
 
 
@@ -121,24 +121,24 @@ def read_evidence(value: object) -> EpsilonBound:
     """Return what an object says about a worst case; nothing of it is checked here. Raises :class:`UnreadableFile`."""
     where = "a proof"
     names = {"lower", "upper", "at", "method", "reached", "proved_by_balls", "checked_by_kernel", "kernel_reason", "boxes", "hypotheses"}
-    found = read_fields(value, where, {*names, "certificate"})
-    if not isinstance(found["at"], dict) or not isinstance(found["certificate"], dict | None):
+    fields = read_fields(value, where, {*names, "certificate"})
+    if not isinstance(fields["at"], dict) or not isinstance(fields["certificate"], dict | None):
         raise UnreadableFile("the record and the certificate of a proof must be objects, but others were found; correct the file")
     return EpsilonBound(
-        read_exact(found["lower"], "a lower bound"),
-        read_exact(found["upper"], "an upper bound"),
+        read_exact(fields["lower"], "a lower bound"),
+        read_exact(fields["upper"], "an upper bound"),
         {
             read_string(name, "a name of the record"): read_exact(number, f"the record's {name[:40]}")
-            for name, number in found["at"].items()
+            for name, number in fields["at"].items()
         },
-        read_string(found["method"], "a method"),
-        reached=read_flag(found["reached"], "reached"),
-        proved_by_balls=read_flag(found["proved_by_balls"], "proved_by_balls"),
-        checked_by_kernel=read_flag(found["checked_by_kernel"], "checked_by_kernel"),
-        kernel_reason=read_string(found["kernel_reason"], "kernel_reason"),
-        boxes=read_count(found["boxes"], "boxes"),
-        hypotheses=read_hypotheses(found["hypotheses"], "the hypotheses of a proof"),
-        certificate=found["certificate"],
+        read_string(fields["method"], "a method"),
+        reached=read_flag(fields["reached"], "reached"),
+        proved_by_balls=read_flag(fields["proved_by_balls"], "proved_by_balls"),
+        checked_by_kernel=read_flag(fields["checked_by_kernel"], "checked_by_kernel"),
+        kernel_reason=read_string(fields["kernel_reason"], "kernel_reason"),
+        boxes=read_count(fields["boxes"], "boxes"),
+        hypotheses=read_hypotheses(fields["hypotheses"], "the hypotheses of a proof"),
+        certificate=fields["certificate"],
     )
 
 
@@ -172,22 +172,22 @@ def read_bound(value: object, proofs: Proofs) -> Bound:
     keys = {"profile": {"profile"}, "sampled": {"profile", "rule"}, "losses": {*ends, "evidence"}, "curve": {"composition"}, **_EARLIER}
     if not isinstance(kind, str) or kind not in keys:
         raise UnreadableFile(f"a bound of the type {', '.join(keys)} was expected, but {str(kind)[:40]!r} was found; correct the file")
-    found = read_fields(value, "the bound", {"type", *keys[kind]})
+    fields = read_fields(value, "the bound", {"type", *keys[kind]})
     if kind == "profile":
-        return ProfileBound(profile_from_object(found["profile"], "the profile"))
+        return ProfileBound(profile_from_object(fields["profile"], "the profile"))
     if kind == "sampled":
-        return SampledBound(profile_from_object(found["profile"], "the profile"), read_rule(found["rule"]))
+        return SampledBound(profile_from_object(fields["profile"], "the profile"), read_rule(fields["rule"]))
     if kind == "curve":
-        return CurveBound(composition_from_object(found["composition"]))
+        return CurveBound(composition_from_object(fields["composition"]))
     if kind == "epsilon":
-        upper = read_exact(found["upper"], "the upper bound")
-        return Losses(upper, upper, proofs=(proofs.at(found["evidence"]),), lower=read_exact(found["lower"], "the lower bound"))
+        upper = read_exact(fields["upper"], "the upper bound")
+        return Losses(upper, upper, proofs=(proofs.at(fields["evidence"]),), lower=read_exact(fields["lower"], "the lower bound"))
     names = ("remove", "add", "delta_remove", "delta_add") if kind == "losses" else ("plus", "minus", "delta_plus", "delta_minus")
-    going, coming, delta_going, delta_coming = (_read_end(found[name], name) for name in names)
+    going, coming, delta_going, delta_coming = (_read_end(fields[name], name) for name in names)
     if going is None or delta_going is None or delta_coming is None:
         raise UnreadableFile("a loss if a unit goes, and two deltas, were expected as numbers, but null was found; correct the file")
-    evidence = tuple(proofs.at(place) for place in read_list(found["evidence"], "the proofs"))
-    return Losses(going, coming, delta_going, delta_coming, evidence, _read_end(found.get("lower"), "lower"))
+    evidence = tuple(proofs.at(place) for place in read_list(fields["evidence"], "the proofs"))
+    return Losses(going, coming, delta_going, delta_coming, evidence, _read_end(fields.get("lower"), "lower"))
 
 
 #: Bounds as files of versions 1 and 2 have them.
@@ -209,11 +209,11 @@ def read_derivation(value: object, depth: int = 0) -> Derivation:
     """Return the derivation of an object. Raises :class:`UnreadableFile`, also for a rule that does not exist."""
     if depth > MAX_DEPTH:
         raise UnreadableFile(f"a derivation of at most {MAX_DEPTH} levels was expected, but a deeper one was found; correct the file")
-    found = read_fields(value, "a derivation", {"rule", "statement", "conclusion", "claims", "premises"})
-    premises = [read_derivation(child, depth + 1) for child in read_list(found["premises"], "the premises")]
-    texts = [read_string(found[key], f"the {key} of a derivation") for key in ("rule", "statement", "conclusion")]
+    fields = read_fields(value, "a derivation", {"rule", "statement", "conclusion", "claims", "premises"})
+    premises = [read_derivation(child, depth + 1) for child in read_list(fields["premises"], "the premises")]
+    texts = [read_string(fields[key], f"the {key} of a derivation") for key in ("rule", "statement", "conclusion")]
     try:
-        claims = read_strings(found["claims"], "the claims of a derivation")
+        claims = read_strings(fields["claims"], "the claims of a derivation")
         return Derivation.stated(texts[0], texts[1], _say_now(texts[2]), tuple(map(_say_now, claims)), tuple(premises))
     except InvalidArgument:
         raise UnreadableFile(f"the derivation rule {texts[0][:60]!r} is unknown; use a release that has it") from None
@@ -231,7 +231,7 @@ def _say_now(text: str) -> str:
     """Return what a step concludes, or how it was proved, in the words of now: directions had other names in versions 1 and 2."""
     for earlier, now in _EARLIER_WORDS.items():
         text = text.replace(earlier, now)
-    return re.sub(r"\b(epsilon|delta)_(plus|minus)\b", lambda found: f"{found[1]}_{'remove' if found[2] == 'plus' else 'add'}", text)
+    return re.sub(r"\b(epsilon|delta)_(plus|minus)\b", lambda match: f"{match[1]}_{'remove' if match[2] == 'plus' else 'add'}", text)
 
 
 def write_discharged(discharged: Discharged) -> dict[str, Any]:
@@ -242,9 +242,9 @@ def write_discharged(discharged: Discharged) -> dict[str, Any]:
 
 def read_discharged(value: object) -> Discharged:
     """Return the discharged hypothesis of an object. Raises :class:`UnreadableFile`."""
-    found = read_fields(value, "a discharged hypothesis", {"hypothesis", "evidence", "subject"})
-    evidence, subject = (read_string(found[key], f"the {key}") for key in ("evidence", "subject"))
-    return Discharged(read_hypothesis(found["hypothesis"], "a discharged hypothesis"), evidence, subject)
+    fields = read_fields(value, "a discharged hypothesis", {"hypothesis", "evidence", "subject"})
+    evidence, subject = (read_string(fields[key], f"the {key}") for key in ("evidence", "subject"))
+    return Discharged(read_hypothesis(fields["hypothesis"], "a discharged hypothesis"), evidence, subject)
 
 
 def write_carried(carried: Carried | Statement | Guarantee) -> dict[str, Any]:
@@ -256,9 +256,9 @@ def write_carried(carried: Carried | Statement | Guarantee) -> dict[str, Any]:
     }
 
 
-def read_carried(found: Mapping[str, Any], where: str) -> Carried:
+def read_carried(fields: Mapping[str, Any], where: str) -> Carried:
     """Return what :func:`write_carried` wrote; what words closed that cannot is open. Raises :class:`UnreadableFile`."""
-    told = {key: found[key] for key in ("protection", "hypotheses", "discharged") if key in found}
+    told = {key: fields[key] for key in ("protection", "hypotheses", "discharged") if key in fields}
     said = read_fields(told, where, {"protection", "hypotheses", "discharged"})
     hypotheses = read_hypotheses(said["hypotheses"], f"the hypotheses of {where}")
     return reopen(read_stated_protection(said["protection"], where), hypotheses, said["discharged"])
@@ -295,8 +295,8 @@ def _read_options(value: object, _: Proofs) -> tuple[tuple[str, Any], ...]:
         "premises": _read_verdicts,
         "relative_gap": lambda item: read_exact(item, "the relative gap"),
     }
-    found = read_fields(value, "the options of a call", set(), frozenset(read))
-    return tuple((name, read[name](item)) for name, item in found.items())
+    fields = read_fields(value, "the options of a call", set(), frozenset(read))
+    return tuple((name, read[name](item)) for name, item in fields.items())
 
 
 def _read_verdicts(value: object) -> tuple[tuple[str, bool], ...]:
@@ -326,17 +326,17 @@ def _read_object(value: object, _: Proofs) -> dict[str, Any] | None:
 
 
 def _read_claims(value: object, _: Proofs) -> tuple[Mapping[str, Any], ...]:
-    found = read_list(value, "the claims of a point")
-    if not all(isinstance(item, dict) for item in found):
+    items = read_list(value, "the claims of a point")
+    if not all(isinstance(item, dict) for item in items):
         raise UnreadableFile("the claims of a point of a curve are objects, but others were found; correct the file")
-    return tuple(found)
+    return tuple(items)
 
 
 def _read_pair(value: object) -> tuple[Fraction, Fraction]:
-    found = read_list(value, "a pair of zeta and weight")
-    if len(found) != 2:
-        raise UnreadableFile(f"a pair of zeta and weight was expected, but {len(found)} numbers were found; correct the file")
-    return read_exact(found[0], "zeta"), read_exact(found[1], "a weight")
+    items = read_list(value, "a pair of zeta and weight")
+    if len(items) != 2:
+        raise UnreadableFile(f"a pair of zeta and weight was expected, but {len(items)} numbers were found; correct the file")
+    return read_exact(items[0], "zeta"), read_exact(items[1], "a weight")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,10 @@ class Carried:
 
         Raises :class:`InvalidArgument` for words in place of a step of code.
         """
-        found = {item: reason for item, reason in discharges.items() if item in self.hypotheses}
-        _require_steps(found)
-        left = (item for item in self.hypotheses if item not in found)
-        closed = (*self.discharged, *(Discharged(item, reason, subject) for item, reason in found.items()))
+        shut = {item: reason for item, reason in discharges.items() if item in self.hypotheses}
+        _require_steps(shut)
+        left = (item for item in self.hypotheses if item not in shut)
+        closed = (*self.discharged, *(Discharged(item, reason, subject) for item, reason in shut.items()))
         return Carried(self.protection, _once((*left, *map(as_hypothesis, supposes))), _once(closed))
 
     def restate(self, said: Sequence[Hypothesis]) -> Carried:
@@ -104,8 +104,8 @@ class Derivation:
         basis, left = self.basis, frozenset(hypotheses)
         if basis.theorems or basis.page or left.intersection(self.says):
             return basis.mark
-        found = dict.fromkeys(item.evidence for item in discharged if item.hypothesis in self.says)
-        return f"an assumption says it, which is settled: {'; '.join(found)}" if found else basis.mark
+        evidences = dict.fromkeys(item.evidence for item in discharged if item.hypothesis in self.says)
+        return f"an assumption says it, which is settled: {'; '.join(evidences)}" if evidences else basis.mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +220,9 @@ class Guarantee:
         return show_html(self)
 
 
-def require_guarantee(*found: object) -> None:
+def require_guarantee(*values: object) -> None:
     """Refuse what only looks like a guarantee: a rule concludes from guarantees that rules made. Raises :class:`InvalidArgument`."""
-    for item in found:
+    for item in values:
         if not isinstance(item, Guarantee):
             raise InvalidArgument(
                 f"a guarantee made by the accountant's rules was expected, but {type(item).__name__} was found; what a file states becomes "
@@ -267,10 +267,10 @@ def conclude(
     whole = _find_protection(rule, bound, [parent.protection for parent in parents], protection)
     RULES[rule].require(rule, *(item.protection for item in carried))
     shut = dict(closes or {})
-    found = {**(discharges or {}), **shut}
-    _require_steps(found, rule)
+    discharged = {**(discharges or {}), **shut}
+    _require_steps(discharged, rule)
     added = tuple(map(as_hypothesis, supposes))  # as they are: what a part of a user's guarantee says of records stays about records
-    known = {item.id for item in (*added, *found)}
+    known = {item.id for item in (*added, *discharged)}
     needed = []
     for item in RULES[rule].hypotheses:
         if not item.is_family:
@@ -280,10 +280,10 @@ def conclude(
     protects = () if parents else whole.unit.hypotheses
     below_it = (*map(Carried.of, parents), *carried)
     inherited = dict.fromkeys(item for parent in below_it for item in parent.hypotheses if item not in shut)
-    own = dict.fromkeys(item for item in (*needed, *added, *protects) if item not in found)
+    own = dict.fromkeys(item for item in (*needed, *added, *protects) if item not in discharged)
     remaining = tuple({**own, **inherited})
     closed = [item for parent in below_it for item in parent.discharged]
-    closed += [Discharged(item, reason, subject) for item, reason in found.items() if item not in inherited]
+    closed += [Discharged(item, reason, subject) for item, reason in discharged.items() if item not in inherited]
     below = tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
     declared = {item.id for item in RULES[rule].hypotheses if item.is_family}
     says = tuple(dict.fromkeys(item for item in added if item.id in declared))
@@ -306,21 +306,21 @@ def update_hypotheses(
     ``discharge`` and ``assume``. Raises :class:`InvalidArgument` for evidence without words, and for that of :func:`prove_run`.
     """
     require_guarantee(guarantee)
-    found = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
-    if not all(found.values()):
+    closed = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
+    if not all(closed.values()):
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
     if by is None and any(
-        map(resembles_exact, found.values())
+        map(resembles_exact, closed.values())
     ):  # the words of a theorem with hypotheses of its own, which would be left out here
         raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
-    left = Carried.of(guarantee).update_hypotheses(found, (), guarantee.subject)
+    left = Carried.of(guarantee).update_hypotheses(closed, (), guarantee.subject)
     call = guarantee.call
-    for item, reason in found.items():
+    for item, reason in closed.items():
         call = Call("discharge", (("hypothesis", item), ("evidence_text", reason)), (call,))
     added = _once(item for item in map(as_hypothesis, supposes) if item not in left.hypotheses)
     if added:
         call = Call("assume", (("hypotheses", added),), (call,))
-    elif not found:
+    elif not closed:
         return guarantee
     if by is not None:
         call = replace(by, premises=(guarantee.call,))
@@ -364,9 +364,9 @@ def _find_protection(rule: str, bound: Bound, parents: Sequence[Protection], giv
     return whole
 
 
-def _require_steps(found: Mapping[Hypothesis, str], rule: str = "") -> None:
+def _require_steps(reasons: Mapping[Hypothesis, str], rule: str = "") -> None:
     """Refuse words where only a step of code, or one ``rule``, makes a hypothesis about the world true. Raises :class:`InvalidArgument`."""
-    for item, reason in found.items():
+    for item, reason in reasons.items():
         if not may_close(item, reason) or (item == ONLY_RELEASE and rule not in _ADDS_UP):
             raise InvalidArgument(
                 f"the hypothesis {item.id!r} is about the world and was to be discharged by words ({reason[:60]!r}), which make nothing "

@@ -19,18 +19,18 @@ _LEAST = Fraction(1, 10**90)
 
 
 @show_picture.register(Account)
-def plot_account(found: Account) -> Picture:
+def plot_account(account: Account) -> Picture:
     """Return δ(ε) of both directions around the point that was asked for, drawn at the upper ends, with the band down to the lower ends.
 
     Raises :class:`profiles.MissingExtra` without Matplotlib, and what the engine raises.
     """
     figure, (axes,) = new_figure()
-    middle, at = (found.epsilon, found.point.upper) if found.delta is None else (found.point.upper, found.delta)
+    middle, at = (account.epsilon, account.point.upper) if account.delta is None else (account.point.upper, account.delta)
     bottom = max((at or Fraction(1, 10**6)) * _BELOW, _LEAST)
     places = _places(middle or Fraction(1))
     xs, told = [float(place) for place in places], []
     for index, direction in enumerate(Direction):
-        points = bound_deltas(found.curve.composition, places, direction, least=bottom)
+        points = bound_deltas(account.curve.composition, places, direction, least=bottom)
         lowers, uppers = ([float(max(end, bottom / 10)) for end in ends] for ends in zip(*points, strict=True))
         axes.plot(xs, uppers, color=COLOURS[index], linestyle=DASHES[index], linewidth=1.8, label=f"{direction.value} (upper ends)")
         axes.fill_between(xs, lowers, uppers, color=COLOURS[index], alpha=0.25)
@@ -39,9 +39,9 @@ def plot_account(found: Account) -> Picture:
         told.append(f"{direction.value}: {ends} at epsilon = {exact_text(place)}")
     if middle is not None and at is not None and at > 0:
         axes.plot([float(middle)], [float(at)], "o", color=FAINT)
-    axes.set(xlabel="ε in nats", ylabel="δ(ε)", yscale="log", ylim=(float(bottom), 2.0), title=found.curve.composition.name[:60])
+    axes.set(xlabel="ε in nats", ylabel="δ(ε)", yscale="log", ylim=(float(bottom), 2.0), title=account.curve.composition.name[:60])
     axes.legend(frameon=False)
-    return Picture(figure, f"Delta against epsilon of {found.curve.composition.name}; {'; '.join(told)}, falling from there")
+    return Picture(figure, f"Delta against epsilon of {account.curve.composition.name}; {'; '.join(told)}, falling from there")
 
 
 def _places(middle: Fraction) -> list[Fraction]:

@@ -89,8 +89,8 @@ def other_values(evidence: Plotted) -> dict[str, Fraction]:
 def loss_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
     """Return ε(1, x), the loss without sampling, against one statistic; no curve where no point of it can be enclosed."""
     at_one = substitute(evidence.profile.numeric_epsilon(), {WEIGHT: _ONE})
-    found = enclose_curve("without sampling: ε(1, x)", at_one, _records(evidence, statistic))
-    return [found] if found.samples else []
+    curve = enclose_curve("without sampling: ε(1, x)", at_one, _records(evidence, statistic))
+    return [curve] if curve.samples else []
 
 
 def sampled_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
@@ -102,13 +102,13 @@ def sampled_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
         return []
     profile, rule = evidence.profile, evidence.derived.rule
     if rule.q is not None:
-        found = enclose_curve("after sampling: ψ(x)", sampled_term(profile, rule.q), _records(evidence, statistic))
+        curve = enclose_curve("after sampling: ψ(x)", sampled_term(profile, rule.q), _records(evidence, statistic))
     else:
         weights = _optimal(evidence, statistic)
         psi = sampled_term(profile, ("div", _ONE, symbol(WEIGHT)))
         records = ({**record, WEIGHT: weight} for record, weight in weights if weight is not None)
-        found = enclose_curve("after sampling: ψ(x)", psi, ((record[statistic.name], record) for record in records))
-    return [found] if found.samples else []
+        curve = enclose_curve("after sampling: ψ(x)", psi, ((record[statistic.name], record) for record in records))
+    return [curve] if curve.samples else []
 
 
 def weight_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
@@ -116,13 +116,13 @@ def weight_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
 
     Raises :class:`profiles.PDPError` where the latter cannot be certified.
     """
-    found = []
+    curves = []
     rule = None if evidence.derived is None else evidence.derived.rule
     if rule is not None and rule.q is not None:
-        found.append(enclose_curve("this report's rule: 1/q(x)", ("div", _ONE, rule.q), _records(evidence, statistic)))
+        curves.append(enclose_curve("this report's rule: 1/q(x)", ("div", _ONE, rule.q), _records(evidence, statistic)))
     best = [EnclosedPoint(record[statistic.name], weight, weight) for record, weight in _optimal(evidence, statistic) if weight is not None]
-    found.append(Curve("largest feasible for the target: w*(x)", tuple(best), round_up=False))
-    return [curve for curve in found if curve.samples]
+    curves.append(Curve("largest feasible for the target: w*(x)", tuple(best), round_up=False))
+    return [curve for curve in curves if curve.samples]
 
 
 def sizes(evidence: Plotted) -> Sizes:

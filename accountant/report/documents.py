@@ -48,9 +48,9 @@ def read_report(text: str) -> dict[str, str]:
     except ValueError:
         raise UnreadableFile("a certificate of the report is no base64 of UTF-8; get the report anew") from None
     texts: dict[str, str] = {}
-    for name, found in reader.found.items():
-        texts.setdefault(found.strip(), name)
-    return {name: found for found, name in texts.items()}
+    for name, document in reader.found.items():
+        texts.setdefault(document.strip(), name)
+    return {name: document for document, name in texts.items()}
 
 
 REPORT = Document(

@@ -107,30 +107,30 @@ def _checked(evidence: Evidence, decision: Decision | None) -> str:
 def _region(region: Any) -> list[tuple[Child, Child]]:
     if not isinstance(region, dict):
         return []
-    found: list[tuple[Child, Child]] = [("Holds exactly where", make("code", str(region["inequality"])))]
+    facts: list[tuple[Child, Child]] = [("Holds exactly where", make("code", str(region["inequality"])))]
     for kind, label in (("holds", "Holds on"), ("fails", "Fails on")):
         boxes = region.get(kind) or []
         if boxes:
             shown = [", ".join(f"{name} in [{lo}, {hi}]" for name, (lo, hi) in box.items()) for box in boxes[:_MOST_BOXES]]
             more = [f"{len(boxes) - _MOST_BOXES} more boxes (pdp verify --json lists them)"] if len(boxes) > _MOST_BOXES else []
-            found.append((label, make("ul", [make("li", make("code", text)) for text in shown], [make("li", text) for text in more])))
-    return found
+            facts.append((label, make("ul", [make("li", make("code", text)) for text in shown], [make("li", text) for text in more])))
+    return facts
 
 
 def _convexity(evidence: Evidence) -> Element:
-    found = strong_convexity_json(evidence.profile, evidence.verification.convexity, evidence.verification.constant)
-    if found["formula"] is None:
+    constant = strong_convexity_json(evidence.profile, evidence.verification.convexity, evidence.verification.constant)
+    if constant["formula"] is None:
         return make("article", make("h3", "The strong convexity constant μ"), make("p", "None was proved."))
     try:
-        shown: Child = equation(symbol("mu(x)"), "=" if found["exact"] else ">=", parse_expression(found["formula"]))
+        shown: Child = equation(symbol("mu(x)"), "=" if constant["exact"] else ">=", parse_expression(constant["formula"]))
     except InvalidExpression:
-        shown = make("code", f"mu_x {'=' if found['exact'] else '>='} {found['formula']}")
-    told: list[tuple[Child, Child]] = [("In the profile grammar", make("code", found["formula"]))]
-    if found["lower_bound"] is not None:
-        told.append(("For all records, μ is at least (rounded down)", found["lower_bound"]))
-    if found["upper_bound"] is not None:
-        told.append(("For some record no constant above this will do (rounded up)", found["upper_bound"]))
-    told.append(("Checked by the kernel", "yes" if found["checked_by_kernel"] else "no"))
+        shown = make("code", f"mu_x {'=' if constant['exact'] else '>='} {constant['formula']}")
+    told: list[tuple[Child, Child]] = [("In the profile grammar", make("code", constant["formula"]))]
+    if constant["lower_bound"] is not None:
+        told.append(("For all records, μ is at least (rounded down)", constant["lower_bound"]))
+    if constant["upper_bound"] is not None:
+        told.append(("For some record no constant above this will do (rounded up)", constant["upper_bound"]))
+    told.append(("Checked by the kernel", "yes" if constant["checked_by_kernel"] else "no"))
     return make("article", make("h3", "The strong convexity constant μ"), make("p", shown, class_="display"), facts(told))
 
 
@@ -141,16 +141,21 @@ def _consequences(evidence: Evidence) -> list[Child]:
         said = "The bound of this report needs less than these theorems: only that every weight in use satisfies the constraint ψ ≤ ε*. "
         said += "Weight 1 does at every record under assumption-8. The theorems are about the largest weights and how to find them."
         made.append(make("p", said))
-    for found in evidence.verification.consequences:
-        informs = found.statement not in evidence.verification.asked
-        told: list[tuple[Child, Child]] = [(name, badge(verdict, informs=informs)) for name, verdict in found.conditions]
-        if found.verdict != "not applicable":
-            told.append(("Rests on", make("ul", [make("li", item.sentence) for item in found.open_hypotheses])))
+    for consequence in evidence.verification.consequences:
+        informs = consequence.statement not in evidence.verification.asked
+        told: list[tuple[Child, Child]] = [(name, badge(verdict, informs=informs)) for name, verdict in consequence.conditions]
+        if consequence.verdict != "not applicable":
+            told.append(("Rests on", make("ul", [make("li", item.sentence) for item in consequence.open_hypotheses])))
         made.append(
             make(
                 "article",
-                make("h4", found.statement, " ", badge(found.verdict, informs=informs)),
-                make("p", None if found.verdict == "proved" else _NOT_CONCLUDED[found.verdict], capitalised(found.text), "."),
+                make("h4", consequence.statement, " ", badge(consequence.verdict, informs=informs)),
+                make(
+                    "p",
+                    None if consequence.verdict == "proved" else _NOT_CONCLUDED[consequence.verdict],
+                    capitalised(consequence.text),
+                    ".",
+                ),
                 facts(told),
             )
         )
@@ -159,12 +164,12 @@ def _consequences(evidence: Evidence) -> list[Child]:
 
 def audit(evidence: Evidence) -> Element | None:
     """Return the evidence of the audit, None where there was none."""
-    found = evidence.audit
-    if found is None:
+    audited = evidence.audit
+    if audited is None:
         return None
-    result = found.result
+    result = audited.result
     bound, claimed = bound_texts(result)
-    promised = _PROMISED if found.hides_claim else f"at most {claimed} was claimed"
+    promised = _PROMISED if audited.hides_claim else f"at most {claimed} was claimed"
     violated = result.finding is Finding.VIOLATED
     after = "" if result.refuted_after is None else f"refuted after {result.refuted_after} outputs; "
     compared = f"{after}ε(D, D′) is at least {bound} nats with {confidence_text(result)} confidence; {promised}."
@@ -176,20 +181,20 @@ def audit(evidence: Evidence) -> Element | None:
         "audit",
         "Audit of the implementation",
         make("p", badge(result.finding.value), " ", compared, ending),
-        facts(_audit_facts(found)),
-        _events(found),
-        _trace(found),
+        facts(_audit_facts(audited)),
+        _events(audited),
+        _trace(audited),
         make("h3", "Taken for granted by the audit"),
-        make("ul", [make("li", item[:1].upper() + item[1:]) for item in found.assumptions]),
+        make("ul", [make("li", item[:1].upper() + item[1:]) for item in audited.assumptions]),
     )
 
 
-def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
-    result = found.result
+def _audit_facts(audit: AuditEvidence) -> list[tuple[Child, Child]]:
+    result = audit.result
     told: list[tuple[Child, Child]] = [
-        ("Implementation", make("code", found.mechanism)),
-        ("Pair", found.pair),
-        ("Claim", _PROMISED if found.hides_claim else _claim(found)),
+        ("Implementation", make("code", audit.mechanism)),
+        ("Pair", audit.pair),
+        ("Claim", _PROMISED if audit.hides_claim else _claim(audit)),
         ("Neighbors", result.neighboring.text()),
         ("Outputs", outputs_text(result)),
         ("Seed", str(result.seed)),
@@ -203,17 +208,17 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
     return [*told, *(("Note", note) for note in remarks(result))]
 
 
-def _claim(found: AuditEvidence) -> str:
-    claim, exact = found.result.claim, exact_text(found.result.claim.epsilon)
-    shown = f"ε ≤ {exact if len(exact) <= 24 else bound_texts(found.result)[1]}" + (f"; {claim.source}" if claim.source else "")
+def _claim(audit: AuditEvidence) -> str:
+    claim, exact = audit.result.claim, exact_text(audit.result.claim.epsilon)
+    shown = f"ε ≤ {exact if len(exact) <= 24 else bound_texts(audit.result)[1]}" + (f"; {claim.source}" if claim.source else "")
     return shown + (f": {claim.private}" if claim.private else "")
 
 
-def _events(found: AuditEvidence) -> Element | None:
-    if found.private:
+def _events(audit: AuditEvidence) -> Element | None:
+    if audit.private:
         return make("p", "The events and the record in which D and D′ differ depend on the data, and are not shown.")
     rows = []
-    for name, event in zip("AB", found.result.events, strict=False):
+    for name, event in zip("AB", audit.result.events, strict=False):
         for label, interval, seen, of in (
             ("D", event.interval_first, event.seen_first, event.of_first),
             ("D′", event.interval_second, event.seen_second, event.of_second),
@@ -226,8 +231,8 @@ def _events(found: AuditEvidence) -> Element | None:
     return table(caption, ("event", "in words", "seen", "its probability (rounded outward)"), rows)
 
 
-def _trace(found: AuditEvidence) -> Element | None:
-    result = found.result
+def _trace(audit: AuditEvidence) -> Element | None:
+    result = audit.result
     lines = []
     if len(result.trace) > 1:
         lines.append(
@@ -237,7 +242,7 @@ def _trace(found: AuditEvidence) -> Element | None:
         lines.append(ChartLine("fixed sample (valid at the end)", ((float(result.outputs), result.fixed),)))
     if not lines:
         return None
-    hidden = found.hides_claim
+    hidden = audit.hides_claim
     claims = () if hidden else (("claimed", float(min(result.claim.epsilon, Fraction(10**100)))),)
     ending = "" if hidden else f"; {bound_texts(result)[1]} was claimed"
     chart = Chart(

@@ -67,10 +67,10 @@ def _loss(evidence: Evidence, statistic: Statistic) -> Element:
     if evidence.derived is None or evidence.derived.bound.upper != evidence.target:
         levels.append(("target ε*", evidence.target))
     title = f"The loss of a record against {statistic.name}"
-    found = _figure(evidence, statistic, "loss", title, curves, tuple(levels))
+    figure = _figure(evidence, statistic, "loss", title, curves, tuple(levels))
     if missing:
-        add(found, make("p", missing, class_="note"))
-    return found
+        add(figure, make("p", missing, class_="note"))
+    return figure
 
 
 def _weights(evidence: Evidence, statistic: Statistic) -> Element:
@@ -78,10 +78,10 @@ def _weights(evidence: Evidence, statistic: Statistic) -> Element:
     title = f"Weights against {statistic.name}, for the target ε* = {exactly(evidence.target)}"
     if not curves:
         return _missing(title, "every weight is infinite: such records never need to be in the sample")
-    found = _figure(evidence, statistic, "weights", title, curves, ())
+    figure = _figure(evidence, statistic, "weights", title, curves, ())
     if len(curves[-1].samples) <= POINTS:
-        add(found, make("p", "Records with an infinite weight are left out: they never need to be in the sample.", class_="note"))
-    return found
+        add(figure, make("p", "Records with an infinite weight are left out: they never need to be in the sample.", class_="note"))
+    return figure
 
 
 def _figure(
@@ -135,8 +135,8 @@ def _numbers(title: str, x_name: str, curves: list[Curve]) -> Element:
     for x in chosen:
         cells: list[Child] = []
         for curve, samples in zip(curves, known, strict=True):
-            found = samples.get(x)
-            cells.append("–" if found is None else _sided(curve, found.upper if curve.round_up else found.lower))
+            numbers = samples.get(x)
+            cells.append("–" if numbers is None else _sided(curve, numbers.upper if curve.round_up else numbers.lower))
         rows.append((_place(x), *cells))
     return table(f"{title}: some of the points; – where there is no finite number", columns, rows, numeric=True)
 
@@ -159,24 +159,30 @@ def _attempt_sizes(evidence: Evidence) -> Element | None:
         return None
     title = "Expected sample size against the target ε*"
     try:
-        found = sizes(evidence)
+        measured = sizes(evidence)
     except _REASONS as error:
         return _missing(title, str(error))
-    return _sizes_figure(title, found) if found.mean.samples else None
+    return _sizes_figure(title, measured) if measured.mean.samples else None
 
 
-def _sizes_figure(title: str, found: Sizes) -> Element:
-    lines = [ChartLine(found.mean.name, tuple((float(s.x), float(s.upper)) for s in found.mean.samples))]
-    if found.rule is not None:
-        lines.append(ChartLine("this report's rule, at its certified bound", ((float(found.rule.x), float(found.rule.upper)),)))
-    caption = f"{title}, as a share of {found.records} records spread evenly over the declared ranges"
-    first, last = found.mean.samples[0], found.mean.samples[-1]
+def _sizes_figure(title: str, measured: Sizes) -> Element:
+    lines = [ChartLine(measured.mean.name, tuple((float(s.x), float(s.upper)) for s in measured.mean.samples))]
+    if measured.rule is not None:
+        lines.append(ChartLine("this report's rule, at its certified bound", ((float(measured.rule.x), float(measured.rule.upper)),)))
+    caption = f"{title}, as a share of {measured.records} records spread evenly over the declared ranges"
+    first, last = measured.mean.samples[0], measured.mean.samples[-1]
     ends = [f"{up(end.upper, _PLOT_DIGITS)} at {_place(end.x)} nats" for end in (first, last)]
     told = f"{caption}. It falls from {ends[0]} to {ends[1]}, rounded up."
     chart = Chart(
-        "plot-size", caption, told, "target ε* (nats)", "share of the records", tuple(lines), log_x=found.rule is None or found.rule.x > 0
+        "plot-size",
+        caption,
+        told,
+        "target ε* (nats)",
+        "share of the records",
+        tuple(lines),
+        log_x=measured.rule is None or measured.rule.x > 0,
     )
-    rows = [(_place(s.x), up(s.upper, _PLOT_DIGITS)) for s in (*found.mean.samples[::4], last)]
+    rows = [(_place(s.x), up(s.upper, _PLOT_DIGITS)) for s in (*measured.mean.samples[::4], last)]
     columns = ("target ε*", "share with the largest feasible weights (rounded up)")
     note = (
         "Your data are not spread like that. For your records: pdp weights --target-size M --data FILE tells the target, and the weights."

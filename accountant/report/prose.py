@@ -31,7 +31,7 @@ def say(prose: Prose) -> list[Child]:
 
 def _words(text: str) -> str:
     """Return words with relation signs, and with the letter for epsilon where it stands alone."""
-    return re.sub(r"\bepsilon\b", "ε", re.sub(">=|<=", lambda found: _SIGNS[found[0]], text))
+    return re.sub(r"\bepsilon\b", "ε", re.sub(">=|<=", lambda match: _SIGNS[match[0]], text))
 
 
 def statement(explanation: Explanation) -> Element:
@@ -52,9 +52,9 @@ def steps(explanation: Explanation) -> Element:
     return _list(explanation.steps)
 
 
-def _list(found: Sequence[Step]) -> Element:
+def _list(steps: Sequence[Step]) -> Element:
     return make(
-        "ol", [make("li", make("p", _said(step)), _list(step.children) if step.children else None) for step in found], class_="steps"
+        "ol", [make("li", make("p", _said(step)), _list(step.children) if step.children else None) for step in steps], class_="steps"
     )
 
 
@@ -101,8 +101,8 @@ def _piece(sign: str, term: Term, text_sign: str) -> Element:
         text = f"({to_text(term)})" if sign in ("+", "−") and term[0] in ("add", "neg") else to_text(term)
         return make("code", f"{text_sign} {text}".strip(), class_="formula")
     inner = lay_out(term)[0] if not sign else [operator(sign), *wrap(term, PRODUCT if sign in ("+", "−") else SUM)]
-    found = make("math", inner)
-    return found if width <= _PHONE else make("span", found, class_="wide", tabindex="0", role="group", aria_label="wide formula")
+    piece = make("math", inner)
+    return piece if width <= _PHONE else make("span", piece, class_="wide", tabindex="0", role="group", aria_label="wide formula")
 
 
 def _summands(term: Term) -> Iterator[tuple[str, Term]]:

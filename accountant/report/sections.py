@@ -96,9 +96,9 @@ def _glance(evidence: Evidence) -> Element:
         if counted:
             told.append((label, counted))
     if evidence.audit is not None:
-        found = evidence.audit.result
-        bound = f" ε ≥ {bound_texts(found)[0]} for one pair, at {confidence_text(found)} confidence: "
-        told.append(("Audit", [badge(found.finding.value), bound, make("a", "evidence", href="#audit")]))
+        result = evidence.audit.result
+        bound = f" ε ≥ {bound_texts(result)[0]} for one pair, at {confidence_text(result)} confidence: "
+        told.append(("Audit", [badge(result.finding.value), bound, make("a", "evidence", href="#audit")]))
     rejected = [item.name for item in evidence.certificates if not item.report.accepted]
     if rejected:
         told.append(("Certificates", [badge("rejected"), " by the kernel: ", make("a", ", ".join(rejected), href="#certificates")]))
@@ -121,17 +121,17 @@ def _checked_by_kernel(evidence: Evidence) -> Child:
     derived = evidence.derived
     if derived is None:
         return None
-    found = derived.bound.evidence
-    if found.checked_by_kernel and evidence.accepts(BOUNDS):
+    bound = derived.bound.evidence
+    if bound.checked_by_kernel and evidence.accepts(BOUNDS):
         return [badge("accepted"), " by the kernel: ", make("a", "certificate", href="#certificates")]
-    if found.checked_by_kernel:
+    if bound.checked_by_kernel:
         return [badge("rejected"), " by the kernel when this report was made: ", make("a", "certificate", href="#certificates")]
     also: Child = (
         "; the kernel checked the proved and the refuted conditions"
         if derived.conditions is not None and evidence.accepts(CONDITIONS)
         else None
     )
-    return [badge("unchecked"), f": {found.kernel_reason}", also]
+    return [badge("unchecked"), f": {bound.kernel_reason}", also]
 
 
 def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
@@ -139,28 +139,28 @@ def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
     if derived is None:
         return []
     bound = derived.bound
-    found: list[tuple[Child, Child]] = []
+    facts: list[tuple[Child, Child]] = []
     if bound.evidence.lower > 0:
-        found.append(
+        facts.append(
             (
                 "The worst loss after sampling is at least (rounded down)",
                 [f"{down(bound.evidence.lower)} nats, reached at ", point(bound.evidence.at)],
             )
         )
     else:
-        found.append(("Lower bound", "none was derived: the true loss may be smaller"))
-    found += [("Gap", words) for words in derived.tell_gap()]
+        facts.append(("Lower bound", "none was derived: the true loss may be smaller"))
+    facts += [("Gap", words) for words in derived.tell_gap()]
     without, bounds, which = derived.tell_unsampled()
-    found.append((without.capitalize(), [bounds, *(make("p", words) for words in which)]))
-    found.append(("How it was found", bound.evidence.method))
-    return found
+    facts.append((without.capitalize(), [bounds, *(make("p", words) for words in which)]))
+    facts.append(("How it was found", bound.evidence.method))
+    return facts
 
 
 def hypotheses(evidence: Evidence) -> Element:
     """Return the open hypotheses in plain words, and those that were discharged."""
     derived = evidence.derived
     if derived is None:
-        names = dict.fromkeys(item for found in evidence.verification.consequences for item in found.open_hypotheses)
+        names = dict.fromkeys(item for consequence in evidence.verification.consequences for item in consequence.open_hypotheses)
         lead = "No ε is certified. What follows from the proved conditions would still rest on these assumptions:"
         return section("hypotheses", "Unverified assumptions", make("p", lead), _cards(names))
     return list_hypotheses(derived.guarantee)
@@ -297,18 +297,18 @@ def draw_derivation(guarantee: Guarantee) -> Element:
     )
 
 
-def _node(guarantee: Guarantee, found: Derivation) -> Element:
-    basis = found.basis
-    facts_: list[tuple[Child, Child]] = [("Concludes", make("code", found.conclusion)), ("By", found.statement)]
-    if found.claims:
-        facts_.append(("Claims of the certificate, or method", ", ".join(found.claims)))
+def _node(guarantee: Guarantee, derivation: Derivation) -> Element:
+    basis = derivation.basis
+    facts_: list[tuple[Child, Child]] = [("Concludes", make("code", derivation.conclusion)), ("By", derivation.statement)]
+    if derivation.claims:
+        facts_.append(("Claims of the certificate, or method", ", ".join(derivation.claims)))
     if basis.claims:
         facts_.append(("Proved statements", make("ul", [_claim(claim) for claim in basis.claims])))
     if basis.besides:
         facts_.append(("Besides", basis.besides))
-    facts_.append(("Proof of the rule", mark_step(guarantee, found)))
-    below = make("ul", [_node(guarantee, child) for child in found.children]) if found.children else None
-    return make("li", make("div", make("strong", found.rule), facts(facts_), class_="node"), below)
+    facts_.append(("Proof of the rule", mark_step(guarantee, derivation)))
+    below = make("ul", [_node(guarantee, child) for child in derivation.children]) if derivation.children else None
+    return make("li", make("div", make("strong", derivation.rule), facts(facts_), class_="node"), below)
 
 
 def _claim(claim_id: str) -> Element:

@@ -160,10 +160,10 @@ def _powers(term: Term) -> Powers | None:
         case ("add", *parts):
             total: Powers = {}
             for part in parts:
-                found = _powers(part)
-                if found is None:
+                powers = _powers(part)
+                if powers is None:
                     return None
-                for key, value in found.items():
+                for key, value in powers.items():
                     total[key] = total.get(key, Fraction(0)) + value
             return total
     return None
@@ -192,7 +192,7 @@ def _require_probability(powers: Powers, q: Term, profile: Profile) -> None:
     signs = {name: {value > 0 for (other, _), value in powers.items() if other == name and value} for name, _ in powers}
     top = {item.name: item.lo if signs.get(item.name) == {False} else item.hi for item in profile.record}
     with working_precision(_BITS):
-        if any(len(found) > 1 for name, found in signs.items() if name) or not _ball(q, top) <= 1:
+        if any(len(places) > 1 for name, places in signs.items() if name) or not _ball(q, top) <= 1:
             raise InvalidSampling(f"the closed form needs q <= 1, but that is not clear for q = {to_text(q)[:80]}; lower m, or {_SEARCH}")
         for corner in _corners(profile):
             if not _ball(q, corner) > 0:

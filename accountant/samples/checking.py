@@ -100,32 +100,32 @@ def check_certificate(certificate: Mapping[str, Any]) -> Report:
     return judge_file("sample-certificate", lambda: _check(certificate))
 
 
-def _check(found: Mapping[str, Any]) -> Report:
-    require(found["format"] == FORMAT, "format", f"the format {FORMAT} was expected")
-    require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
-    weighted = isinstance(found.get("profile"), dict) and "notion" in found["profile"]
-    require((found["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of Gaussian noise, and no other is")
-    keys = _KEYS[found["version"]]
-    unknown = [key for key in found if key not in keys and key != "private"]
+def _check(fields: Mapping[str, Any]) -> Report:
+    require(fields["format"] == FORMAT, "format", f"the format {FORMAT} was expected")
+    require(type(fields["version"]) is int and fields["version"] in _KEYS, "version", f"version {VERSION} was expected")
+    weighted = isinstance(fields.get("profile"), dict) and "notion" in fields["profile"]
+    require((fields["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of Gaussian noise, and no other is")
+    keys = _KEYS[fields["version"]]
+    unknown = [key for key in fields if key not in keys and key != "private"]
     require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
     for key in sorted(keys - {"proof"}):
-        require(key in found, key, "it is missing")
-    proof, rule = found["proof"], found["rule"]
+        require(key in fields, key, "it is missing")
+    proof, rule = fields["proof"], fields["rule"]
     require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
-    require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
-    stated = read_stated_hypotheses(found)
-    report = _check_proof(proof, weighted=found["version"] == WEIGHTED, tabulated=rule["q"] is None)
+    require(proof["profile"] == fields["profile"], "profile", "the proof is about another profile")
+    stated = read_stated_hypotheses(fields)
+    report = _check_proof(proof, weighted=fields["version"] == WEIGHTED, tabulated=rule["q"] is None)
     if not report.accepted:
         return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
     require(
         set(rule) == {"name", "q", "constants", "target_epsilon"}, "rule", "it has other fields than name, q, constants, target_epsilon"
     )
     claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
-    declared = declare_stated(found["profile"])
-    made = _rebuild(declared, rule, proof, weighted=found["version"] == WEIGHTED)
-    needed = _open(found, made, declared)
-    if found["version"] == 1:
-        own = {RECORD_STATISTICS.id} if found["rule"]["name"] == "expression" else set()
+    declared = declare_stated(fields["profile"])
+    made = _rebuild(declared, rule, proof, weighted=fields["version"] == WEIGHTED)
+    needed = _open(fields, made, declared)
+    if fields["version"] == 1:
+        own = {RECORD_STATISTICS.id} if fields["rule"]["name"] == "expression" else set()
         needed = [item for item in needed if item.id in _FIRST | own]
     else:
         needed += _name_columns(declared, stated)
@@ -135,11 +135,11 @@ def _check(found: Mapping[str, Any]) -> Report:
         "hypotheses",
         f"the hypothesis {''.join(item.sentence for item in forgotten[:1])[:60]} is missing, which nothing in the file discharges",
     )
-    _check_bound(found, claims, declared)
-    _check_statements(found, needed, stated)
-    if found["version"] > 1:
-        told = {*stated, *(as_hypothesis(item["hypothesis"]) for item in found["discharged"])}
-        lost = [item.sentence for item in _gather_hypotheses(found, made, declared) if item in _CLOSED and item not in told]
+    _check_bound(fields, claims, declared)
+    _check_statements(fields, needed, stated)
+    if fields["version"] > 1:
+        told = {*stated, *(as_hypothesis(item["hypothesis"]) for item in fields["discharged"])}
+        lost = [item.sentence for item in _gather_hypotheses(fields, made, declared) if item in _CLOSED and item not in told]
         require(not lost, "discharged", f"the hypothesis {''.join(lost[:1])[:60]} is neither open nor discharged")
     return report
 
@@ -150,24 +150,24 @@ def _check_proof(proof: Mapping[str, Any], *, weighted: bool, tabulated: bool) -
     return check_table(proof) if tabulated else check_cover(proof)
 
 
-def read_stated_hypotheses(found: Mapping[str, Any]) -> list[Hypothesis]:
+def read_stated_hypotheses(fields: Mapping[str, Any]) -> list[Hypothesis]:
     """Return the hypotheses that a certificate names. For certificates that are checked."""
-    listed = found["hypotheses"]
+    listed = fields["hypotheses"]
     require(isinstance(listed, list) and all(isinstance(text, str) for text in listed), "hypotheses", "a list of texts was expected")
-    if found["version"] == 1:
+    if fields["version"] == 1:
         return [as_hypothesis(text) for text in listed]
-    stated = [restore(item["id"], item["sentence"], item["head"]) for item in found["premises"] if set(item) == {"id", "head", "sentence"}]
+    stated = [restore(item["id"], item["sentence"], item["head"]) for item in fields["premises"] if set(item) == {"id", "head", "sentence"}]
     listed_now = [as_hypothesis(text).sentence for text in listed]
-    same = [item.sentence for item in stated if item is not None] == listed_now and len(stated) == len(found["premises"])
+    same = [item.sentence for item in stated if item is not None] == listed_now and len(stated) == len(fields["premises"])
     require(same, "premises", "they do not say what the hypotheses say, or one is unknown")
     return [item for item in stated if item is not None]
 
 
 def _name_columns(declared: Profile, stated: list[Hypothesis]) -> list[Hypothesis]:
     """Return, for each statistic, the hypothesis about the columns that it is read from, which the file alone knows."""
-    found = {item.name: [each for each in stated if _is_read(each, item.name)] for item in declared.record}
-    missing = [RECORD_STATISTICS.about(names=f"the statistic {name}") for name, items in found.items() if not items]
-    return [*missing, *(item for items in found.values() for item in items)]
+    read = {item.name: [each for each in stated if _is_read(each, item.name)] for item in declared.record}
+    missing = [RECORD_STATISTICS.about(names=f"the statistic {name}") for name, items in read.items() if not items]
+    return [*missing, *(item for items in read.values() for item in items)]
 
 
 def _is_read(hypothesis: Hypothesis, name: str) -> bool:
@@ -181,14 +181,14 @@ def _is_stated(needed: Hypothesis, stated: list[Hypothesis]) -> bool:
     return any(item.id == needed.id for item in stated) if needed.is_family else needed in stated
 
 
-def name_unstated(found: Mapping[str, Any]) -> list[str]:
+def name_unstated(fields: Mapping[str, Any]) -> list[str]:
     """Return the hypotheses of an accepted certificate that it does not name itself: those of the first version named fewer."""
-    declared = declare_stated(found["profile"])
-    rule = _rebuild(declared, found["rule"], found["proof"], weighted=found["version"] == WEIGHTED)
-    stated = read_stated_hypotheses(found)
+    declared = declare_stated(fields["profile"])
+    rule = _rebuild(declared, fields["rule"], fields["proof"], weighted=fields["version"] == WEIGHTED)
+    stated = read_stated_hypotheses(fields)
     filled = {DECLARED_PROFILE.id: DECLARED_PROFILE.about(name=declared.name, source="")}
     filled[RECORD_STATISTICS.id] = RECORD_STATISTICS.about(names=", ".join(item.name for item in declared.record) or "no statistic")
-    needed = [item for item in _open(found, rule, declared) if not _is_stated(item, stated)]
+    needed = [item for item in _open(fields, rule, declared) if not _is_stated(item, stated)]
     return [filled.get(item.id, item).sentence if item.is_family else item.sentence for item in needed]
 
 
@@ -236,43 +236,43 @@ def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str
             continue
 
 
-def _open(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
+def _open(fields: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
     """Return the hypotheses that nothing can have discharged."""
-    return [item for item in _gather_hypotheses(found, rule, declared) if item not in _CLOSED]
+    return [item for item in _gather_hypotheses(fields, rule, declared) if item not in _CLOSED]
 
 
-def _gather_hypotheses(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
+def _gather_hypotheses(fields: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
     """Return the hypotheses of the rules of guarantees that a sample goes through, of its rule, its mechanisms and its randomness."""
     every: dict[Hypothesis, None] = dict.fromkeys(rule.hypotheses_for(declared))
     for name in ("declared profile", "amplification by importance sampling", "Poisson sampling in binary64"):
         every.update(dict.fromkeys(item for item in GUARANTEE_RULES[name].hypotheses if item.id != IN_RANGE.id))
-    if found["rule"]["name"] == "expression":
-        every.update(dict.fromkeys(constants_are_public(sorted(found["rule"]["constants"]))))
-    if "parts" in found:
+    if fields["rule"]["name"] == "expression":
+        every.update(dict.fromkeys(constants_are_public(sorted(fields["rule"]["constants"]))))
+    if "parts" in fields:
         every.pop(DECLARED_PROFILE)  # each of them, by its name
-        every.update(dict.fromkeys(_name_parts(found)))
+        every.update(dict.fromkeys(_name_parts(fields)))
         every.pop(RECORD_STATISTICS)  # there is one about the columns of each statistic (_name_columns)
-    randomness = found["sampler"]["randomness"]
+    randomness = fields["sampler"]["randomness"]
     require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")
     every.update(dict.fromkeys((*Unit.RECORD.hypotheses, EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])))
-    if len(found["runs"]) > 1:
+    if len(fields["runs"]) > 1:
         every[SAME_STATISTICS] = None
-    if found["version"] == WEIGHTED and (steps := _count_steps(found)) > 1:
+    if fields["version"] == WEIGHTED and (steps := _count_steps(fields)) > 1:
         every.update(dict.fromkeys((FRESH_SAMPLES, MOST_STEPS.about(steps=steps))))
     return [item for item in every if declared.record or item.id not in _EMPTY]
 
 
-def _count_steps(found: Mapping[str, Any]) -> int:
-    proof = found["proof"]
-    return int(proof["target"]["steps"] if found["rule"]["q"] is None else proof["steps"])
+def _count_steps(fields: Mapping[str, Any]) -> int:
+    proof = fields["proof"]
+    return int(proof["target"]["steps"] if fields["rule"]["q"] is None else proof["steps"])
 
 
-def _name_parts(found: Mapping[str, Any]) -> Iterator[Hypothesis]:
+def _name_parts(fields: Mapping[str, Any]) -> Iterator[Hypothesis]:
     """Yield what running the mechanisms in order supposes: each has its declared profile, or runs the parts that it was composed from."""
-    runs, parts = found["runs"], found["parts"]
+    runs, parts = fields["runs"], fields["parts"]
     require([part["name"] for part in parts] == runs, "parts", "they are not those of the runs")
     if len(runs) > 1:
-        yield PARTS_RUN.about(name=_text(found["profile"]["name"]))
+        yield PARTS_RUN.about(name=_text(fields["profile"]["name"]))
     for part in parts:
         yield from _name_part(part)
 
@@ -287,76 +287,80 @@ def _name_part(part: Mapping[str, Any]) -> Iterator[Hypothesis]:
         yield from _name_part(below)
 
 
-def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], declared: Profile) -> None:
+def _check_bound(fields: Mapping[str, Any], claims: Mapping[str, str | None], declared: Profile) -> None:
     """The stated numbers are on the safe side of the proved ones, and the claims are those that the way to choose (q, w) needs."""
     methods = {text: method for method, text in METHODS.items()}
-    method = methods.get(found["sampler"]["pairs"])
-    if found["version"] == WEIGHTED:
-        tabulated = found["rule"]["q"] is None
+    method = methods.get(fields["sampler"]["pairs"])
+    if fields["version"] == WEIGHTED:
+        tabulated = fields["rule"]["q"] is None
         require(method == (TABULATED if tabulated else DOMINATED), "sampler", "the pairs are not chosen in a known way")
         main = "weight-table" if tabulated else "epsilon-upper"
         require(main in claims and "homogeneous" in claims, "proof", f"the claim {main} or homogeneous is missing")
-        _check_losses(found)
+        _check_losses(fields)
         return
-    constrained = found["rule"]["q"] is None
+    constrained = fields["rule"]["q"] is None
     require(method in ((CERTIFIED,) if constrained else (ROUNDED, CHECKED)), "sampler", "the pairs are not chosen in a known way")
     needed = ("well-defined", "assumption-8") if constrained else ("well-defined", "epsilon-upper")
     missing = [name for name in (*needed, *(("proposition-17",) if method == ROUNDED else ())) if name not in claims]
     require(not missing, "proof", f"the claim {str(missing[:1])[2:-2]} is missing")
     if constrained:
-        upper = to_exact(found["rule"]["target_epsilon"])
+        upper = to_exact(fields["rule"]["target_epsilon"])
         bounded = "assumption-9" in claims or "assumption-9-nonzero" in claims
         lower = upper if bounded and find_loss_record(declared) is not None else Fraction(0)
     else:
         upper, lower = to_exact(claims["epsilon-upper"]), to_exact(claims.get("epsilon-lower") or "0")
-    require(set(found["epsilon"]) == {"lower", "upper"}, "epsilon", "it has other fields than lower and upper")
-    stated = {side: to_exact(_text(found["epsilon"][side])) for side in ("lower", "upper")}
-    require(stated["upper"] >= upper, "epsilon", f"{found['epsilon']['upper']} is stated, but only {exact_text(upper)} is proved")
-    require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {found['epsilon']['lower']} is not proved")
+    require(set(fields["epsilon"]) == {"lower", "upper"}, "epsilon", "it has other fields than lower and upper")
+    stated = {side: to_exact(_text(fields["epsilon"][side])) for side in ("lower", "upper")}
+    require(stated["upper"] >= upper, "epsilon", f"{fields['epsilon']['upper']} is stated, but only {exact_text(upper)} is proved")
+    require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {fields['epsilon']['lower']} is not proved")
 
 
 #: What certificates of earlier releases call the directions.
 _EARLIER_DIRECTIONS = {"plus": "remove", "minus": "add"}
 
 
-def _check_losses(found: Mapping[str, Any]) -> None:
-    target = found["proof"]["target"] if found["rule"]["q"] is None else found["proof"]
+def _check_losses(fields: Mapping[str, Any]) -> None:
+    target = fields["proof"]["target"] if fields["rule"]["q"] is None else fields["proof"]
     proved = {**dict.fromkeys(("upper", "remove", "add"), to_exact(target["epsilon"])), "delta": to_exact(target["delta"])}
-    stated = {_EARLIER_DIRECTIONS.get(name, name): value for name, value in found["epsilon"].items()}
+    stated = {_EARLIER_DIRECTIONS.get(name, name): value for name, value in fields["epsilon"].items()}
     require(set(stated) == set(proved), "epsilon", "it has other fields than upper, remove, add and delta")
     for name, value in proved.items():
         require(to_exact(_text(stated[name])) >= value, "epsilon", f"{name} is stated below what is proved")
 
 
-def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated: list[Hypothesis]) -> None:
+def _check_statements(certificate: Mapping[str, Any], needed: list[Hypothesis], stated: list[Hypothesis]) -> None:
     """The rest is what this version writes."""
     fixed = {
         "uses": USES,
         "not_covered": list(SECRET),
-        "notion": _NOTIONS[found["version"]],
+        "notion": _NOTIONS[certificate["version"]],
         "conditional": True,
         "checked_by_kernel": True,
     }
     for name, value in fixed.items():
-        require(found[name] == value and type(found[name]) is type(value), name, "it is not what a sample's certificate says")
-    sampler = found["sampler"]
+        require(certificate[name] == value and type(certificate[name]) is type(value), name, "it is not what a sample's certificate says")
+    sampler = certificate["sampler"]
     require(set(sampler) == {"draws", "pairs", "randomness"} and sampler["draws"] == DRAWS, "sampler", "the draws are not the exact ones")
-    fields = {"hypothesis", "evidence", "subject", *(() if found["version"] == 1 else ("id",))}
-    closed = {as_hypothesis(item["hypothesis"]) for item in found["discharged"] if set(item) == fields}
+    fields = {"hypothesis", "evidence", "subject", *(() if certificate["version"] == 1 else ("id",))}
+    closed = {as_hypothesis(item["hypothesis"]) for item in certificate["discharged"] if set(item) == fields}
     known = all(item in _CLOSED or item.id in _CLOSABLE for item in closed)
-    known = known and all("id" not in item or as_hypothesis(item["hypothesis"]).id == item["id"] for item in found["discharged"])
-    all_known = len(found["discharged"]) == len(closed) and known and not any(item in needed for item in closed)
+    known = known and all("id" not in item or as_hypothesis(item["hypothesis"]).id == item["id"] for item in certificate["discharged"])
+    all_known = len(certificate["discharged"]) == len(closed) and known and not any(item in needed for item in closed)
     require(all_known, "discharged", "it has a hypothesis that nothing here discharges")
-    runs, name = found["runs"], found["profile"]["name"]
+    runs, name = certificate["runs"], certificate["profile"]["name"]
     joined = ", then ".join(map(_text, runs))
     require(
         runs and name == (joined if len(joined) <= MAX_NAME else f"{len(runs)} mechanisms"), "runs", "they are not those of the profile"
     )
-    require(isinstance(found["publishable"], bool), "publishable", "true or false was expected")
-    require(found.get("unit", "record") == "record", "unit", "a sample protects one record")
-    secret = "private" in found or TARGET_FROM_DATA in stated or SCALE_FROM_DATA in stated
-    require(not (secret and found["publishable"]), "publishable", "it depends on the data set, but is said to be publishable")
-    require("private" not in found or set(found["private"]) == _FIGURES, "private", "it has other figures than a sample's certificate")
+    require(isinstance(certificate["publishable"], bool), "publishable", "true or false was expected")
+    require(certificate.get("unit", "record") == "record", "unit", "a sample protects one record")
+    secret = "private" in certificate or TARGET_FROM_DATA in stated or SCALE_FROM_DATA in stated
+    require(not (secret and certificate["publishable"]), "publishable", "it depends on the data set, but is said to be publishable")
+    require(
+        "private" not in certificate or set(certificate["private"]) == _FIGURES,
+        "private",
+        "it has other figures than a sample's certificate",
+    )
 
 
 def _text(value: object) -> str:

@@ -15,10 +15,10 @@ from proofs_check.documents.describing import describe_profile
 from proofs_check.documents.entries import Document, of_objects
 
 
-def _tell(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
-    proof, stated = found["proof"], (*read_stated_hypotheses(found), *map(as_hypothesis, name_unstated(found)))
+def _tell(fields: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
+    proof, stated = fields["proof"], (*read_stated_hypotheses(fields), *map(as_hypothesis, name_unstated(fields)))
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
-    about |= {name: found[name] for name in ("epsilon", "rule")}
+    about |= {name: fields[name] for name in ("epsilon", "rule")}
     about |= {"weights": list(describe_table(proof))} if proof.get("format") == TABLE else {}
     about |= {"hypotheses": [item.sentence for item in stated], "premises": hypotheses_json(stated)}
     return about, describe_profile(about)

@@ -33,8 +33,8 @@ def amplify_once(profiles: object, **options: Any) -> DerivedEpsilon:
     >>> amplify_once([answer, answer], q="1/2").bound.evidence.upper_text()  # log 5; adding up gives log 4 = 1.386...
     '1.60943791389'
     """
-    found = derive_epsilon(compose_on_one_sample(to_profiles(profiles)), **options)
-    return replace(found, guarantee=assume(found.guarantee, to_hypotheses(profiles)))
+    derived = derive_epsilon(compose_on_one_sample(to_profiles(profiles)), **options)
+    return replace(derived, guarantee=assume(derived.guarantee, to_hypotheses(profiles)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,15 @@ class Mechanisms:
 def to_profiles(given: object) -> tuple[Profile, ...]:
     """Return the profiles behind profiles and mechanisms. Raises :class:`InvalidArgument`."""
     items = _listed(given)
-    found = []
+    profiles_ = []
     for item in items:
         profile = item if isinstance(item, Profile) else getattr(item, "profile", None)
         if not isinstance(profile, Profile):
             raise InvalidArgument(f"a profile or a mechanism with one was expected, but {type(item).__name__} was found; give one")
-        found.append(profile)
-    if not found:
+        profiles_.append(profile)
+    if not profiles_:
         raise InvalidArgument("at least one mechanism is needed, but none was given; name what is run on the sample")
-    return tuple(found)
+    return tuple(profiles_)
 
 
 def to_hypotheses(given: object) -> tuple[Hypothesis, ...]:
@@ -89,9 +89,9 @@ def to_hypotheses(given: object) -> tuple[Hypothesis, ...]:
 
 def _own_hypotheses(item: Any) -> tuple[Hypothesis, ...]:
     """Return what a mechanism, or the declaration of one, says that it supposes."""
-    found = as_hypotheses(getattr(item, "hypotheses", ()), "a mechanism")
+    own = as_hypotheses(getattr(item, "hypotheses", ()), "a mechanism")
     exact = describe_exactness(item.mechanism if isinstance(item, Declaration) else item) is not None
-    return tuple(hypothesis for hypothesis in found if not exact or hypothesis not in EXACT_MODE)
+    return tuple(hypothesis for hypothesis in own if not exact or hypothesis not in EXACT_MODE)
 
 
 def _listed(given: object) -> tuple[Any, ...]:

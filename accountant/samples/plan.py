@@ -134,9 +134,9 @@ def plan_sample(
     if delta is not None:
         if target_epsilon is not None:
             raise InvalidArgument("a target epsilon was given together with a delta, which belongs to a sampling rule; give a target delta")
-        found = derive_delta(mechanisms.reference, delta, rule=rule, q=q, constants=constants, steps=1 if steps is None else steps)
-        selector = prepare_dominated(profile, found.rule)
-        return SamplingPlan(mechanisms.profiles, profile, found, selector, found.certificate(), checked=True, assumed=more)
+        at_delta = derive_delta(mechanisms.reference, delta, rule=rule, q=q, constants=constants, steps=1 if steps is None else steps)
+        selector = prepare_dominated(profile, at_delta.rule)
+        return SamplingPlan(mechanisms.profiles, profile, at_delta, selector, at_delta.certificate(), checked=True, assumed=more)
     if steps is not None:
         raise InvalidArgument("a number of steps was given, but it belongs to a delta; give one, or leave it out")
     if profile.notion is ProfileNotion.GAUSSIAN:

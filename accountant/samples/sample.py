@@ -114,10 +114,12 @@ class Sample(Uncopied):
         weights = self.consume().weights
         several = len(mechanisms) > 1  # what one does to its arrays must not change the records of the next
         outputs = tuple(item.run(points.copy(), weights.copy(), rng) if several else item.run(points, weights, rng) for item in mechanisms)
-        found = assume(self.guarantee, to_hypotheses(mechanism))
+        guarantee = assume(self.guarantee, to_hypotheses(mechanism))
         known = all(describe_proof(item) is not None for item in mechanisms)
-        found = conclude_run(prove_run(found, *mechanisms), Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True, known=known))
-        return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], found)
+        guarantee = conclude_run(
+            prove_run(guarantee, *mechanisms), Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True, known=known)
+        )
+        return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], guarantee)
 
     def _require_planned(self, mechanisms: tuple[Any, ...]) -> None:
         planned = self.plan.profiles
@@ -144,9 +146,9 @@ class Sample(Uncopied):
         statistics, records = self._statistics, self._records  # in this order: another thread may use the sample up meanwhile
         if records is None or not callable(getattr(mechanism, "statistic", None)):
             return
-        found = {name: np.asarray(values, dtype=np.float64) for name, values in mechanism.statistic(points).items()}
-        found = {name: values for name, values in found.items() if name in statistics}
-        for name, values in found.items():
+        given = {name: np.asarray(values, dtype=np.float64) for name, values in mechanism.statistic(points).items()}
+        given = {name: values for name, values in given.items() if name in statistics}
+        for name, values in given.items():
             if values.shape != records.weights.shape:
                 raise InvalidData(
                     f"the mechanism must have one value of {name!r} a record, but an array of another shape was found; correct it",
@@ -156,11 +158,11 @@ class Sample(Uncopied):
         free = {parameter.name: np.ones(1) for parameter in mechanism.profile.free_parameters}
         with np.errstate(all="ignore"):
             assumed, real = (
-                np.asarray(cost.values({**free, **statistics, **more, WEIGHT: records.weights})) for more in (dict[str, Floats](), found)
+                np.asarray(cost.values({**free, **statistics, **more, WEIGHT: records.weights})) for more in (dict[str, Floats](), given)
             )
         if not np.all(real <= assumed * (1.0 + _ROOM) + _ROOM * _ROOM):  # also where there is a NaN
             raise InvalidData(
-                f"the statistics of the mechanism ({', '.join(found)}) cost more than the one that the weights were computed from; name "
+                f"the statistics of the mechanism ({', '.join(given)}) cost more than the one that the weights were computed from; name "
                 "the mechanism's columns, and give draw_sample the statistic that they have"
             )
 

@@ -46,8 +46,8 @@ class ExcessCheck:
         certain, enclosure = q.copy(), Enclosure(self.epsilon)
         joined = columns.joined(**{WEIGHT: weights})
         first, positions = joined.distinct(rows)
-        found = [self._largest(enclosure, joined.record(int(row)), float(q[row])) for row in first]
-        certain[rows] = np.array(found)[positions]
+        largest = [self._largest(enclosure, joined.record(int(row)), float(q[row])) for row in first]
+        certain[rows] = np.array(largest)[positions]
         return certain, int(rows.size), int((certain < q).sum())
 
     def _is_certain(self, q: Floats, weights: Floats, columns: Columns) -> Booleans:

@@ -85,10 +85,10 @@ def _decide(q: Term, enclosure: Enclosure, record: Mapping[str, Fraction], row: 
             break
         bits *= 2
     if low is None or high is None or low <= 0 or low > 1:
-        found = "no number" if low is None else "a q above 1" if low > 1 else "a q of at most 0"
+        problem = "no number" if low is None else "a q above 1" if low > 1 else "a q of at most 0"
         value = "no number" if low is None else f"q = {shown(low)}"
         raise InvalidSampling(
-            f"a selection probability in (0, 1] was expected, but {found} was found"
+            f"a selection probability in (0, 1] was expected, but {problem} was found"
             f"{f' in row {row} (rows count from 0)' if record else ''}; keep the data in the range that q was made for",
             private=f"{value} at the record {show_record(record)}" if record else value,
         )

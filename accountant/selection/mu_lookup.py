@@ -149,9 +149,9 @@ def prepare_shifts(proved: ProvedGaussian, table: WeightTable, scale: Fraction |
         while place + 1 < len(rows) and top <= rows[place + 1][1]:
             place += 1
         exact.append(rows[place][0])
-    found = tuple(reversed(exact))
+    shifts = tuple(reversed(exact))
     return ShiftReader(
-        proved.zeta, make_coefficient(proved.profile.stand_in(), coefficient), low - 1, found, np.array([nearest(mu) for mu in found])
+        proved.zeta, make_coefficient(proved.profile.stand_in(), coefficient), low - 1, shifts, np.array([nearest(mu) for mu in shifts])
     )
 
 

@@ -64,16 +64,16 @@ def find_scale(weights: TabulatedWeights, size: object, batches: Batches) -> Sca
             "target or the noise",
             private=f"the expected size is at least {decimal_text(Fraction(least), 9, round_up=False)}",
         )
-    found, low = Scale(high, least, rows), high
+    chosen, low = Scale(high, least, rows), high
     while low > high * _LOWEST:
         low /= 16
         measured, _ = measure(low)
         if Fraction(measured) > goal:
             break
-        found = Scale(low, measured, rows)
+        chosen = Scale(low, measured, rows)
     else:
-        return found
-    top = found.value
+        return chosen
+    top = chosen.value
     for _ in range(_HALVINGS):
         middle = Fraction(decimal_text(Fraction(math.sqrt(float(low) * float(top))), _DIGITS, round_up=True))
         if not low < middle < top:
@@ -82,5 +82,5 @@ def find_scale(weights: TabulatedWeights, size: object, batches: Batches) -> Sca
         if Fraction(measured) > goal:
             low = middle
         else:
-            top, found = middle, Scale(middle, measured, rows)
-    return found
+            top, chosen = middle, Scale(middle, measured, rows)
+    return chosen

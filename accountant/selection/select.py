@@ -137,9 +137,9 @@ def prepare_selection(
     if rule.q is None:
         if rule.target_epsilon is None:
             raise InvalidSampling(f"the rule {rule.name!r} has neither a q nor a target epsilon; make it with make_rule")
-        found = convexity or prove_convexity(profile, rule.target_epsilon)
-        solver = prepare_solver(profile, rule.target_epsilon, convexity=found)
-        return Selector(profile, rule, CERTIFIED, f"{METHODS[CERTIFIED]}; {found.evidence}", solver=solver)
+        proof = convexity or prove_convexity(profile, rule.target_epsilon)
+        solver = prepare_solver(profile, rule.target_epsilon, convexity=proof)
+        return Selector(profile, rule, CERTIFIED, f"{METHODS[CERTIFIED]}; {proof.evidence}", solver=solver)
     claim = prove_monotone(profile)
     if claim is not None:
         return Selector(profile, rule, ROUNDED, f"{METHODS[ROUNDED]}; claim {claim['claim']}, checked by the kernel", claim=claim)
@@ -197,10 +197,10 @@ def _select_constrained(solver: WeightSolver, columns: Columns, first_row: int) 
     solved = solver.solve(columns, first_row=first_row)
     chances, weights, above = np.empty(size), np.empty(size), np.empty(size)
     for block in blocks(size):
-        found = solved.weights[block]
+        solved_weights = solved.weights[block]
         with np.errstate(all="ignore"):
-            weights[block] = np.where(np.isfinite(found), floor_bits(found, CONSTRAINED_BITS), found)
-            above[block] = floor_bits(found * (1.0 + TOLERANCE) * (1.0 + 4 * U), CONSTRAINED_BITS)
+            weights[block] = np.where(np.isfinite(solved_weights), floor_bits(solved_weights, CONSTRAINED_BITS), solved_weights)
+            above[block] = floor_bits(solved_weights * (1.0 + TOLERANCE) * (1.0 + 4 * U), CONSTRAINED_BITS)
     rows = np.flatnonzero((weights != above) & np.isfinite(above))
     if rows.size:
         first, positions = columns.distinct(rows)

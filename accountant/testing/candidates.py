@@ -43,7 +43,7 @@ def statistic_map(mechanism: Any, profile: Profile, given: Any) -> StatisticMap:
     if not names:
         return lambda _: {}
     if callable(given):
-        return lambda points: found if isinstance(found := given(points), Mapping) else {names[0]: found}
+        return lambda points: told if isinstance(told := given(points), Mapping) else {names[0]: told}
     norm = "l1" if given is None else given
     if not isinstance(norm, str) or norm not in NORMS or len(names) > 1:
         raise InvalidArgument(
@@ -72,10 +72,10 @@ class Candidates:
     @classmethod
     def of(cls, mechanism: Any, profile: Profile, statistic: Any, dimension: int | None, **options: Any) -> Candidates:
         """Return where the pairs of a mechanism come from; one of the catalogue tells its dimension."""
-        found = find_dimension(mechanism) if dimension is None else dimension
-        if found is None and callable(getattr(mechanism, "statistic", None)):
-            found = 1
-        return cls(profile, statistic_map(mechanism, profile, statistic), found, **options)
+        dimension_ = find_dimension(mechanism) if dimension is None else dimension
+        if dimension_ is None and callable(getattr(mechanism, "statistic", None)):
+            dimension_ = 1
+        return cls(profile, statistic_map(mechanism, profile, statistic), dimension_, **options)
 
     def __post_init__(self) -> None:
         if self.dimension is not None:
@@ -115,19 +115,19 @@ class Candidates:
         except InvalidData:
             return None
         try:
-            found = claim_of_record(self.profile, values, weight)
+            claimed = claim_of_record(self.profile, values, weight)
         except InvalidArgument:
             if self.profile.free_parameters or any(s.name not in values for s in self.profile.record):
                 raise
             return None
-        return Claim(found.epsilon, one_sided=True, source=found.source, private=found.private) if self.one_sided else found
+        return Claim(claimed.epsilon, one_sided=True, source=claimed.source, private=claimed.private) if self.one_sided else claimed
 
     def _values(self, record: Floats) -> dict[str, float]:
         """Return the statistics of a record, as the function that was given tells them."""
         told = self.statistics(record[np.newaxis])
         try:
-            arrays = {name: np.asarray(found, dtype=np.float64).ravel() for name, found in told.items()}
-            return {name: float(found.item()) for name, found in arrays.items()}
+            arrays = {name: np.asarray(values_, dtype=np.float64).ravel() for name, values_ in told.items()}
+            return {name: float(values_.item()) for name, values_ in arrays.items()}
         except (TypeError, ValueError):
             raise InvalidArgument(
                 f"the statistic of a record must be one number, but {str(told)[:80]!r} was found for the record {record.tolist()!s:.80}; "
@@ -150,7 +150,7 @@ class Candidates:
     def _weight(self, record: Floats, *, heavy: bool) -> float:
         if not self.weighted or not heavy:
             return 1.0
-        claims = {w: found.epsilon for w in _WEIGHTS if (found := self.claim(record, w)) is not None}
+        claims = {w: claimed.epsilon for w in _WEIGHTS if (claimed := self.claim(record, w)) is not None}
         visible = [w for w, epsilon in claims.items() if epsilon <= _VISIBLE]
         beyond = [w for w, epsilon in claims.items() if w > 1 and epsilon <= _LARGEST]
         return max([*visible, *beyond[:1], 1.0])

@@ -289,7 +289,7 @@ class ClaimChecker:
     def _audit_all(self, mechanism: Any, pairs: list[Pair], assertion: _Assertion) -> list[tuple[Pair, AuditResult]]:
         """Return the audits of all pairs, the error of the assertion divided among them; the first refutation is raised."""
         __tracebackhide__ = True
-        found: list[tuple[Pair, AuditResult]] = []
+        audits: list[tuple[Pair, AuditResult]] = []
         constant: ConstantOutputs | None = None
         for pair, own in zip(pairs, assertion.rng.spawn(len(pairs)), strict=True):
             try:
@@ -311,24 +311,24 @@ class ClaimChecker:
             except PDPError as failure:
                 self._not_audited(assertion.label, f"the mechanism refused: {reveal(failure)}", pair)
             result = replace(result, seed=self._budget.seed)
-            found.append((pair, result))
+            audits.append((pair, result))
             if result.finding is Finding.VIOLATED:
-                self._tell_audits(assertion.label, found, "REFUTED")
+                self._tell_audits(assertion.label, audits, "REFUTED")
                 self._refute(mechanism, pair, result, assertion)
-        if not found:
+        if not audits:
             self._not_audited(assertion.label, str(constant), pairs[0])
-        self._judge_size(assertion, [pair for pair, _ in found], found, assertion.error / len(pairs))
-        return found
+        self._judge_size(assertion, [pair for pair, _ in audits], audits, assertion.error / len(pairs))
+        return audits
 
-    def _judge_size(self, assertion: _Assertion, pairs: list[Pair], found: list[tuple[Pair, AuditResult]], error: Fraction) -> None:
+    def _judge_size(self, assertion: _Assertion, pairs: list[Pair], audits: list[tuple[Pair, AuditResult]], error: Fraction) -> None:
         """Tell what was found; warn, or fail, where the outputs could have refuted no claim. A claim of 0 does not excuse the others."""
         __tracebackhide__ = True
         claims = [pair.claim for pair in pairs if pair.claim.epsilon] or [pair.claim for pair in pairs]
-        outputs = max(result.samples for _, result in found)
+        outputs = max(result.samples for _, result in audits)
         if any(is_visible(outputs, claim, error) for claim in claims):
-            self._tell_audits(assertion.label, found, "consistent")
+            self._tell_audits(assertion.label, audits, "consistent")
             return
-        self._tell_audits(assertion.label, found, "too large")
+        self._tell_audits(assertion.label, audits, "too large")
         least = min(claims, key=lambda claim: claim.epsilon)
         needed = samples_needed(least, error)
         advice = "no number of outputs that can be drawn is enough: prove it" if needed is None else f"give samples={needed} or more"
@@ -375,17 +375,17 @@ class ClaimChecker:
             self._show(evidence)
         raise failure from None
 
-    def _tell_audits(self, label: str, found: list[tuple[Pair, AuditResult]], verdict: str) -> None:
-        _, worst = max(found, key=lambda one: (one[1].finding is Finding.VIOLATED, _closeness(one[1])))
+    def _tell_audits(self, label: str, audits: list[tuple[Pair, AuditResult]], verdict: str) -> None:
+        _, worst = max(audits, key=lambda one: (one[1].finding is Finding.VIOLATED, _closeness(one[1])))
         bound, claimed = bound_texts(worst)
-        results = [result for _, result in found]
+        results = [result for _, result in audits]
         unchecked = {
             "neighboring: not checked": any(result.neighboring.status == "not checked" for result in results),
             "memory: not checked": any(result.memory for result in results),
             "same outputs on both data sets": all(result.same_on_both for result in results) and any(r.claim.epsilon for r in results),
         }
         names = tuple(name for name, is_so in unchecked.items() if is_so)
-        self._note(ClaimEntry(label, self._name(verdict), bound, claimed, len(found), self._budget.tests, names))
+        self._note(ClaimEntry(label, self._name(verdict), bound, claimed, len(audits), self._budget.tests, names))
 
     def _tell(self, label: str, verdict: str) -> None:
         self._note(ClaimEntry(label, self._name(verdict), tests=self._budget.tests))
@@ -407,13 +407,13 @@ def _closeness(result: AuditResult) -> float:
 
 
 def _profile_of(mechanism: Any, profile: Profile | None) -> Profile:
-    found = getattr(mechanism, "profile", None) if profile is None else profile
-    if not isinstance(found, Profile):
+    profile_ = getattr(mechanism, "profile", None) if profile is None else profile
+    if not isinstance(profile_, Profile):
         raise InvalidArgument(
-            f"a profile was expected, but an object of type {type(found).__name__} was found; give a mechanism of the catalogue, or a "
+            f"a profile was expected, but an object of type {type(profile_).__name__} was found; give a mechanism of the catalogue, or a "
             "profile from profiles.declare as the second argument"
         )
-    return found
+    return profile_
 
 
 def _require_signature(mechanism: Any) -> None:

@@ -54,10 +54,10 @@ class RecordBall:
 
     def contains(self, point: Any) -> bool:
         """Tell whether the computed norm of a record, shape (d,), is at most the radius."""
-        found = np.asarray(point, dtype=np.float64)
-        if found.shape != (self.dimension,):
-            raise InvalidArgument(f"a record of {self.dimension} numbers was expected, but shape {found.shape} was found; give one record")
-        return bool(compute_norms(found[np.newaxis], self.p)[0] <= self.largest())
+        array = np.asarray(point, dtype=np.float64)
+        if array.shape != (self.dimension,):
+            raise InvalidArgument(f"a record of {self.dimension} numbers was expected, but shape {array.shape} was found; give one record")
+        return bool(compute_norms(array[np.newaxis], self.p)[0] <= self.largest())
 
     def largest(self) -> float:
         """Return the largest float that is not above the radius."""

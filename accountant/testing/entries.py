@@ -50,25 +50,25 @@ class ClaimEntry:
         return cls(**json.loads(text))
 
 
-def lay_out(found: Sequence[tuple[str, ClaimEntry]], confidence: str, seed: int) -> Iterator[str]:
+def lay_out(entries: Sequence[tuple[str, ClaimEntry]], confidence: str, seed: int) -> Iterator[str]:
     """Yield the lines of the table, at most 80 columns, and what it means."""
     yield _line("test", "claim", "epsilon>=", "claimed", "verdict")
-    for test, entry in found:
+    for test, entry in entries:
         bound, claimed = _fit(entry.bound, ROUND_FLOOR), _fit(entry.claimed, ROUND_CEILING)
         yield _line(_tail(test, _TEST - 1), _head(entry.claim, _CLAIM - 1), bound, claimed, entry.verdict)
-    refuted, large = (sum(entry.verdict == verdict for _, entry in found) for verdict in ("REFUTED", "too large"))
-    shared = max(entry.tests for _, entry in found)
+    refuted, large = (sum(entry.verdict == verdict for _, entry in entries) for verdict in ("REFUTED", "too large"))
+    shared = max(entry.tests for _, entry in entries)
     yield ""
     error = exact_text(1 - Fraction(confidence))
     judged = f"{refuted} refuted" + (f", {large} too large to be refuted by so few outputs" if large else "")
     text = (
-        f"{_count(len(found), 'claim')} in {_count(len({test for test, _ in found}), 'test')}, {judged}. The probability that an audit "
+        f"{_count(len(entries), 'claim')} in {_count(len({test for test, _ in entries}), 'test')}, {judged}. The probability that an audit "
         f"refutes any true claim of this session is at most {error}, if the outputs of a call are independent; the error is divided among "
         f"{_count(shared, 'test')}. Consistent does not mean that a claim is true. Seed: --pdp-seed {seed}"
     )
     yield from textwrap.wrap(text, _WIDTH, break_on_hyphens=False)
     for name, meaning in UNCHECKED.items():
-        concerned = [test for test, entry in found if name in entry.unchecked]
+        concerned = [test for test, entry in entries if name in entry.unchecked]
         if concerned:
             tests = ", ".join(dict.fromkeys(concerned))
             yield from textwrap.wrap(f"{name} in {_count(len(concerned), 'claim')} ({tests}): {meaning}", _WIDTH, break_on_hyphens=False)

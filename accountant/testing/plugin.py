@@ -268,10 +268,10 @@ class _Collector:
         if report.failed or (report.skipped and hasattr(report, "wasxfail")):
             self._told.add(key)
         if report.when == "teardown":
-            found = [str(text) for name, text in report.user_properties if name == _PROPERTY]
+            texts = [str(text) for name, text in report.user_properties if name == _PROPERTY]
             self._state.claims.pop(key, None)
-            self._state.claims.update({key: found} if found else {})
-            if key not in self._told and any(json.loads(text)["verdict"] == "REFUTED" for text in found):
+            self._state.claims.update({key: texts} if texts else {})
+            if key not in self._told and any(json.loads(text)["verdict"] == "REFUTED" for text in texts):
                 self._state.overlooked.add(report.nodeid)
 
     @pytest.hookimpl(trylast=True)
@@ -293,8 +293,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     from accountant.testing.entries import ClaimEntry, lay_out  # noqa: PLC0415
 
     terminalreporter.section("privacy claims")
-    found = [(test, ClaimEntry.from_text(text)) for (test, _), texts in state.claims.items() for text in texts]
-    for line in lay_out(found, str(_setting(config, "confidence")), state.seed) if found else ():
+    entries = [(test, ClaimEntry.from_text(text)) for (test, _), texts in state.claims.items() for text in texts]
+    for line in lay_out(entries, str(_setting(config, "confidence")), state.seed) if entries else ():
         terminalreporter.write_line(line)
     for test in sorted(state.overlooked):
         why = "asserted in a forked process" if test in state.checkers and state.checkers[test].used_elsewhere else "REFUTED"

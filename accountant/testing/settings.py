@@ -37,9 +37,9 @@ class AuditSettings:
 
     def __post_init__(self) -> None:
         for name, answers in _ANSWERS.items():
-            found = getattr(self, name)
-            if found not in answers:
-                raise InvalidArgument(f"{name} must be {' or '.join(answers)}, but {str(found)[:40]!r} was found; choose one")
+            value = getattr(self, name)
+            if value not in answers:
+                raise InvalidArgument(f"{name} must be {' or '.join(answers)}, but {str(value)[:40]!r} was found; choose one")
 
     def of_audit(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of an audit: those of an assertion, else those of the test. Raises :class:`InvalidArgument`.

@@ -40,8 +40,8 @@ def name_mechanism(mechanism: Any) -> str:
 def describe_difference(dataset: Any, neighbor: Any) -> str:
     """Return how two data sets differ, where that can be found: in which record, too, for the data of tests are no one's."""
     try:
-        found = find_difference(dataset, neighbor)
-        return ": ".join(text for text in (found.text(), found.private_text()) if text)
+        difference = find_difference(dataset, neighbor)
+        return ": ".join(text for text in (difference.text(), difference.private_text()) if text)
     except (PDPError, TypeError, ValueError):
         return "as given to the assertion"
 

@@ -61,10 +61,10 @@ def isolate_largest(constraint: Constraint, hi: Fraction, digits: int = 18) -> R
                 continue
             if constraint.enclose(lo, top) > 0:
                 continue
-            found = _monotone(constraint, lo, top)
-            if isinstance(found, RootInterval):
-                return found
-            if found:
+            isolated = _monotone(constraint, lo, top)
+            if isinstance(isolated, RootInterval):
+                return isolated
+            if isolated:
                 continue
             if top - lo <= resolution * top:
                 return _beside_jump(constraint, lo, top)

@@ -126,10 +126,10 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     convexity = decide_in_time(context, assumption_11.ID, SECONDS)[1]
     mu, above = (None, None) if convexity is None else bound_constant(context, convexity)
     if convexity is not None and mu is not None:
-        found = replace(_by_convexity(context, constraint, mu, digits), mu_above=above)
+        weight = replace(_by_convexity(context, constraint, mu, digits), mu_above=above)
     else:
-        found = _by_isolation(context, constraint, digits)
-    return replace(found, profile=context.profile, target=context.target)
+        weight = _by_isolation(context, constraint, digits)
+    return replace(weight, profile=context.profile, target=context.target)
 
 
 def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
@@ -179,9 +179,9 @@ def _by_convexity(context: Context, constraint: Constraint, mu: Fraction, digits
     else:
         root = _isolate(context, constraint, top, digits)
         method = "certified isolation in the derived bracket (the target is epsilon(1, x), or below it)"
-    found = _finish(constraint, root, digits, mu=mu, top=top, method=method)
+    weight = _finish(constraint, root, digits, mu=mu, top=top, method=method)
     bound = evaluation_bound(at_one, slope, mu, context.target or Fraction(0), relative_tolerance(digits))
-    return replace(found, evaluation_bound=bound)
+    return replace(weight, evaluation_bound=bound)
 
 
 def relative_tolerance(digits: int) -> Fraction:

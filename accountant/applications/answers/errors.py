@@ -57,13 +57,13 @@ class ReleasedAnswer:
 
     def to_json(self, columns: Sequence[str]) -> dict[str, Any]:
         """Return the answer as JSON types; ``columns``: those of the groups."""
-        found: dict[str, Any] = {"answer": self.name}
+        told: dict[str, Any] = {"answer": self.name}
         if self.group:
-            found["group"] = dict(zip(columns, self.group, strict=True))
+            told["group"] = dict(zip(columns, self.group, strict=True))
         if self.category is not None:
-            found["category"] = self.category
+            told["category"] = self.category
         interval = "rank_interval_95" if self.standard_error is None else "interval_95"
-        return found | {"value": self.value, "standard_error": self.standard_error, interval: list(self.interval)}
+        return told | {"value": self.value, "standard_error": self.standard_error, interval: list(self.interval)}
 
 
 def expect_error(item: Needs, noises: Sequence[PartNoise], rows: float | None) -> tuple[float | None, float, str]:
@@ -95,8 +95,8 @@ def estimate(item: Needs, noises: Sequence[PartNoise], values: Sequence[int | fl
 
 
 def _below(value: float, radius: float) -> float:
-    found = float(value) - radius
-    return found if float(value).is_integer() and radius.is_integer() else math.nextafter(found, -math.inf)
+    end = float(value) - radius
+    return end if float(value).is_integer() and radius.is_integer() else math.nextafter(end, -math.inf)
 
 
 def _above(value: float, radius: float) -> float:
@@ -120,8 +120,8 @@ def _estimate_moment(item: Needs, noises: Sequence[PartNoise], values: Sequence[
         squared[0] = 0.0
     value = of_squares[0] + half - mean_of[0] ** 2
     of_both = _ratio_error(values[1], noises[1].deviation, rows, noises[-1].deviation, half)
-    found = Estimate(value, of_both + 2 * abs(mean_of[0]) * error, of_squares[1] + half - squared[1], of_squares[2] + half - squared[0])
-    return _within(found, 0.0, radius**2)
+    moment = Estimate(value, of_both + 2 * abs(mean_of[0]) * error, of_squares[1] + half - squared[1], of_squares[2] + half - squared[0])
+    return _within(moment, 0.0, radius**2)
 
 
 def _ratio(total: float, radius: float, rows: float, spread: float, most: float) -> tuple[float, float, float]:
@@ -140,8 +140,8 @@ def _ratio_error(total: float, deviation: float, rows: float, spread: float, mos
     return min(math.hypot(deviation, min(abs(total) / count, most) * spread) / count, 2 * most)
 
 
-def _within(found: Estimate, low: float, high: float) -> Estimate:
+def _within(estimate: Estimate, low: float, high: float) -> Estimate:
     def inside(value: float) -> float:
         return min(max(value, low), high)
 
-    return Estimate(inside(found.value), found.error, inside(found.low), inside(found.high))
+    return Estimate(inside(estimate.value), estimate.error, inside(estimate.low), inside(estimate.high))

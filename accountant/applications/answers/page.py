@@ -18,22 +18,22 @@ from proofs_check.certificates import check_text, to_file_text
 _SHOWN = 1000
 
 
-def render_release(found: Released) -> str:
+def render_release(released: Released) -> str:
     """Return the page; nothing on it tells more of the data than what was released."""
-    certificate = to_file_text(dict(found.plan.certificate()))
+    certificate = to_file_text(dict(released.plan.certificate()))
     parts = [
-        _result(found, certificate),
-        _answers(found),
-        list_hypotheses(found.guarantee),
-        _parts(found),
-        draw_derivation(found.guarantee),
+        _result(released, certificate),
+        _answers(released),
+        list_hypotheses(released.guarantee),
+        _parts(released),
+        draw_derivation(released.guarantee),
         _certificate(certificate),
     ]
     return lay_out(parts, title="Answers from a table", date=today())
 
 
-def _result(found: Released, certificate: str) -> Element:
-    plan, accepted = found.plan, "accepted" if check_text(certificate).accepted else "rejected"
+def _result(released: Released, certificate: str) -> Element:
+    plan, accepted = released.plan, "accepted" if check_text(certificate).accepted else "rejected"
     delta = "" if plan.delta is None else f", δ ≤ {up(plan.delta)}"
     rows = "all rows" if plan.where is None else f"rows with {plan.where.text}"
     return section(
@@ -44,7 +44,7 @@ def _result(found: Released, certificate: str) -> Element:
             [
                 ("About", plan.name),
                 ("Of", rows),
-                ("Protects", found.guarantee.unit.value),
+                ("Protects", released.guarantee.unit.value),
                 ("Rests on", "the hypotheses below"),
                 ("The certificate below", f"{accepted} while this page was written"),
             ]
@@ -52,9 +52,9 @@ def _result(found: Released, certificate: str) -> Element:
     )
 
 
-def _answers(found: Released) -> Element:
-    listed = [item for place, item in enumerate(found) if place < _SHOWN]
-    more = found.plan.count_answers() - len(listed)
+def _answers(released: Released) -> Element:
+    listed = [item for place, item in enumerate(released) if place < _SHOWN]
+    more = released.plan.count_answers() - len(listed)
     return section(
         "answers",
         "The answers, and the error of their noise",
@@ -73,9 +73,9 @@ def _row(item: ReleasedAnswer) -> tuple[str, ...]:
     return name, repr(item.value), up(Fraction(item.standard_error), 4), down(low, 8), up(high, 8)
 
 
-def _parts(found: Released) -> Element:
-    kind = "ε" if found.plan.delta is None else "μ²"
-    rows = [_tell(noise) for noise in found.plan.noises]
+def _parts(released: Released) -> Element:
+    kind = "ε" if released.plan.delta is None else "μ²"
+    rows = [_tell(noise) for noise in released.plan.noises]
     columns = ("part", f"cost ({kind})", "a row adds at most", "scale of the noise", "event")
     return section(
         "parts",

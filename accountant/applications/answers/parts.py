@@ -106,11 +106,11 @@ class Groups:
 
     def names(self, place: int) -> tuple[str | int, ...]:
         """Return the categories of the group of this number."""
-        found = []
+        columns_ = []
         for listed in reversed(self.categories):
             place, rest = divmod(place, len(listed))
-            found.append(listed[rest])
-        return tuple(reversed(found))
+            columns_.append(listed[rest])
+        return tuple(reversed(columns_))
 
 
 def read_groups(by: object) -> Groups:
@@ -121,10 +121,10 @@ def read_groups(by: object) -> Groups:
     columns = tuple(check_column(item.column) for item in given)
     if len(set(columns)) < len(columns):
         raise InvalidArgument("groups were declared twice of one column; declare them once")
-    found = Groups(columns, tuple(check_categories(item.categories, item.column) for item in given))
-    if found.count > MOST_CELLS:
-        raise InvalidArgument(f"{found.count} groups were declared, but at most {MOST_CELLS} are answered for; declare fewer")
-    return found
+    groups = Groups(columns, tuple(check_categories(item.categories, item.column) for item in given))
+    if groups.count > MOST_CELLS:
+        raise InvalidArgument(f"{groups.count} groups were declared, but at most {MOST_CELLS} are answered for; declare fewer")
+    return groups
 
 
 def list_parts(requests: Sequence[Request], integers: frozenset[str]) -> tuple[Needs, ...]:
@@ -186,7 +186,7 @@ def share_by_size(needs: Sequence[Needs], sizes: Sequence[Fraction], *, normal: 
     [0.01, 0.04]
     """
     rows = [size for item, size in zip(needs, sizes, strict=True) if isinstance(item.request, Count)]
-    found: dict[ReleasePart, Fraction] = {}
+    shares: dict[ReleasePart, Fraction] = {}
     for item, size in zip(needs, sizes, strict=True):
         if isinstance(item.request, Mean) and not rows:
             raise InvalidArgument(
@@ -198,8 +198,8 @@ def share_by_size(needs: Sequence[Needs], sizes: Sequence[Fraction], *, normal: 
         if whole <= 0:
             raise InvalidArgument(f"the expected size of {item.request.name!r} is above 0; give about how large it will be")
         ratio = float(part.reach / whole)
-        found[part] = Fraction(f"{ratio if normal else ratio ** (2 / 3):.6g}")
-    return found
+        shares[part] = Fraction(f"{ratio if normal else ratio ** (2 / 3):.6g}")
+    return shares
 
 
 def share_equally(needs: Sequence[Needs]) -> dict[ReleasePart, Fraction]:
@@ -210,7 +210,7 @@ def share_equally(needs: Sequence[Needs]) -> dict[ReleasePart, Fraction]:
     >>> [str(share) for share in found.values()]
     ['2', '1']
     """
-    found: dict[ReleasePart, Fraction] = {}
+    shares: dict[ReleasePart, Fraction] = {}
     counted = any(isinstance(item.request, Count) for item in needs)
     for item in needs:
         weight = to_weight(item.request.share, item.request.name)
@@ -218,5 +218,5 @@ def share_equally(needs: Sequence[Needs]) -> dict[ReleasePart, Fraction]:
             mine = weight
             if need.kind is PartKind.RECORDS and not isinstance(item.request, Count):
                 mine = Fraction(0) if counted else weight
-            found[need] = max(found.get(need, Fraction(0)), mine)
-    return found
+            shares[need] = max(shares.get(need, Fraction(0)), mine)
+    return shares

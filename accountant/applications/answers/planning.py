@@ -113,11 +113,11 @@ class ReleasePlan:
 
         Raises :class:`InvalidTarget` where the bound is larger than what was asked for.
         """
-        found = declare_events(self.composition, (), unit=RECORDS.unit, neighbors=RECORDS.neighbors)
-        closes = {item: _PROVED[item.id] for item in found.hypotheses if item.id in _PROVED}
+        promised = declare_events(self.composition, (), unit=RECORDS.unit, neighbors=RECORDS.neighbors)
+        closes = {item: _PROVED[item.id] for item in promised.hypotheses if item.id in _PROVED}
         rounded = any(not noise.is_discrete for noise in self.noises)
-        found = update_hypotheses(found, {**closes, EXACT_REALS: _ROUNDED}, EXACT_MODE if rounded else ())
-        curve = conclude_run(assume(found, (GIVEN_ROW,)), run)
+        promised = update_hypotheses(promised, {**closes, EXACT_REALS: _ROUNDED}, EXACT_MODE if rounded else ())
+        curve = conclude_run(assume(promised, (GIVEN_ROW,)), run)
         point = point_of_curve(curve, at_delta=0) if self.delta is None else point_of_curve(curve, at_epsilon=self.epsilon)
         bound = point.bound
         within = isinstance(bound, Losses) and bound.add is not None and bound.upper <= self.epsilon and bound.delta <= (self.delta or 0)

@@ -70,10 +70,10 @@ class Released:
 
     def __getitem__(self, name: str) -> ReleasedAnswer:
         """Return the answer of this name, such as "count" or "mean age". Raises :class:`InvalidArgument` where there is not one alone."""
-        found = [item for item in self if item.name == name]
-        if len(found) != 1:
-            raise InvalidArgument(f"{len(found)} answers have the name {str(name)[:40]!r}; go through all of them")
-        return found[0]
+        named = [item for item in self if item.name == name]
+        if len(named) != 1:
+            raise InvalidArgument(f"{len(named)} answers have the name {str(name)[:40]!r}; go through all of them")
+        return named[0]
 
     def __repr__(self) -> str:
         return f"Released({self.plan.name}; {self.plan.count_answers()} numbers, epsilon <= {exact_text(self.plan.epsilon)})"
@@ -142,10 +142,10 @@ def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None =
         totals = count_rows(table, plan, active) if active is not None else read
         return {"noisy": [store_numbers(draw_part(total, plan.groups.count, source)) for total in totals]}
 
-    found, promised, charged = release_once(
+    answers, promised, charged = release_once(
         ledger, guarantee, size, run, arguments=(plan, *plan.arguments), curve=None if plan.delta is None else curve
     )
-    return Released(plan, [restore_numbers(values) for values in found["noisy"]], promised, charged)
+    return Released(plan, [restore_numbers(values) for values in answers["noisy"]], promised, charged)
 
 
 def check_rows(rows: Any, plan: ReleasePlan) -> None:
@@ -182,8 +182,8 @@ def draw_part(total: PartTotals, groups: int, bits: BitSource) -> list[int | flo
         if opened.unit.exponent > 0:  # no cost that is accepted leads here: rounding a total would move it by more than a row adds
             raise InvalidArgument("counts were to get noise beyond 2^41, which is not made for them; ask for a larger epsilon")
         exact = exact.astype(object) * 2 ** (-opened.unit.exponent)
-    found = opened.draw(exact[:, np.newaxis])[:, 0]
-    return [int(value) for value in np.rint(found).tolist()] if part.whole else [float(value) for value in found.tolist()]
+    drawn = opened.draw(exact[:, np.newaxis])[:, 0]
+    return [int(value) for value in np.rint(drawn).tolist()] if part.whole else [float(value) for value in drawn.tolist()]
 
 
 def _point(part: ReleasePart, place: int) -> float:

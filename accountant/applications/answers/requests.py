@@ -185,19 +185,19 @@ def check_requests(requests: object) -> tuple[Request, ...]:
             f"what is released is a list such as [Count(), Sum('income', clip=(0, 150_000))], but {type(requests).__name__} was found"
             "; give one"
         )
-    found: tuple[Request, ...] = tuple(requests)
-    for item in found:
+    asked: tuple[Request, ...] = tuple(requests)
+    for item in asked:
         if not isinstance(item, KINDS):
             raise InvalidArgument(f"Count, Sum, Mean, Variance, Histogram or Quantile was expected, but {type(item).__name__} was found")
         if not isinstance(item, Count):
             check_column(item.column)
-    if not found:
+    if not asked:
         raise InvalidArgument("a release has at least one answer, but none was asked for; add --count, --sum COLUMN or another")
-    names = [item.name for item in found]
+    names = [item.name for item in asked]
     for name in names:
         if names.count(name) > 1:
             raise InvalidArgument(f"{name!r} was asked for twice, which would cost twice; ask once")
-    return found
+    return asked
 
 
 def check_column(name: object) -> str:
@@ -220,19 +220,21 @@ def check_categories(given: object, column: str) -> tuple[str | int, ...]:
     """
     if given is None or isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         raise InvalidArgument(_undeclared(column))
-    found = tuple(given)
-    if not found:
+    categories = tuple(given)
+    if not categories:
         raise InvalidArgument(_undeclared(column))
-    if not all(type(item) is int or (isinstance(item, str) and item.isprintable()) for item in found):
+    if not all(type(item) is int or (isinstance(item, str) and item.isprintable()) for item in categories):
         raise InvalidArgument(f"the categories of {column!r} are texts or whole numbers, but others were found; correct them")
-    if len({type(item) for item in found}) > 1:
+    if len({type(item) for item in categories}) > 1:
         raise InvalidArgument(f"the categories of {column!r} are texts, or they are whole numbers, but both were found; write one kind")
-    if len(found) > MOST_CELLS:
-        raise InvalidArgument(f"{column!r} has {len(found)} categories, but at most {MOST_CELLS} are counted; declare fewer")
-    if len(set(found)) < len(found):
-        twice = next(item for place, item in enumerate(found) if item in found[:place]) if len(found) <= 1000 else "one of them"
+    if len(categories) > MOST_CELLS:
+        raise InvalidArgument(f"{column!r} has {len(categories)} categories, but at most {MOST_CELLS} are counted; declare fewer")
+    if len(set(categories)) < len(categories):
+        twice = (
+            next(item for place, item in enumerate(categories) if item in categories[:place]) if len(categories) <= 1000 else "one of them"
+        )
         raise InvalidArgument(f"the category {twice!r} of {column!r} was declared twice, but a row is in one cell; declare it once")
-    return found
+    return categories
 
 
 def _undeclared(column: str) -> str:

@@ -154,8 +154,8 @@ class AnswerRows:
     def numbers(self, column: str) -> Floats:
         """Return the numbers of a column; of decimals the nearest binary64 ones. Raises :class:`InvalidData` for what is no number."""
         if column not in self._numbers:
-            found = self._frame.column(column)
-            self._numbers[column] = found.values if isinstance(found, Decimals) else found
+            read = self._frame.column(column)
+            self._numbers[column] = read.values if isinstance(read, Decimals) else read
         return self._numbers[column]
 
     def cells(self, column: str, categories: Sequence[str | int]) -> Integers:
@@ -179,19 +179,19 @@ def read_rows(
             chosen = taken if chosen is None else chosen & taken
         done = first + batch.num_rows
         part = batch if chosen is None else batch.filter(pa.array(chosen))
-        found = _find_groups(part, groups, is_text=table.is_text)
-        yield AnswerRows(part.num_rows, batch.num_rows, found, part, ArrowFrame(label, part, kept, ()), table.is_text)
+        cells = _find_groups(part, groups, is_text=table.is_text)
+        yield AnswerRows(part.num_rows, batch.num_rows, cells, part, ArrowFrame(label, part, kept, ()), table.is_text)
         kept += part.num_rows
     if active is not None and done != len(active):
         raise InvalidData(_CHANGED)
 
 
 def _find_groups(table: Any, groups: Groups, *, is_text: bool) -> Integers | None:
-    found: Integers | None = None
+    place: Integers | None = None
     for column, categories in zip(groups.columns, groups.categories, strict=True):
         cells = find_categories(table.column(column), column, categories, is_text=is_text)
-        found = cells if found is None else np.where((found < 0) | (cells < 0), _NOWHERE, found * len(categories) + cells)
-    return found
+        place = cells if place is None else np.where((place < 0) | (cells < 0), _NOWHERE, place * len(categories) + cells)
+    return place
 
 
 def find_categories(array: Any, column: str, categories: Sequence[str | int], *, is_text: bool) -> Integers:
@@ -233,5 +233,5 @@ def find_categories(array: Any, column: str, categories: Sequence[str | int], *,
         raise InvalidArgument(
             f"the column {column!r} must hold texts or whole numbers to have categories, but its type is {kind}; convert it"
         )
-    found = pc.index_in(array, value_set=pa.array(listed, kind), skip_nulls=True)
-    return np.asarray(found.fill_null(_NOWHERE).to_numpy(zero_copy_only=False), dtype=np.int64)
+    matched = pc.index_in(array, value_set=pa.array(listed, kind), skip_nulls=True)
+    return np.asarray(matched.fill_null(_NOWHERE).to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -47,8 +47,8 @@ class PartTotals:
             return self._count_places(rows)
         cells = rows.groups
         if part.kind is PartKind.CELLS and part.column is not None:
-            found = rows.cells(part.column, part.categories)
-            cells = found if cells is None else np.where((cells < 0) | (found < 0), -1, cells * part.cells + found)
+            cells_ = rows.cells(part.column, part.categories)
+            cells = cells_ if cells is None else np.where((cells < 0) | (cells_ < 0), -1, cells * part.cells + cells_)
         if part.column is None or part.kind is PartKind.CELLS:
             return np.array([rows.size]) if cells is None else np.bincount(cells + 1, minlength=self.size + 1)[1:]
         units = measure_rows(rows.numbers(part.column), part)
@@ -68,23 +68,23 @@ class PartTotals:
         numbers = rows.numbers(str(column))
         groups = np.zeros(rows.size, dtype=np.int64) if rows.groups is None else rows.groups
         inside, (_, count, width) = groups >= 0, self.values.shape
-        found = []
+        places = []
         for side in ("right", "left"):
             first = np.searchsorted(self._points, numbers, side=side)
-            found.append(np.bincount((groups * width + first)[inside], minlength=count * width).reshape(count, width))
-        return np.stack(found)
+            places.append(np.bincount((groups * width + first)[inside], minlength=count * width).reshape(count, width))
+        return np.stack(places)
 
-    def join(self, found: Totals | None) -> None:
+    def join(self, others: Totals | None) -> None:
         """Add what :meth:`measure` returned, as 64-bit integers as long as these hold all totals."""
-        if found is None:
+        if others is None:
             return
-        if object not in (found.dtype, self.values.dtype):
-            if self._most + int(np.abs(found).max()) < _ROOM:
-                self._most += int(np.abs(found).max())
-                self.values += found
+        if object not in (others.dtype, self.values.dtype):
+            if self._most + int(np.abs(others).max()) < _ROOM:
+                self._most += int(np.abs(others).max())
+                self.values += others
                 return
             self.values = self.values.astype(object)
-        self.values = self.values + found
+        self.values = self.values + others
 
     def scores(self, group: int) -> np.ndarray[Any, Any]:
         """Return the scores of the points in one group, in units of 1/q of a row where the quantile is p/q: 0 for a point at which at
@@ -94,8 +94,8 @@ class PartTotals:
         below, upto = (np.cumsum(self.values[place, group])[:-1] for place in (0, 1))
         rows = int(self.values[0, group].sum())
         p, q = at.numerator, at.denominator
-        found: np.ndarray[Any, Any] = -np.maximum(0, np.maximum(q * below - p * rows, p * rows - q * upto))
-        return found
+        score: np.ndarray[Any, Any] = -np.maximum(0, np.maximum(q * below - p * rows, p * rows - q * upto))
+        return score
 
 
 @ignore_flags
@@ -134,6 +134,6 @@ def add_rows(noises: Sequence[PartNoise], batches: Iterable[AnswerRows], groups:
         return [total.measure(rows) for total in totals]
 
     for measured in compute_ahead(measure, ((rows,) for rows in batches)):
-        for total, found in zip(totals, measured, strict=True):
-            total.join(found)
+        for total, more in zip(totals, measured, strict=True):
+            total.join(more)
     return totals

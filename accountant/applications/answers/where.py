@@ -85,8 +85,8 @@ class _Columns:
     def _find(self, name: str) -> Any:
         if name not in self._table.schema.names:
             raise missing_column(name, self._label, self._table.schema.names)
-        found = self._table.column(name)
-        return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
+        array = self._table.column(name)
+        return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
     def _read_numbers(self, name: str) -> tuple[Any, Booleans]:
         array, there = self._find(name), self.present(name)
@@ -131,11 +131,11 @@ class _Test:
             return ~there, np.ones_like(there)
         if isinstance(self.values[0], str):
             array, there = columns.texts(self.column)
-            found = self._compare_texts(array)
+            truth = self._compare_texts(array)
         else:
             numbers, there = columns.numbers(self.column)
-            found = self._compare(numbers, [nearest(value) for value in self.values if isinstance(value, Fraction)])
-        return np.asarray(found & there, dtype=np.bool_), there
+            truth = self._compare(numbers, [nearest(value) for value in self.values if isinstance(value, Fraction)])
+        return np.asarray(truth & there, dtype=np.bool_), there
 
     def _compare(self, numbers: Any, values: list[float]) -> Any:
         if self.sign == "between":
@@ -147,13 +147,13 @@ class _Test:
     def _compare_texts(self, array: Any) -> Any:
         values = [str(value) for value in self.values]
         if self.sign == "between":
-            found = pc.and_(pc.greater_equal(array, values[0]), pc.less_equal(array, values[1]))
+            truth = pc.and_(pc.greater_equal(array, values[0]), pc.less_equal(array, values[1]))
         elif self.sign == "in":
-            found = pc.is_in(array, value_set=pa.array(values, array.type))
+            truth = pc.is_in(array, value_set=pa.array(values, array.type))
         else:
             names = {"=": pc.equal, "!=": pc.not_equal, "<>": pc.not_equal, "<": pc.less, "<=": pc.less_equal}
-            found = {**names, ">": pc.greater, ">=": pc.greater_equal}[self.sign](array, values[0])
-        return found.fill_null(_NO).to_numpy(zero_copy_only=False)
+            truth = {**names, ">": pc.greater, ">=": pc.greater_equal}[self.sign](array, values[0])
+        return truth.fill_null(_NO).to_numpy(zero_copy_only=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +217,12 @@ class _Reader:
     def _split(self) -> Iterator[tuple[str, str]]:
         place = 0
         while place < len(self.text):
-            found = _TOKENS.match(self.text, place)
-            if found is None or found.lastgroup is None:
+            token = _TOKENS.match(self.text, place)
+            if token is None or token.lastgroup is None:
                 raise self._refuse(f"{self.text[place : place + 20]!r} is not understood")
-            word = found[found.lastgroup]
-            yield ("word", word.lower()) if found.lastgroup == "name" and word.lower() in _WORDS else (found.lastgroup, word)
-            place = found.end()
+            word = token[token.lastgroup]
+            yield ("word", word.lower()) if token.lastgroup == "name" and word.lower() in _WORDS else (token.lastgroup, word)
+            place = token.end()
 
     def _refuse(self, why: str) -> InvalidArgument:
         return InvalidArgument(
@@ -243,10 +243,10 @@ class _Reader:
             raise self._refuse(f"{wanted!r} was expected before {self._peek()[1][:20]!r}")
 
     def read_whole(self) -> _Joined | _Test:
-        found = self._read_any()
+        condition = self._read_any()
         if self._peek()[0] != "end":
             raise self._refuse(f"{self._peek()[1][:20]!r} follows a whole filter")
-        return found
+        return condition
 
     def _read_any(self) -> _Joined | _Test:
         self._deep += 1
@@ -269,11 +269,11 @@ class _Reader:
         while self._take("not"):
             turned += 1
         if self._take("("):
-            found = self._read_any()
+            condition = self._read_any()
             self._need(")")
         else:
-            found = self._read_test()
-        return _Joined("not", (found,)) if turned % 2 else found
+            condition = self._read_test()
+        return _Joined("not", (condition,)) if turned % 2 else condition
 
     def _read_test(self) -> _Joined | _Test:
         kind, word = self._peek()
@@ -285,11 +285,11 @@ class _Reader:
         if self._take("is"):
             turned = self._take("not")
             self._need("null")
-            found = _Test(column, "null", ())
+            test = _Test(column, "null", ())
         else:
             turned = self._take("not")
-            found = _Test(column, *self._read_comparison(column, turned=turned))
-        return _Joined("not", (found,)) if turned else found
+            test = _Test(column, *self._read_comparison(column, turned=turned))
+        return _Joined("not", (test,)) if turned else test
 
     def _read_comparison(self, column: str, *, turned: bool) -> tuple[str, tuple[Value, ...]]:
         if self._take("in"):

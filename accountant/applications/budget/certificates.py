@@ -32,13 +32,13 @@ def write_release(charge: Payment, law: PricedNoise, names: Mapping[Purpose, str
 
 def read_release(value: object, step: str, law: PricedNoise, names: Mapping[Purpose, str] = NAMES) -> Payment:
     """Return the charge of a release whose noise is what its cost buys. Raises what reading raises, and the fault at ``step``."""
-    found = read_fields(value, "a release", {"what", "cost", "reach", "scale"})
-    cost, reach, scale = (read_exact(found[name], name) for name in ("cost", "reach", "scale"))
+    fields = read_fields(value, "a release", {"what", "cost", "reach", "scale"})
+    cost, reach, scale = (read_exact(fields[name], name) for name in ("cost", "reach", "scale"))
     parts = {name: part for part, name in names.items()}
-    require(found["what"] in parts, step, "what is released is not known")
+    require(fields["what"] in parts, step, "what is released is not known")
     require(cost > 0 and reach > 0, step, "a cost and a reach are positive")
     require(round_cost(cost) == cost, step, "a cost has at most 24 decimal places")
-    part = parts[found["what"]]
+    part = parts[fields["what"]]
     if part in (Purpose.RECORDS, Purpose.CELL_COUNTS):
         require(reach == 1, step, "a record adds 1 to a count")
     enough = scale * cost >= reach if isinstance(law, PureNoise) else scale > 0 and scale**2 * cost >= reach**2
@@ -79,11 +79,11 @@ def write_open(guarantee: Guarantee) -> dict[str, Any]:
     }
 
 
-def read_open(found: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
+def read_open(fields: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
     """Return the open hypotheses that a certificate names in two ways, with those that every such guarantee has."""
-    require(found["unit"] == Unit.RECORD.value, "unit", "the bound is about one record")
-    stated = read_hypotheses(found["premises"], "the premises")
-    written = [item["sentence"] for item in found["premises"]]  # which an earlier release may have worded otherwise
-    require(found["hypotheses"] == written, "hypotheses", "they differ from the sentences of 'premises'")
+    require(fields["unit"] == Unit.RECORD.value, "unit", "the bound is about one record")
+    stated = read_hypotheses(fields["premises"], "the premises")
+    written = [item["sentence"] for item in fields["premises"]]  # which an earlier release may have worded otherwise
+    require(fields["hypotheses"] == written, "hypotheses", "they differ from the sentences of 'premises'")
     require({item.id for item in stated} >= _OPEN, "hypotheses", "one is left out that every such guarantee has")
     return stated

@@ -234,9 +234,9 @@ class PrivateRecords:
             yield project_records(self._domain.enter(block) - shift, 2, self._clip)
 
 
-def check_labels(found: object, rows: int, cells: int) -> NDArray[np.intp]:
+def check_labels(given: object, rows: int, cells: int) -> NDArray[np.intp]:
     """Return numbers of cells as they are counted. Raises :class:`InvalidArgument` for others than integers in [0, cells), one a row."""
-    labels = np.asarray(found)
+    labels = np.asarray(given)
     if labels.shape != (rows,) or labels.dtype.kind not in "iu" or (rows and not 0 <= int(labels.min()) <= int(labels.max()) < cells):
         raise InvalidArgument("cells are to be numbered by one integer a row, from 0 on and below their number; correct what assigns them")
     return labels.astype(np.intp)
@@ -260,10 +260,10 @@ def as_vector(values: object, dimension: int, what: str) -> Floats:
     if values is None:
         return np.zeros(dimension)
     try:
-        found = np.array(values, dtype=np.float64 if np.asarray(values).dtype.kind != "c" else None)
-        usable = found.dtype.kind == "f" and found.shape == (dimension,) and bool(np.isfinite(found).all())
+        vector = np.array(values, dtype=np.float64 if np.asarray(values).dtype.kind != "c" else None)
+        usable = vector.dtype.kind == "f" and vector.shape == (dimension,) and bool(np.isfinite(vector).all())
     except (TypeError, ValueError, OverflowError):
         usable = False
-    if not usable or np.abs(found).max(initial=0.0) > _LARGEST_RADIUS:
+    if not usable or np.abs(vector).max(initial=0.0) > _LARGEST_RADIUS:
         raise InvalidArgument(f"{what} must have {dimension} finite numbers, one a column; correct it")
-    return found
+    return vector

@@ -178,7 +178,7 @@ def read_center(path: Path, names: Sequence[str]) -> Floats:
     rows = open_rows(path)
     if set(names) & set(rows.names):
         rows = open_rows(path, only=names)
-    found = [row for block in rows.blocks() for row in block[:2]][:2]
-    if len(found) != 1 or rows.dimension != len(names):
+    first = [row for block in rows.blocks() for row in block[:2]][:2]
+    if len(first) != 1 or rows.dimension != len(names):
         raise InvalidData(f"the center must be one record of {len(names)} numbers, but {path.name} has another shape; give one row")
-    return np.array(found[0])
+    return np.array(first[0])

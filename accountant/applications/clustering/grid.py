@@ -50,10 +50,10 @@ class CellGrid:
             raise InvalidArgument(
                 f"the norm must be at least 1, but {str(self.norm)[:40]} was found: below 1 the triangle inequality fails; give p >= 1"
             )
-        found = tuple((high - low) / count for low, high, count in zip(self.lower, self.upper, self.cells, strict=True))
-        if not all(low + step > low and high - step < high for low, high, step in zip(self.lower, self.upper, found, strict=True)):
+        sides = tuple((high - low) / count for low, high, count in zip(self.lower, self.upper, self.cells, strict=True))
+        if not all(low + step > low and high - step < high for low, high, step in zip(self.lower, self.upper, sides, strict=True)):
             raise InvalidArgument("the cells of the grid are too small for binary64 numbers of the size of the box; take fewer cells")
-        object.__setattr__(self, "steps", found)
+        object.__setattr__(self, "steps", sides)
 
     @property
     def size(self) -> int:
@@ -67,8 +67,8 @@ class CellGrid:
     def list_candidates(self) -> Floats:
         """Return the centres of the cells, shape (m, d)."""
         axes = [low + (np.arange(count) + 0.5) * step for low, count, step in zip(self.lower, self.cells, self.steps, strict=True)]
-        found = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-        return np.asarray(np.clip(found, self.lower, self.upper), dtype=np.float64)
+        centres = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+        return np.asarray(np.clip(centres, self.lower, self.upper), dtype=np.float64)
 
     def measure(self) -> Floats:
         """Return the distances of all pairs of candidates, shape (m, m): symmetric, 0 on the diagonal."""

@@ -38,8 +38,8 @@ class Places:
         if self.columns:
             return np.column_stack([read_numbers(table.column(name), name, label) for name in columns])
         if self.names:
-            found = pc.fill_null(pc.index_in(_to_text(table.column(columns[0])), value_set=pa.array(self.names)), -1)
-            places = np.asarray(found.combine_chunks(), dtype=np.int64)
+            matched = pc.fill_null(pc.index_in(_to_text(table.column(columns[0])), value_set=pa.array(self.names)), -1)
+            places = np.asarray(matched.combine_chunks(), dtype=np.int64)
             if (places < 0).any():
                 raise InvalidData(f"a record in column {columns[0]!r} of {label} is at no public place; correct it, or drop such records")
             return places
@@ -132,8 +132,8 @@ def read_graph(path: str, diameter: float | None = None) -> Places:
     # a stored zero would be no edge of a sparse matrix: the least positive number stands for it, which sums of other lengths swallow
     weights = np.array([shortest[one, other] for one, other in edges.tolist()], dtype=np.float64)
     roads = sp.csr_array((np.maximum(weights, np.finfo(np.float64).tiny), (edges[:, 0], edges[:, 1])), shape=(len(names), len(names)))
-    found = dijkstra(roads, directed=False)
-    space = read_distances(np.minimum(found, found.T), diameter=diameter, triangle=False)
+    distances = dijkstra(roads, directed=False)
+    space = read_distances(np.minimum(distances, distances.T), diameter=diameter, triangle=False)
     return Places(replace(space, triangle=True), (), names)  # shortest ways obey it
 
 

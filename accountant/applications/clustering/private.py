@@ -220,8 +220,8 @@ class PrivateMetricClustering:
             return self._cluster(records if active is None else records.restrict(active), draw)
 
         size = None if ledger is None else records.size
-        found, guarantee, charged = release_once(ledger, promised, size, cluster, arguments=(self,))
-        parts = (tuple(found["centres"]), guarantee, tuple(found["selected"]), tuple(found["weights"]))
+        answer, guarantee, charged = release_once(ledger, promised, size, cluster, arguments=(self,))
+        parts = (tuple(answer["centres"]), guarantee, tuple(answer["selected"]), tuple(answer["weights"]))
         utility = self.utility if self.utility.void else replace(self.utility, hypotheses=suppose(self.space, records))
         return MetricClustering(*parts, utility=utility, choice=self.choice, charged=charged)
 
@@ -265,11 +265,11 @@ def expect_left(epsilon: float) -> float:
 
 def expect_count_errors(sampled: BudgetSplit, full: BudgetSplit, records: int, rounds: int) -> dict[str, float]:
     """Return the standard deviations of a count of records/rounds records, for both kinds of histogram."""
-    found = {"full": math.sqrt(2) / float(full.histogram)}
+    errors = {"full": math.sqrt(2) / float(full.histogram)}
     if sampled.plan is not None:
         p = sampled.plan.p
-        found["sampled"] = math.hypot(1 / (p * float(sampled.histogram)), math.sqrt((1 - p) / p * records / rounds))
-    return found
+        errors["sampled"] = math.hypot(1 / (p * float(sampled.histogram)), math.sqrt((1 - p) / p * records / rounds))
+    return errors
 
 
 def rounds_for(records: int, k: int, candidates: int) -> int:
@@ -320,13 +320,13 @@ def derive_guarantee(budget: BudgetSplit, algorithm: object, *, rounds: int | No
         parts.append(_prove(algorithm, "repeated exponential mechanism on cost reductions", budget.selection, theorem, add=add))
     if not budget.full:
         parts.append(_prove(algorithm, "histogram with geometric noise", budget.histogram, f"{PAGE}, Theorem 2"))
-    found: list[Guarantee] = []
+    proved: list[Guarantee] = []
     if parts and budget.plan is not None:
-        found.append(subsample(compose(*parts, subject="one-sided parts"), budget.plan.p))
+        proved.append(subsample(compose(*parts, subject="one-sided parts"), budget.plan.p))
     if budget.full:
         name = "histogram with two-sided geometric noise"
-        found.append(_prove(algorithm, name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", add=budget.histogram))
-    whole = found[0] if len(found) == 1 else compose(*found, subject="selection on a sample, histogram of all records")
+        proved.append(_prove(algorithm, name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", add=budget.histogram))
+    whole = proved[0] if len(proved) == 1 else compose(*proved, subject="selection on a sample, histogram of all records")
     evidence = "the solver is given candidates and noisy weights only, and its random starts have a fixed seed"
     return discharge(post_processing(whole, _SOLVER), ONLY_THROUGH_OUTPUT.about(what=_SOLVER), evidence)
 

@@ -53,11 +53,11 @@ def measure_records(space: MetricSpace, points: ArrayLike) -> DistanceRows:
             f"distances of records in the l_p norm with p = {space.norm:g} take powers, which no standard rounds alike everywhere; give "
             "the points themselves to run, which moves each to a candidate"
         )
-    found = space.read_points(_to_floats(np.asarray(points)))
+    measured = space.read_points(_to_floats(np.asarray(points)))
     candidates = np.asarray(space.candidates)
-    rows = np.zeros((len(found), space.size))
-    for column in range(found.shape[1]):
-        gaps = found[:, column, np.newaxis] - candidates[:, column]
+    rows = np.zeros((len(measured), space.size))
+    for column in range(measured.shape[1]):
+        gaps = measured[:, column, np.newaxis] - candidates[:, column]
         if space.norm == 2:
             gaps *= gaps
             rows += gaps
@@ -96,9 +96,9 @@ class MetricRecords:
         elif isinstance(data, DistanceRows):
             self._rows = _read_rows(data.rows, space.size)
         else:
-            found = np.asarray(data)
-            self.moved = found.ndim == 2
-            self._indices = space.snap_points(_to_floats(found)) if self.moved else _read_indices(found, space.size)
+            array = np.asarray(data)
+            self.moved = array.ndim == 2
+            self._indices = space.snap_points(_to_floats(array)) if self.moved else _read_indices(array, space.size)
 
     @property
     def measured(self) -> bool:
@@ -156,47 +156,47 @@ class MetricRecords:
         return CostTally(self._space.scale_costs(self._space.distances[present], self._power), counts[present])
 
 
-def _read_indices(found: NDArray[np.generic], size: int) -> NDArray[np.integer]:
-    if found.size == 0 and found.ndim == 1:
+def _read_indices(array: NDArray[np.generic], size: int) -> NDArray[np.integer]:
+    if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype=np.intp)
-    if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
         raise InvalidData(
             f"records must be candidate numbers (integers of one dimension), points (two dimensions), Multiplicities or DistanceRows, but "
-            f"{name_type(found.dtype)} of {found.ndim} dimensions was found; convert them"
+            f"{name_type(array.dtype)} of {array.ndim} dimensions was found; convert them"
         )
-    if int(found.min()) < 0 or int(found.max()) >= size:
+    if int(array.min()) < 0 or int(array.max()) >= size:
         raise InvalidData(f"candidate numbers must lie in 0, ..., {size - 1}, but another one was found; correct the data")
-    return found.astype(np.intp, copy=False)
+    return array.astype(np.intp, copy=False)
 
 
 def _read_counts(values: ArrayLike, size: int) -> Integers:
-    found = np.asarray(values)
-    if found.shape != (size,) or not np.issubdtype(found.dtype, np.integer) or int(found.min()) < 0:
+    counts = np.asarray(values)
+    if counts.shape != (size,) or not np.issubdtype(counts.dtype, np.integer) or int(counts.min()) < 0:
         raise InvalidData(
             f"multiplicities must be {size} integers of at least 0, one a candidate, but "
-            f"{name_type(found.dtype)} of {found.ndim} dimensions, another length or a "
+            f"{name_type(counts.dtype)} of {counts.ndim} dimensions, another length or a "
             "negative number was found; count the records"
         )
-    if sum(found.tolist()) > MOST_RECORDS:
+    if sum(counts.tolist()) > MOST_RECORDS:
         raise InvalidData("more than 2**38 records were found; split the data")
-    return found.astype(np.int64)
+    return counts.astype(np.int64)
 
 
 def _read_rows(values: ArrayLike, size: int) -> Floats:
-    found = _to_floats(np.asarray(values))
-    if found.ndim != 2 or found.shape[1] != size:
+    rows = _to_floats(np.asarray(values))
+    if rows.ndim != 2 or rows.shape[1] != size:
         raise InvalidData(
-            f"distance rows must have shape (n, {size}), one column a candidate, but {hide_length(found.shape)} was found; give them so"
+            f"distance rows must have shape (n, {size}), one column a candidate, but {hide_length(rows.shape)} was found; give them so"
         )
-    if bool(np.isnan(found).any()) or bool((found < 0).any()):
+    if bool(np.isnan(rows).any()) or bool((rows < 0).any()):
         raise InvalidData("distances of records must not be negative or NaN, but another entry was found; correct the data")
-    return found
+    return rows
 
 
-def _to_floats(found: NDArray[np.generic]) -> Floats:
+def _to_floats(array: NDArray[np.generic]) -> Floats:
     try:
-        if found.dtype.kind == "c":  # NumPy would leave the imaginary part out
+        if array.dtype.kind == "c":  # NumPy would leave the imaginary part out
             raise TypeError
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidData(f"records must be numbers, but entries of type {name_type(found.dtype)} were found; convert them") from None
+        raise InvalidData(f"records must be numbers, but entries of type {name_type(array.dtype)} were found; convert them") from None

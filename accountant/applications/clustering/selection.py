@@ -57,11 +57,11 @@ class CostReductions:
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             counts = self._counts[part]
-            found = amount(self._costs[part], part)
+            summed = amount(self._costs[part], part)
             if int(counts.sum()) < _EXACT // UNITS:
-                total += (counts.astype(np.float64) @ found).astype(np.int64)
+                total += (counts.astype(np.float64) @ summed).astype(np.int64)
             else:
-                total += counts @ found.astype(np.int64)
+                total += counts @ summed.astype(np.int64)
         return total
 
 

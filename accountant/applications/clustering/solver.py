@@ -49,9 +49,9 @@ def solve_weighted(costs: Floats, weights: Floats, k: int, *, restarts: int = 4)
     rng = np.random.default_rng(_SEED)
     best, least = tuple(range(k)), math.inf
     for _ in range(restarts):
-        found, cost = improve(served, mass, seed_facilities(served, mass, k, rng))
+        chosen, cost = improve(served, mass, seed_facilities(served, mass, k, rng))
         if cost < least:
-            best, least = tuple(sorted(found)), cost
+            best, least = tuple(sorted(chosen)), cost
     return best
 
 

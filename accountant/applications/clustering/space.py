@@ -80,12 +80,12 @@ class MetricSpace:
 
     def snap_points(self, points: Floats) -> Positions:
         """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
-        found = self.read_points(points)
+        read = self.read_points(points)
         if self.grid is not None:
-            return self.grid.snap(found)
-        if self.tree is None or not len(found):
+            return self.grid.snap(read)
+        if self.tree is None or not len(read):
             return np.empty(0, dtype=np.intp)
-        return np.asarray(self.tree.query(found, p=self.norm)[1], dtype=np.intp)
+        return np.asarray(self.tree.query(read, p=self.norm)[1], dtype=np.intp)
 
 
 def read_distances(distances: ArrayLike, *, diameter: float | None = None, triangle: bool | None = None) -> MetricSpace:
@@ -127,25 +127,25 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
     >>> measure_points([[0.0, 0.0], [3.0, 4.0]]).diameter
     5.0
     """
-    found = _read_floats(points, "points")
-    if found.ndim != 2 or 0 in found.shape or not bool(np.isfinite(found).all()):
+    floats = _read_floats(points, "points")
+    if floats.ndim != 2 or 0 in floats.shape or not bool(np.isfinite(floats).all()):
         raise InvalidData(
-            f"candidates must be finite points of shape (m, d), but shape {found.shape}, NaN or infinity was found; give them"
+            f"candidates must be finite points of shape (m, d), but shape {floats.shape}, NaN or infinity was found; give them"
         )
     if norm not in _NORMS:
         raise InvalidArgument(f"the norm must be 1, 2 or math.inf, but {str(norm)[:40]} was found; measure the distances yourself")
-    if float(np.abs(found).max()) > _REACH:
+    if float(np.abs(floats).max()) > _REACH:
         raise InvalidData(
             f"the coordinates of candidates must not exceed {_REACH}, but a larger one was found; rescale by a public constant"
         )
     with np.errstate(over="ignore"):
-        half = np.triu(cdist(found, found, metric="minkowski", p=norm) if np.isfinite(norm) else cdist(found, found, "chebyshev"), 1)
+        half = np.triu(cdist(floats, floats, metric="minkowski", p=norm) if np.isfinite(norm) else cdist(floats, floats, "chebyshev"), 1)
     matrix = half + half.T
     bound = _read_diameter(float(matrix.max()), diameter)
     np.minimum(matrix, bound, out=matrix)
-    for array in (matrix, found):
+    for array in (matrix, floats):
         array.setflags(write=False)
-    return MetricSpace(matrix, bound, found, KDTree(found), float(norm), triangle=True)
+    return MetricSpace(matrix, bound, floats, KDTree(floats), float(norm), triangle=True)
 
 
 def measure_grid(

@@ -185,12 +185,14 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
             arguments = (self, describe_parameters(self), points.shape[1], classes)
             released, guarantee, charged = release_once(ledger, promised, len(points), train, arguments=arguments, curve=curve)
-            found: Floats = released
+            coefficients: Floats = released
             self.__dict__.pop("charged_", None)  # of an earlier fit
             if charged is not None:
                 self.charged_ = charged
             self.classes_ = classes
-            self.coef_, self.intercept_ = (found[:, :-1], found[:, -1]) if self.fit_intercept else (found, np.zeros(len(found)))
+            self.coef_, self.intercept_ = (
+                (coefficients[:, :-1], coefficients[:, -1]) if self.fit_intercept else (coefficients, np.zeros(len(coefficients)))
+            )
             self.plan_ = plan
             self.guarantee_ = guarantee
         return self
@@ -206,10 +208,10 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         points = self._read(X)
         whole = np.column_stack([self.coef_, self.intercept_])
-        found = residuals(RecordColumns.of(points, np.full(len(points), -1), intercept=True), whole)
+        differences = residuals(RecordColumns.of(points, np.full(len(points), -1), intercept=True), whole)
         if len(self.classes_) == 1:
             return np.ones((len(points), 1))
-        return np.column_stack([1.0 - found[0], found[0]]) if len(whole) == 1 else found.T
+        return np.column_stack([1.0 - differences[0], differences[0]]) if len(whole) == 1 else differences.T
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """Return the most probable class of each record, shape (n,)."""
@@ -224,8 +226,8 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: ArrayLike) -> Floats:  # noqa: N803
         with without_quotes():
-            found: Floats = validate_data(self, X, reset=False, dtype=np.float64)
-        return found
+            points: Floats = validate_data(self, X, reset=False, dtype=np.float64)
+        return points
 
     def _read_all(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:  # noqa: N803
         if y is None:
@@ -285,10 +287,10 @@ def _encode(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     if not len(labels):
         return np.zeros(0, dtype=np.intp)
     try:
-        found = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-        same = classes[found] == labels
+        codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        same = classes[codes] == labels
     except TypeError:
         same = np.zeros(1, dtype=np.bool_)
     if not np.all(same):
         raise InvalidData("every label must be one of the declared classes, but another one was found; drop such records, each by itself")
-    return np.asarray(found, dtype=np.intp)
+    return np.asarray(codes, dtype=np.intp)

@@ -63,23 +63,23 @@ def exponential(x: Floats) -> Floats:
     """
     k = np.rint(x / math.log(2))
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-    found = np.ones_like(r)
+    value = np.ones_like(r)
     for order in range(_ORDER, 0, -1):
-        found *= r
-        found /= order
-        found += 1.0
-    return np.asarray(np.ldexp(found, k.astype(np.int32)))
+        value *= r
+        value /= order
+        value += 1.0
+    return np.asarray(np.ldexp(value, k.astype(np.int32)))
 
 
 @ignore_flags
 def residuals(records: RecordColumns, coefficients: Floats) -> Floats:
     """Return r = p − e_y of each record, shape (K, n), for coefficients of shape (K, p); every entry is finite."""
-    found = np.empty((len(coefficients), len(records)))
+    differences = np.empty((len(coefficients), len(records)))
     with np.errstate(all="ignore"):
         for start in range(0, len(records), _ROWS):
             rows = slice(start, start + _ROWS)
-            found[:, rows] = _residuals(records.values[:, rows], records.labels[rows], coefficients)
-    return found
+            differences[:, rows] = _residuals(records.values[:, rows], records.labels[rows], coefficients)
+    return differences
 
 
 def _residuals(values: Floats, labels: NDArray[np.intp], coefficients: Floats) -> Floats:
@@ -107,10 +107,10 @@ def _residuals(values: Floats, labels: NDArray[np.intp], coefficients: Floats) -
 
 
 @ignore_flags
-def lengths(found: Floats) -> Floats:
+def lengths(vectors: Floats) -> Floats:
     """Return ‖r‖₂ of each record, shape (n,), from residuals of shape (K, n)."""
-    total = np.zeros(found.shape[1])
-    for row in found:
+    total = np.zeros(vectors.shape[1])
+    for row in vectors:
         total += row * row
     return np.asarray(np.sqrt(total))
 

@@ -84,11 +84,11 @@ def find_noise(target: StepsTarget) -> FoundNoise:
     line = PairPath(
         OneStep(target.epsilon, target.delta), target.steps, lambda place: (1 / _round_up(-place), target.rate), "DP-SGD", _NEAR
     )
-    found = line.find(-log(_LARGEST), -log(_LEAST), guess=-log(_guess(target)))
-    if found is None:
+    root = line.find(-log(_LARGEST), -log(_LEAST), guess=-log(_guess(target)))
+    if root is None:
         _require_enough(target)
         raise Undecided(f"noise for {target} was asked for, but none could be certified; change the target slightly")
-    return FoundNoise(1 / found.mu, target, _claim(found.bounds, target), found.evaluations)
+    return FoundNoise(1 / root.mu, target, _claim(root.bounds, target), root.evaluations)
 
 
 def _find_closed(target: StepsTarget) -> FoundNoise:
@@ -152,6 +152,6 @@ def find_rate(noise_of_sum: object, epsilon: object, delta: object, steps: objec
     zeta = 1 / to_number(noise_of_sum, "the noise of the sum", "(0, inf)", "give a positive number")
     if aim.steps == 1:
         raise InvalidArgument("the rate of a single step was asked for; take gaussian_weight, which is exact for one step")
-    found = find_weight(OneStep(aim.epsilon, aim.delta), (zeta, zeta), aim.steps, _DIGITS, "DP-SGD")
-    target = StepsTarget(aim.epsilon, aim.delta, aim.steps, 1 / found.weight)
-    return FoundNoise(1 / (found.weight * zeta), target, _claim(found.bounds, target), found.evaluations)
+    weight = find_weight(OneStep(aim.epsilon, aim.delta), (zeta, zeta), aim.steps, _DIGITS, "DP-SGD")
+    target = StepsTarget(aim.epsilon, aim.delta, aim.steps, 1 / weight.weight)
+    return FoundNoise(1 / (weight.weight * zeta), target, _claim(weight.bounds, target), weight.evaluations)

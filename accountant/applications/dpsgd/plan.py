@@ -48,16 +48,16 @@ class DPSGDPlan:
     @property
     def bound(self) -> Losses:
         """The certified losses, in both directions."""
-        found = self.guarantee.bound
-        if not isinstance(found, Losses) or found.epsilon is None:
+        stated = self.guarantee.bound
+        if not isinstance(stated, Losses) or stated.epsilon is None:
             raise InvalidArgument("a plan has lost its certified losses; make it with dp_sgd_plan")
-        return found
+        return stated
 
     @property
     def epsilon(self) -> Fraction:
         """The certified ε, an upper bound in nats, at :attr:`delta`."""
-        found = self.bound
-        return found.remove if found.add is None else max(found.remove, found.add)
+        bound = self.bound
+        return bound.remove if bound.add is None else max(bound.remove, bound.add)
 
     @property
     def delta(self) -> Fraction:
@@ -88,10 +88,10 @@ class DPSGDPlan:
         >>> dp_sgd_plan(2, 1, "norm", rate="1/8", delta="1e-5").probabilities([0.5, 2.0]).tolist()
         [0.0625, 0.125]
         """
-        found = np.asarray(norms, dtype=np.float64)
-        if found.ndim != 1 or not (found >= 0).all():
+        lengths = np.asarray(norms, dtype=np.float64)
+        if lengths.ndim != 1 or not (lengths >= 0).all():
             raise InvalidData("norms of gradients must be an array of one dimension of numbers of at least 0; correct it")
-        return self.rule.probabilities(self.shares(found), round_down(self.rate))
+        return self.rule.probabilities(self.shares(lengths), round_down(self.rate))
 
     @ignore_flags
     def shares(self, norms: Floats) -> Floats:
@@ -116,13 +116,13 @@ class DPSGDPlan:
         >>> dp_sgd_plan(2, 1, "norm", rate="1/8", delta="1e-5").factors([0.5, 2.0]).tolist()
         [16.0, 4.0]
         """
-        q, found = self.probabilities(norms if bounds is None else bounds), np.asarray(norms, dtype=np.float64)
-        if found.shape != q.shape or not (found >= 0).all():
+        q, lengths = self.probabilities(norms if bounds is None else bounds), np.asarray(norms, dtype=np.float64)
+        if lengths.shape != q.shape or not (lengths >= 0).all():
             raise InvalidData("norms and their bounds must be arrays of the same length, of numbers of at least 0; correct them")
         with np.errstate(all="ignore"):
-            clipped = np.minimum(1.0, round_down(self.clip) / found) / q
-            limited = np.minimum(clipped, round_down(self.clip / self.rate) / found)
-        return np.where((q > 0) & (found > 0), limited, 0.0)
+            clipped = np.minimum(1.0, round_down(self.clip) / lengths) / q
+            limited = np.minimum(clipped, round_down(self.clip / self.rate) / lengths)
+        return np.where((q > 0) & (lengths > 0), limited, 0.0)
 
 
 def dp_sgd_plan(
@@ -170,11 +170,11 @@ def plan_for_target(
     (True, True)
     """
     share, norm = to_rule(rule), to_clip(clip)
-    found = find_noise(to_noise_target(epsilon, delta, steps, rate))
-    target = found.target
-    curve = declare_events(compose_steps(found.noise, target.rate, target.steps), tuple(hypotheses))
-    point = point_of_curve(curve, at_epsilon=target.epsilon, gap=_GAP, curve_claims=found.claims)  # which the kernel checks again now
-    return DPSGDPlan(found.noise, target.steps, share, target.rate, norm, point)
+    noise = find_noise(to_noise_target(epsilon, delta, steps, rate))
+    target = noise.target
+    curve = declare_events(compose_steps(noise.noise, target.rate, target.steps), tuple(hypotheses))
+    point = point_of_curve(curve, at_epsilon=target.epsilon, gap=_GAP, curve_claims=noise.claims)  # which the kernel checks again now
+    return DPSGDPlan(noise.noise, target.steps, share, target.rate, norm, point)
 
 
 def to_noise(value: object) -> Fraction:

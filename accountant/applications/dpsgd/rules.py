@@ -105,6 +105,6 @@ def to_rule(value: object) -> GradientRule:
         return value
     if isinstance(value, str) and value in RULES:
         return RULES[value]
-    found = repr(value[:40]) if isinstance(value, str) else f"an object of type {type(value).__name__}"
+    described = repr(value[:40]) if isinstance(value, str) else f"an object of type {type(value).__name__}"
     hint = suggest(value, RULES) if isinstance(value, str) else ""
-    raise InvalidArgument(f"a rule of {', '.join(RULES)}, or capped(k), was expected, but {found} was found; name one{hint}")
+    raise InvalidArgument(f"a rule of {', '.join(RULES)}, or capped(k), was expected, but {described} was found; name one{hint}")

@@ -97,8 +97,8 @@ class Schedule:
     def move(self, coefficients: Floats, release: Floats) -> Floats:
         """Return the next coefficients."""
         with np.errstate(all="ignore"):
-            found = coefficients - self.learning_rate * (release / self.size + self.penalty * coefficients)
-        return np.clip(np.where(np.isfinite(found), found, coefficients), -_MOST, _MOST)
+            moved = coefficients - self.learning_rate * (release / self.size + self.penalty * coefficients)
+        return np.clip(np.where(np.isfinite(moved), moved, coefficients), -_MOST, _MOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,36 +140,36 @@ class Trainer:
     ) -> Floats:
         """Return what one step releases, shape (K, p)."""
         if bounded is None and not self.plan.rule.is_uniform:
-            found = residuals(records, current)
-            q = self._probabilities(records, found)
+            differences = residuals(records, current)
+            q = self._probabilities(records, differences)
             chosen = np.flatnonzero(sampler.select(q))
-            part, found = records.take(chosen), found[:, chosen]
+            part, differences = records.take(chosen), differences[:, chosen]
         else:
             q = np.full(len(records), round_down(self.plan.rate)) if bounded is None else bounded
             chosen = np.flatnonzero(sampler.select(q))
             part = records.take(chosen)
-            found = residuals(part, current)
+            differences = residuals(part, current)
         size = current.size
-        return noise(self.weigh(part, found, q[chosen]), size).reshape(current.shape)
+        return noise(self.weigh(part, differences, q[chosen]), size).reshape(current.shape)
 
-    def _probabilities(self, records: RecordColumns, found: Floats) -> Floats:
+    def _probabilities(self, records: RecordColumns, differences: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            norms = lengths(found) * records.norms
+            norms = lengths(differences) * records.norms
         norms[np.isnan(norms)] = 0.0
         return self.plan.rule.probabilities(self.plan.shares(norms), round_down(self.plan.rate))
 
-    def weigh(self, part: RecordColumns, found: Floats, q: Floats) -> Iterator[Floats]:
+    def weigh(self, part: RecordColumns, differences: Floats, q: Floats) -> Iterator[Floats]:
         """Yield the weighted clipped gradients of the sample in blocks of rows, shape (m, K p), each row at most C/q₀ (1 + 2⁻³⁰) long."""
         limit = self.plan.clip / self.plan.rate
         with np.errstate(all="ignore"):
-            size = lengths(found)
+            size = lengths(differences)
             clipped = np.minimum(size * part.norms, round_down(self.plan.clip)) / q
             factor = np.minimum(clipped, round_down(limit)) / size
         factor[~np.isfinite(factor)] = 0.0
-        width = len(found) * len(part.units)
+        width = len(differences) * len(part.units)
         step = max(1, _ENTRIES // width)
         for start in range(0, len(part), step):
             rows = slice(start, start + step)
-            scaled = found[:, rows] * factor[rows]
+            scaled = differences[:, rows] * factor[rows]
             block = scaled[:, np.newaxis, :] * part.units[np.newaxis, :, rows]
             yield project_records(np.ascontiguousarray(block.reshape(width, -1).T), 2, limit)

@@ -130,9 +130,9 @@ class ClockedWatch(Uncopied):
             self._watch.require_to_come(time)
             with self._lock:
                 due = self._take(time)
-            found = self._watch.push(due.times, due.users, due.items) if len(due.times) else ()
+            reports = self._watch.push(due.times, due.users, due.items) if len(due.times) else ()
             self._over = time
-            return found + tuple(self._watch.iterate_until(time))
+            return reports + tuple(self._watch.iterate_until(time))
 
     def _take(self, time: int) -> StreamBatch:
         """Return the records up to ``time``, sorted by time, and hold the later ones; those that come too late are dropped."""

@@ -78,19 +78,19 @@ class TailDraws:
 
     def _first_digits(self, gaps: Integers) -> Integers:
         """Return ⌊2^16 e^(−λd)⌋ for every d: from a table where d is small, else computed anew."""
-        found = np.zeros(gaps.size, dtype=np.int64)
+        leading = np.zeros(gaps.size, dtype=np.int64)
         rows = np.flatnonzero(gaps <= self._last)
         if not rows.size:
-            return found
-        found[rows] = self._known(gaps[rows])
-        missing = rows[found[rows] == _UNKNOWN]
+            return leading
+        leading[rows] = self._known(gaps[rows])
+        missing = rows[leading[rows] == _UNKNOWN]
         if missing.size:
             different, places = np.unique(gaps[missing], return_inverse=True)
             digits = np.array([self._leading(int(gap), FIRST_BITS) for gap in different])
-            found[missing] = digits[places]
+            leading[missing] = digits[places]
             small = different < self._first.size
             self._first[different[small]] = digits[small]
-        return found
+        return leading
 
     def _known(self, gaps: Integers) -> Integers:
         longest = int(gaps.max())

@@ -224,8 +224,8 @@ class HeavyHitterMonitor:
         promised = self.start(bits=bits).guarantee if clock is None else self.start_clocked(bits=bits).guarantee
 
         def report(users: Sequence[str]) -> Iterator[list[Any]]:
-            for found in self.watch(keep_users(stream, users), clock=clock, bits=bits):
-                yield [found.time, list(found.items)]
+            for step in self.watch(keep_users(stream, users), clock=clock, bits=bits):
+                yield [step.time, list(step.items)]
 
         for time, items in ledger.follow(promised, report, arguments=(self,), known=ships(self)):
             yield StepReport(time, tuple(items))
@@ -242,7 +242,7 @@ class HeavyHitterMonitor:
 
         def report(active: Booleans | None) -> list[list[Any]]:
             part = stream if whole is None or active is None else whole.keep(active)
-            return [[found.time, list(found.items)] for found in _iterate(watch, part)]
+            return [[step.time, list(step.items)] for step in _iterate(watch, part)]
 
         users = None if whole is None else whole.users
         released, guarantee, charged = release_once(
@@ -275,7 +275,7 @@ def _iterate(watch: Watch, stream: Iterable[Any]) -> Iterator[StepReport]:
 
 def to_times(times: object) -> PublicDomain:
     """Return the public time steps: a range, or a list of increasing integers. Raises :class:`InvalidArgument`."""
-    found = read_domain(times if not isinstance(times, range) or times.step == 1 else list(times))
-    if found.span is None and not (found.integers and (np.diff(np.array(found.items, dtype=np.int64)) > 0).all()):
+    domain = read_domain(times if not isinstance(times, range) or times.step == 1 else list(times))
+    if domain.span is None and not (domain.integers and (np.diff(np.array(domain.items, dtype=np.int64)) > 0).all()):
         raise InvalidArgument("time steps must be increasing integers, but others were found; number the time steps in their order")
-    return found
+    return domain

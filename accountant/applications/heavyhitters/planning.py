@@ -205,10 +205,10 @@ def theorem_level(k: int, epsilon: object, beta: object, *, steps: int, domain_s
         raise InvalidTarget(f"the closed form holds for targets in (0, 1], but {str(target)[:40]} was found; use plan_threshold")
     _check(k, chance, steps, domain_size)
     with working_precision(_BITS):
-        found = upper_fraction(12 * k * ball(2 * steps * domain_size / chance).log() / ball(target))
-    if found is None:
+        level = upper_fraction(12 * k * ball(2 * steps * domain_size / chance).log() / ball(target))
+    if level is None:
         raise Undecided("the level is too large to be enclosed; give a larger target")
-    return math.ceil(found)
+    return math.ceil(level)
 
 
 def _check(k: int, chance: Fraction, steps: int, domain_size: int) -> None:

@@ -82,16 +82,16 @@ class KeptPass:
         if self._skipping:
             times, users, items = self._skip(times, users, items)
         before = self._watch.step
-        found = self._watch.push(times, users, items) if len(users) else ()
+        reports = self._watch.push(times, users, items) if len(users) else ()
         if self._watch.step != before:
             self._write()
-        return found
+        return reports
 
     def finish(self, until: int | None = None) -> tuple[StepReport, ...]:
         """Return the reports of the remaining time steps, and end the pass for good."""
-        found = self._watch.finish(until)
+        reports = self._watch.finish(until)
         self._write()
-        return found
+        return reports
 
     def save(self) -> None:
         """Write the state with the records so far of the step at hand."""
@@ -165,10 +165,10 @@ class _TextIds:
 def _read(path: Path) -> tuple[dict[str, Any], PassState]:
     """Return the header and the state of a file. Raises :class:`UnreadableFile`."""
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
-            header = json.loads(found["header"].tobytes())
-            users = json.loads(found["users"].tobytes()) if header["texts"] else found["users"].astype(np.int64)
-            parts = [found[name] for name in _ARRAYS]
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+            header = json.loads(arrays["header"].tobytes())
+            users = json.loads(arrays["users"].tobytes()) if header["texts"] else arrays["users"].astype(np.int64)
+            parts = [arrays[name] for name in _ARRAYS]
         state = PassState(int(header["step"]), int(header["last"]), users, *parts)
         _check(header, state)
     except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, RuntimeError, InvalidData) as error:

@@ -212,8 +212,8 @@ class UserTable:
         unknown = np.flatnonzero(slots == NOBODY)
         if unknown.size:
             slots[unknown] = self._admit(index, different, unknown)
-        found: Integers = slots[places]
-        return found
+        taken: Integers = slots[places]
+        return taken
 
     def export(self) -> tuple[Integers | list[str], Integers, NDArray[Any]]:
         """Return the users on record, their slots, and what is left to each slot: all that a pass knows of users. Private.
@@ -274,12 +274,12 @@ def _no_integers() -> Integers:
 
 
 def _search(keys: Integers, slots: Integers, wanted: Integers) -> Integers:
-    found = np.full(wanted.size, NOBODY, dtype=np.int64)
+    places = np.full(wanted.size, NOBODY, dtype=np.int64)
     if keys.size:
         at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
         hit = keys[at] == wanted
-        found[hit] = slots[at[hit]]
-    return found
+        places[hit] = slots[at[hit]]
+    return places
 
 
 def _merge(keys: Integers, slots: Integers, more: Integers, more_slots: Integers) -> tuple[Integers, Integers]:

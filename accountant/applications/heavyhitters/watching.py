@@ -203,25 +203,25 @@ class Watch(Uncopied):
         """Return the time step of every record (``OUTSIDE`` where its time is no public one), and the step that has begun."""
         clock = isinstance(times, (int, np.integer))
         numbers = to_integers(np.array([times]) if clock else times, "a time")
-        found = self._setting.times.places(numbers)
+        places = self._setting.times.places(numbers)
         if not clock and numbers.size != count:
             raise InvalidData(
                 "as many times as users were expected, but their numbers differ; pass triples",
                 private=f"{count} users and {numbers.size} times",
             )
-        public = found[found != OUTSIDE]
+        public = places[places != OUTSIDE]
         if (np.diff(numbers) < 0).any() or (public.size and int(public[0]) < self._step):
             row = int(np.argmax(np.diff(numbers) < 0)) + 1 if (np.diff(numbers) < 0).any() else 0
             raise InvalidData(
                 f"records must be sorted by time, but row {row} of this batch (from 0) comes after a later one; sort the stream",
                 private=list_values([(row, numbers[row])]),
             )
-        if self._setting.refuses and public.size != found.size:
+        if self._setting.refuses and public.size != places.size:
             raise InvalidData(
                 "a record has a time that is not a public time step; have such records ignored (outside='ignore'), or declare times that "
                 "were chosen without looking at this data"
             )
-        return (np.full(count, found[0]), int(found[0])) if clock else (found, 0)
+        return (np.full(count, places[0]), int(places[0])) if clock else (places, 0)
 
     def _collect(self, slots: Integers, places: Integers) -> None:
         """Hold the records of active users until their time step is complete."""
@@ -240,8 +240,8 @@ class Watch(Uncopied):
         """Yield the reports of the time steps before ``step`` that are not over yet."""
         while self._step < step:
             time, self._step = self._setting.times[self._step], self._step + 1
-            found = self._decide() if self._pending else self._decide_absent(_NONE)
-            yield StepReport(int(time), tuple(self._setting.domain[place] for place in found))
+            reports = self._decide() if self._pending else self._decide_absent(_NONE)
+            yield StepReport(int(time), tuple(self._setting.domain[place] for place in reports))
 
     def _decide(self) -> list[int]:
         """Decide about every item of the domain for one time step; return the indices of those reported, in ascending order."""

@@ -61,11 +61,11 @@ class ColumnBounds:
                 raise InvalidArgument("bounds are given by the names of columns, but a name that is no text was found; correct it")
         if isinstance(pairs, (str, bytes, Set)) or not hasattr(pairs, "__iter__"):
             raise InvalidArgument('bounds are pairs of numbers, one a column, but no such list was found; give {"age": (0, 110), ...}')
-        found = list(islice(pairs, _MOST + 1))
-        if not 0 < len(found) <= _MOST:
-            raise InvalidArgument(f"there are bounds for 1 to {_MOST} columns, but {len(found)} were found; give a pair for each column")
-        labels = [repr(name[:40]) for name in names] or [f"column {place}" for place in range(len(found))]
-        return cls(tuple(_read_pair(pair, label) for pair, label in zip(found, labels, strict=True)), names)
+        listed = list(islice(pairs, _MOST + 1))
+        if not 0 < len(listed) <= _MOST:
+            raise InvalidArgument(f"there are bounds for 1 to {_MOST} columns, but {len(listed)} were found; give a pair for each column")
+        labels = [repr(name[:40]) for name in names] or [f"column {place}" for place in range(len(listed))]
+        return cls(tuple(_read_pair(pair, label) for pair, label in zip(listed, labels, strict=True)), names)
 
     def arrange(self, columns: Sequence[str] | None, dimension: int) -> ColumnBounds:
         """Return the bounds in the order of ``columns``, () or None where these have no names. Raises :class:`InvalidArgument`."""
@@ -136,10 +136,10 @@ class ColumnBounds:
 def _read_pair(pair: Any, label: str) -> tuple[Fraction, Fraction]:
     if isinstance(pair, (str, bytes, Mapping, Set)) or not hasattr(pair, "__iter__"):
         raise InvalidArgument(f"the bounds of {label} are a least and a largest number, but something else was found; give a pair")
-    found = list(islice(pair, 3))
-    if len(found) != 2:
+    ends = list(islice(pair, 3))
+    if len(ends) != 2:
         raise InvalidArgument(f"the bounds of {label} are two numbers, the least and the largest, but another number of them was found")
-    low, high = (to_exact(value, f"a bound of {label}") for value in found)
+    low, high = (to_exact(value, f"a bound of {label}") for value in ends)
     if low >= high:
         way = "are equal" if low == high else "stand the other way round"
         raise InvalidArgument(f"the bounds of {label} {way}; give the least value that a column may have, then the largest")

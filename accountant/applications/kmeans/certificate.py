@@ -119,16 +119,16 @@ def _curve_proof(mu: Fraction, epsilon: Fraction, delta: Fraction) -> dict[str, 
     return make_certificate(Composition("all releases together", (event,)), state_claims(epsilon, dict.fromkeys(Direction, delta)))
 
 
-def check_certificate(found: Mapping[str, Any]) -> Report:
+def check_certificate(fields: Mapping[str, Any]) -> Report:
     """Return the report on a certificate; see the page above for what accepted means."""
-    return judge_file(_STEP, lambda: _check(found))
+    return judge_file(_STEP, lambda: _check(fields))
 
 
 def _check(given: Mapping[str, Any]) -> Report:
-    found = read_fields(given, "a certificate of private k-means", _KEYS, frozenset({"curve", "sample"}))
-    require(type(found["version"]) is int and found["version"] in (1, VERSION), "version", f"version {VERSION} was expected")
-    arguments = read_arguments(found["arguments"])
-    bound = read_fields(found["epsilon"], "the bound", {"upper", "delta"})
+    fields = read_fields(given, "a certificate of private k-means", _KEYS, frozenset({"curve", "sample"}))
+    require(type(fields["version"]) is int and fields["version"] in (1, VERSION), "version", f"version {VERSION} was expected")
+    arguments = read_arguments(fields["arguments"])
+    bound = read_fields(fields["epsilon"], "the bound", {"upper", "delta"})
     epsilon = read_exact(bound["upper"], "epsilon")
     delta = None if bound["delta"] is None else read_exact(bound["delta"], "delta")
     require(epsilon > 0 and (delta is None or 0 < delta < 1), "epsilon", "epsilon is positive, and delta between 0 and 1")
@@ -137,71 +137,71 @@ def _check(given: Mapping[str, Any]) -> Report:
         "arguments",
         "they are about another epsilon or delta",
     )
-    require((delta is None) == ("curve" not in found), "curve", "it goes with a delta")
+    require((delta is None) == ("curve" not in fields), "curve", "it goes with a delta")
     law: PricedNoise = PureNoise(epsilon)
     if delta is not None:
-        law = NormalNoise(_check_curve(found["curve"], epsilon, delta))
-    listed = enumerate(read_list(found["releases"], "the releases"))
+        law = NormalNoise(_check_curve(fields["curve"], epsilon, delta))
+    listed = enumerate(read_list(fields["releases"], "the releases"))
     charges = [read_release(item, f"releases[{place}]", law) for place, item in listed]
     settings, dimension = read_settings(arguments, epsilon, delta, law)
     check_statistics(charges, settings)
-    released = check_released(found["released"], settings, dimension, charges)
-    of_sample, sampled = _check_sample(found, settings, charges, released)
+    released = check_released(fields["released"], settings, dimension, charges)
+    of_sample, sampled = _check_sample(fields, settings, charges, released)
     if not of_sample.accepted:
         return Report(accepted=False, step=f"{_STEP}.sample.proof.{of_sample.step}", reason=of_sample.reason)
-    budget = read_exact(found["budget"], "the budget")
+    budget = read_exact(fields["budget"], "the budget")
     require(budget == law.budget, "budget", "it is not what epsilon (or mu) leaves after the margin of the proof")
     spent = sum((charge.cost for charge in charges), Fraction(0))
     require(spent <= budget, "releases", "they cost more than the budget")
     require(sampled is None or spent + sampled == budget, "sample.budget", "it is not what the statistics leave")
     profile = describe_path(charges, law, name_fit(settings), sampled=sampled is not None)
-    report = _check_proof(found, profile, law, epsilon)
+    report = _check_proof(fields, profile, law, epsilon)
     if not report.accepted:
         return report
-    _check_hypotheses(found, settings)
+    _check_hypotheses(fields, settings)
     named = (claim._replace(claim=f"{claim.claim} (sample)") for claim in of_sample.claims)
     return replace(report, claims=(*report.claims, *named))
 
 
 def _check_sample(
-    found: Mapping[str, Any], settings: FitSettings, charges: Sequence[Payment], released: Mapping[str, Any]
+    fields: Mapping[str, Any], settings: FitSettings, charges: Sequence[Payment], released: Mapping[str, Any]
 ) -> tuple[Report, Fraction | None]:
     """Return the report on what is released about a sample, and its largest cost; no claims and None where there is none."""
     choice, law = settings.sample, settings.law
-    require((choice is None) == ("sample" not in found), "sample", "it goes with one that was asked for")
+    require((choice is None) == ("sample" not in fields), "sample", "it goes with one that was asked for")
     if choice is None:
         return Report(accepted=True), None
     require(isinstance(law, PureNoise), "sample", "one is drawn under pure epsilon alone")
     statistics = all(charge.part in _STATISTICS for charge in charges)
     require(statistics, "releases", "cells are released of the sample alone")
-    made = check_sample(found["sample"], choice, released, lambda item, step: read_release(item, step, law))
-    clipped = Fraction(float(found["sample"]["radius"])) == read_clip(released["choices"])
+    made = check_sample(fields["sample"], choice, released, lambda item, step: read_release(item, step, law))
+    clipped = Fraction(float(fields["sample"]["radius"])) == read_clip(released["choices"])
     require(clipped, "sample.radius", "records are clipped to another one")
     return made
 
 
 def _check_curve(value: object, epsilon: Fraction, delta: Fraction) -> Fraction:
-    found = read_fields(value, "the curve", {"mu", "proof"})
-    mu = read_exact(found["mu"], "mu")
+    fields = read_fields(value, "the curve", {"mu", "proof"})
+    mu = read_exact(fields["mu"], "mu")
     require(mu > 0, "curve", "mu is positive")
-    require(found["proof"] == _curve_proof(mu, epsilon, delta), "curve", "its proof is about something else")
-    report = check_text(json.dumps(found["proof"]))
+    require(fields["proof"] == _curve_proof(mu, epsilon, delta), "curve", "its proof is about something else")
+    report = check_text(json.dumps(fields["proof"]))
     require(report.accepted, f"curve.{report.step}", str(report.reason))
     return mu
 
 
-def _check_proof(found: Mapping[str, Any], profile: Profile, law: PricedNoise, epsilon: Fraction) -> Report:
+def _check_proof(fields: Mapping[str, Any], profile: Profile, law: PricedNoise, epsilon: Fraction) -> Report:
     """Put the proof of the worst case to the kernel, and compare what it is about with ``profile``, which was made of the releases."""
-    require(found["profile"] == profile_json(profile), "profile", "it is not that of the releases")
+    require(fields["profile"] == profile_json(profile), "profile", "it is not that of the releases")
     about = profile_json(profile.stand_in() if isinstance(law, NormalNoise) else profile)
     largest = epsilon if isinstance(law, PureNoise) else law.mu if isinstance(law, NormalNoise) else Fraction(0)
-    report = check_worst_case(found["proof"], about, largest, "proof")
+    report = check_worst_case(fields["proof"], about, largest, "proof")
     return report if report.accepted else Report(accepted=False, step=f"{_STEP}.proof.{report.step}", reason=report.reason)
 
 
-def _check_hypotheses(found: Mapping[str, Any], settings: FitSettings) -> None:
-    stated = read_open(found)
-    told_of_data = found["version"] == 1 or set(ABOUT_DATA) <= set(stated)
+def _check_hypotheses(fields: Mapping[str, Any], settings: FitSettings) -> None:
+    stated = read_open(fields)
+    told_of_data = fields["version"] == 1 or set(ABOUT_DATA) <= set(stated)
     require(told_of_data, "hypotheses", "one about the data is left out that every such guarantee has")
     known = {item.id for item in stated}
     require(settings.sample is None or ARITHMETIC.id in known, "hypotheses", "one is left out that every sample has")
@@ -212,6 +212,6 @@ def _check_hypotheses(found: Mapping[str, Any], settings: FitSettings) -> None:
     require(told == taken, "hypotheses", "they do not say what is taken to be public")
 
 
-def read_stated_hypotheses(found: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
+def read_stated_hypotheses(fields: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
     """Return the open hypotheses of a certificate that was accepted, with those that the first version left out."""
-    return tuple(dict.fromkeys((*(ABOUT_DATA if found["version"] == 1 else ()), *read_hypotheses(found["premises"], "the premises"))))
+    return tuple(dict.fromkeys((*(ABOUT_DATA if fields["version"] == 1 else ()), *read_hypotheses(fields["premises"], "the premises"))))

@@ -33,23 +33,23 @@ def read_arguments(value: object) -> dict[str, Any]:
     return dict(read_fields(value, "the arguments", _ARGUMENTS, frozenset({"bounds"})))
 
 
-def read_settings(found: Mapping[str, Any], epsilon: Fraction, delta: Fraction | None, law: PricedNoise) -> tuple[FitSettings, int]:
+def read_settings(fields: Mapping[str, Any], epsilon: Fraction, delta: Fraction | None, law: PricedNoise) -> tuple[FitSettings, int]:
     """Return the arguments as they are checked for a fit with this ``law``, and the number of columns. Raises what reading them raises."""
-    require(type(found["clusters"]) is int, "arguments", "the number of clusters is an integer")
-    find_method(found["method"])
-    public = read_strings(found["public"], "the public names")
+    require(type(fields["clusters"]) is int, "arguments", "the number of clusters is an integer")
+    find_method(fields["method"])
+    public = read_strings(fields["public"], "the public names")
     require(list(public) == sorted(set(public)), "arguments", "public names stand there once each, in their order")
-    columns = read_list(found["columns"], "the columns")
+    columns = read_list(fields["columns"], "the columns")
     named = all(isinstance(name, str) for name in columns) and len(set(columns)) == len(columns) > 0
     require(named, "arguments", "the columns are the names of coordinates, each once")
-    center = None if found["center"] is None else _read_numbers(found["center"], len(columns), "the center")
-    radius = None if found["radius"] is None else read_exact(found["radius"], "the radius")
-    require(radius is None or exact_text(radius) == found["radius"], "arguments", "the radius is written in another way")
-    choice = read_choice(found["sample"])
+    center = None if fields["center"] is None else _read_numbers(fields["center"], len(columns), "the center")
+    radius = None if fields["radius"] is None else read_exact(fields["radius"], "the radius")
+    require(radius is None or exact_text(radius) == fields["radius"], "arguments", "the radius is written in another way")
+    choice = read_choice(fields["sample"])
     sample = {} if choice is None else {"sample": choice.rule, "sample_size": choice.size}
-    box = None if "bounds" not in found else _read_bounds(found["bounds"], len(columns))
+    box = None if "bounds" not in fields else _read_bounds(fields["bounds"], len(columns))
     given = radius if box is None else None
-    made = FitSettings.of(found["clusters"], epsilon, radius=given, center=center, public=public, bounds=box, **sample)
+    made = FitSettings.of(fields["clusters"], epsilon, radius=given, center=center, public=public, bounds=box, **sample)
     require(made.radius == radius, "arguments", "the radius is not the one that follows from the bounds")
     return replace(made, delta=delta, law=law), len(columns)
 
@@ -70,17 +70,17 @@ def check_statistics(charges: Sequence[Payment], settings: FitSettings) -> None:
 
 def check_released(value: object, settings: FitSettings, dimension: int, charges: Sequence[Payment]) -> Mapping[str, Any]:
     """Return the released numbers, all of which are there: those of ``charges``, or of cells of a sample."""
-    found = read_fields(value, "the released numbers", _RELEASED)
-    require(read_float(found["records"], "the number of records") >= 1, "released", "the number of records is at least 1")
-    require(read_float(found["rms"], "the spread") > 0, "released", "the spread is positive")
-    mean = _read_numbers(found["mean"], dimension, "the mean")
-    centres = read_list(found["centres"], "the centres")
+    fields = read_fields(value, "the released numbers", _RELEASED)
+    require(read_float(fields["records"], "the number of records") >= 1, "released", "the number of records is at least 1")
+    require(read_float(fields["rms"], "the spread") > 0, "released", "the spread is positive")
+    mean = _read_numbers(fields["mean"], dimension, "the mean")
+    centres = read_list(fields["centres"], "the centres")
     require(len(centres) == settings.clusters, "released", "there are as many centres as clusters were asked for")
     read = [_read_numbers(centre, dimension, "a centre") for centre in centres]
     inside = settings.bounds is None or all(map(settings.bounds.contains, (*read, mean)))
     require(inside, "released", "a centre, or the mean, is outside of the bounds")
-    _read_numbers(found["counts"], settings.clusters, "the counts")
-    choices = found["choices"]
+    _read_numbers(fields["counts"], settings.clusters, "the counts")
+    choices = fields["choices"]
     require(isinstance(choices, dict) and all(isinstance(text, str) for text in choices.values()), "released", "choices are in words")
     told = settings.sample is not None or any(charge.part in _CELLS for charge in charges)
     require(told or all(centre == read[0] for centre in read), "released", "nothing was released that tells centres apart")
@@ -88,16 +88,16 @@ def check_released(value: object, settings: FitSettings, dimension: int, charges
     require(
         not reach or reach == {widen(read_clip(choices))}, "releases", "records are clipped to another radius than sums of cells suppose"
     )
-    return found
+    return fields
 
 
 def _read_bounds(value: object, count: int) -> list[tuple[Fraction, Fraction]]:
     pairs = [read_list(pair, "the bounds of a column") for pair in read_list(value, "the bounds")]
     require(len(pairs) == count and all(len(pair) == 2 for pair in pairs), "arguments", "there are two bounds of each column")
-    found = [(read_exact(pair[0], "a bound"), read_exact(pair[1], "a bound")) for pair in pairs]
-    same = all(list(map(exact_text, read)) == pair for read, pair in zip(found, pairs, strict=True))
+    bounds = [(read_exact(pair[0], "a bound"), read_exact(pair[1], "a bound")) for pair in pairs]
+    same = all(list(map(exact_text, read)) == pair for read, pair in zip(bounds, pairs, strict=True))
     require(same, "arguments", "the bounds are written in another way")
-    return found
+    return bounds
 
 
 def read_clip(choices: Mapping[str, Any]) -> Fraction:
@@ -107,12 +107,12 @@ def read_clip(choices: Mapping[str, Any]) -> Fraction:
 
 def read_float(value: object, what: str) -> float:
     """Return a finite binary64 number from its shortest text. Raises :class:`profiles.UnreadableFile`, ValueError."""
-    found = float(read_string(value, what))
-    require(math.isfinite(found) and repr(found) == value, what, "a binary64 number was expected")
-    return found
+    number = float(read_string(value, what))
+    require(math.isfinite(number) and repr(number) == value, what, "a binary64 number was expected")
+    return number
 
 
 def _read_numbers(value: object, count: int, what: str) -> list[float]:
-    found = read_list(value, what)
-    require(len(found) == count, what, f"{count} numbers were expected")
-    return [read_float(item, what) for item in found]
+    items = read_list(value, what)
+    require(len(items) == count, what, f"{count} numbers were expected")
+    return [read_float(item, what) for item in items]

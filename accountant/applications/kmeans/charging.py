@@ -54,8 +54,8 @@ class ReleasedFit:
     def of(cls, fit: Fit) -> ReleasedFit:
         """Return all that a fit released, and nothing else of it: what a ledger may store and give again."""
         sampled, expected = ((), None) if fit.sample is None else (fit.sample.charges, fit.sample.plan.expected)
-        found = fit.clustering
-        return cls(fit.centres, fit.statistics, found.counts, found.choices, fit.charges, sampled, expected, fit.warnings)
+        clustering = fit.clustering
+        return cls(fit.centres, fit.statistics, clustering.counts, clustering.choices, fit.charges, sampled, expected, fit.warnings)
 
     def store(self) -> dict[str, Any]:
         """Return it as numbers, texts, arrays and lists."""
@@ -107,8 +107,8 @@ def promise_fit(settings: FitSettings, run: Run) -> tuple[Guarantee, Guarantee |
     paths.
     """
     whole = Payment(Purpose.RECORDS, settings.law.budget, Fraction(1))
-    found = certify_fit((whole,), settings, dimension=1, run=run)
-    return found.guarantee, found.curve
+    certified = certify_fit((whole,), settings, dimension=1, run=run)
+    return certified.guarantee, certified.curve
 
 
 def charge_fit(

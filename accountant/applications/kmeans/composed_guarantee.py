@@ -88,10 +88,10 @@ def describe_path(charges: Sequence[Payment], law: PricedNoise, name: str, *, sa
 
 
 def _term(cost: str, part: Purpose, exponent: int) -> str:
-    found = _POWERS[part]
-    if found is None:
+    written = _POWERS[part]
+    if written is None:
         return cost
-    statistic, power = found[0], found[1] * exponent
+    statistic, power = written[0], written[1] * exponent
     return f"{cost}*{statistic}" + (f"**{power}" if power > 1 else "")
 
 
@@ -117,35 +117,35 @@ def certify_path(
     curve: Guarantee | None = None
     if isinstance(law, NormalNoise):
         worst = bound_mu(profile)
-        found = curve_of_profile(profile, (EXACT_REALS,))
+        guarantee = curve_of_profile(profile, (EXACT_REALS,))
         proxy: GaussianSum | KNormSum = GaussianSum(sigma=1, dimension=dimension)
         budget = law.mu
     else:
         derived = bound_costs(profile)
-        found, worst = derived.guarantee, derived.bound.evidence
+        guarantee, worst = derived.guarantee, derived.bound.evidence
         proxy, budget = KNormSum(beta_sum=1, dimension=dimension), epsilon
         if not worst.checked_by_kernel:
             raise Undecided("the costs of a private fit were to be proved, but the kernel does not accept the proof; please report it")
-    found = prove_released(found, f"{_PAGE}, Theorem 2, of the run of {name}", proxy)
+    guarantee = prove_released(guarantee, f"{_PAGE}, Theorem 2, of the run of {name}", proxy)
     if sample is not None:
         profile = describe_path(charges, law, name, sampled=True)
         worst = bound_costs(profile).bound.evidence
-        found = compose(found, sample, subject=name)
+        guarantee = compose(guarantee, sample, subject=name)
     elif isinstance(law, PureNoise):
-        found = compose(found, subject=name)  # nothing is sampled: the rule of rate 1 stands for that
-    found = keep_within_budget(found, budget)
+        guarantee = compose(guarantee, subject=name)  # nothing is sampled: the rule of rate 1 stands for that
+    guarantee = keep_within_budget(guarantee, budget)
     # norms are computed of the row, of arguments and of released numbers; what a row was made of before is not seen
-    found = name_readings(update_hypotheses(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))
+    guarantee = name_readings(update_hypotheses(guarantee, _reasons(guarantee) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))
     if public:
-        found = assume(found, (PUBLIC_CONSTANTS.about(names=public),))
-    found = conclude_run(found, run)
+        guarantee = assume(guarantee, (PUBLIC_CONSTANTS.about(names=public),))
+    guarantee = conclude_run(guarantee, run)
     if isinstance(law, NormalNoise):
-        curve, found = found, point_of_curve(found, at_epsilon=epsilon)
-        if not isinstance(found.bound, Losses) or delta is None or found.bound.delta > delta:
+        curve, guarantee = guarantee, point_of_curve(guarantee, at_epsilon=epsilon)
+        if not isinstance(guarantee.bound, Losses) or delta is None or guarantee.bound.delta > delta:
             raise InvalidTarget("a delta was asked for at this epsilon, but the certified bound is larger; ask for another number")
-    elif not isinstance(found.bound, Losses):
+    elif not isinstance(guarantee.bound, Losses):
         raise InvalidTarget("an epsilon was asked for, but the costs are not proved to be within it; ask for another number")
-    return CertifiedPath(found, profile, worst, curve)
+    return CertifiedPath(guarantee, profile, worst, curve)
 
 
 def _reasons(guarantee: Guarantee) -> dict[Hypothesis, str]:

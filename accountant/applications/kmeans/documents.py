@@ -13,10 +13,10 @@ from proofs_check.documents.entries import Document, of_objects
 _NAMED = ("arguments", "releases", "budget", "epsilon", "profile")
 
 
-def _tell(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
-    open_ = read_stated_hypotheses(found)
+def _tell(fields: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
+    open_ = read_stated_hypotheses(fields)
     told = {"hypotheses": [item.sentence for item in open_], "premises": hypotheses_json(open_)}
-    about = {name: found[name] for name in _NAMED} | told | {"sample": found.get("sample"), "sampling": None, "target_epsilon": None}
+    about = {name: fields[name] for name in _NAMED} | told | {"sample": fields.get("sample"), "sampling": None, "target_epsilon": None}
     return about, _describe(about)
 
 

@@ -347,7 +347,7 @@ class DPLloyd(PrivateCentres):
             return {"centres": mechanism.run(part, loads, generator), "start": np.asarray(mechanism.initial_centres)}  # type: ignore[attr-defined]
 
         arguments = (self, describe_parameters(self), said, points.shape[1], weights is None)
-        found, guarantee, charged = release_once(
+        fit, guarantee, charged = release_once(
             ledger, certified.guarantee, len(points), compute, arguments=arguments, curve=certified.curve, personal=personal
         )
         for name in ("privacy_curve_", "charged_"):  # of an earlier fit
@@ -356,10 +356,10 @@ class DPLloyd(PrivateCentres):
             self.charged_ = charged
         elif certified.curve is not None:
             self.privacy_curve_ = certified.curve
-        self.mechanism_ = mechanism if charged is None else replace(mechanism, initial_centres=found["start"])  # type: ignore[type-var]
+        self.mechanism_ = mechanism if charged is None else replace(mechanism, initial_centres=fit["start"])  # type: ignore[type-var]
         self.profile_ = profile
         self.guarantee_ = guarantee
-        self.cluster_centers_ = found["centres"]
+        self.cluster_centers_ = fit["centres"]
 
 
 def _charge_by_norm(profile: Profile, points: Floats, weights: Floats | None, norm: float) -> Personal:

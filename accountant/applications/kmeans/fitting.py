@@ -162,17 +162,19 @@ def fit_rows(
     run, part = Run(noise=source, known=known), None
     if settings.sample is not None:
         sampled = SampledRecords(records, settings.sample, bits, PoissonSampler(bits))
-    found = method(records if sampled is None else sampled, settings.clusters, rng)
+    clustering = method(records if sampled is None else sampled, settings.clusters, rng)
     if sampled is not None:
         part = certify_sample(sampled.plan, Run(noise=source, draws=source, known=known))
     doubt = () if settings.delta is None else warn_of_delta(settings.delta, statistics.count)
-    inside = project_records(found.centres + (statistics.mean - center), 2, radius) + center
+    inside = project_records(clustering.centres + (statistics.mean - center), 2, radius) + center
     certified = certify_fit(records.charges, settings, dimension=rows.dimension, run=run, sample=part)
     if bounds is not None:
         inside = bounds.leave(inside)
         statistics = replace(statistics, mean=bounds.leave(statistics.mean), center=bounds.middle)
     units = () if bounds is not None else _warn_of_units(np.vstack([inside, statistics.mean, center]))
-    return Fit(inside, statistics, found, records.charges, certified, sampled, (*_warn(found), *units, *found.warnings, *doubt))
+    return Fit(
+        inside, statistics, clustering, records.charges, certified, sampled, (*_warn(clustering), *units, *clustering.warnings, *doubt)
+    )
 
 
 def certify_fit(
@@ -201,10 +203,10 @@ def name_fit(settings: FitSettings) -> str:
     return f"private k-means with {settings.clusters} clusters in {ball} {about}"
 
 
-def _warn(found: Clustering) -> tuple[str, ...]:
+def _warn(clustering: Clustering) -> tuple[str, ...]:
     """Return what released counts say against the centres."""
-    share = float(found.counts.max()) / max(float(np.maximum(found.counts, 0).sum()), 1.0)
-    if len(found.counts) < 2 or share <= _NEARLY_ALL:
+    share = float(clustering.counts.max()) / max(float(np.maximum(clustering.counts, 0).sum()), 1.0)
+    if len(clustering.counts) < 2 or share <= _NEARLY_ALL:
         return ()
     sentence = (
         f"one cluster holds about {share:.0%} of all records, so that the centres say little more than their mean does; choose fewer "

@@ -86,8 +86,8 @@ class WeightSteps:
     def select(self, norms: Floats) -> tuple[Floats, Floats]:
         """Return probabilities and weights of records, shape (n,), from upper bounds of their norms: of the last row above their ζ."""
         shares = norms / self.radius
-        found = np.sqrt(self.offset + self.slope * (shares * shares)) * _ROUNDED
-        rows = np.searchsorted(-self.zetas, -found, side="right") - 1
+        probabilities = np.sqrt(self.offset + self.slope * (shares * shares)) * _ROUNDED
+        rows = np.searchsorted(-self.zetas, -probabilities, side="right") - 1
         if len(rows) and rows.min() < 0:
             raise Infeasible("weights were asked for records beyond the declared radius; this is a mistake, please report it")
         return self.probabilities[rows], self.weights[rows]
@@ -120,14 +120,14 @@ def tabulate_weights(mechanism: GaussianLloyd, epsilon: Fraction, delta: Fractio
 def _weigh(step: OneStep, zeta: Fraction) -> float:
     """Return a feasible weight at ζ, a float slightly below the first crossing; below that every weight is feasible."""
     try:
-        found = find_crossing(step, (zeta, zeta), _DIGITS)
+        crossing = find_crossing(step, (zeta, zeta), _DIGITS)
     except Infeasible:
         target = f"epsilon = {decimal_text(step.epsilon, 6, round_up=False)} and delta = {decimal_text(step.delta, 6, round_up=False)}"
         raise Infeasible(
             f"a sample for {target} was asked for, but records of the declared radius exceed these without sampling; raise target_epsilon"
         ) from None
     most = min(Fraction(_MOST_SHIFT) / zeta, 1 / step.delta)
-    best = most if found.upper is None else min(found.lower, most)
+    best = most if crossing.upper is None else min(crossing.lower, most)
     return max(1.0, round_down(best * (1 - Fraction(1, 10**8))))
 
 

@@ -32,10 +32,10 @@ class Lloyd:
 
     def __call__(self, access: DataAccess, clusters: int, rng: np.random.Generator) -> Clustering:
         """Return the centres of the last round, and the noisy counts that they were made of."""
-        found = access.statistics
-        radius = min(_WIDTH * found.rms, access.radius)
+        statistics = access.statistics
+        radius = min(_WIDTH * statistics.rms, access.radius)
         access.clip(radius)
-        centres = pack_centres(clusters, found.dimension, 2, radius, rng)
+        centres = pack_centres(clusters, statistics.dimension, 2, radius, rng)
         move = PostProcessing(1.0, (2, Fraction(radius)))
         counts = np.zeros(clusters)
         for left in range(self.rounds, 0, -1):

@@ -42,5 +42,5 @@ class PrivateCentres(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, Transform
     def _read(self, X: ArrayLike, *, reset: bool) -> Floats:  # noqa: N803
         # an empty data set is legal in fit: refusing it would tell that it is empty
         with without_quotes():
-            found: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
-        return found
+            points: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
+        return points

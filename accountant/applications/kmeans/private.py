@@ -190,23 +190,23 @@ class DPKMeans(PrivateCentres):
                 self.__dict__.pop(name, None)
             if ledger is None:
                 fit = fit_rows(rows, settings, method, **drawn)
-                found, self.guarantee_, self.profile_ = ReleasedFit.of(fit), fit.certified.guarantee, fit.certified.profile
+                released, self.guarantee_, self.profile_ = ReleasedFit.of(fit), fit.certified.guarantee, fit.certified.profile
                 if fit.certified.curve is not None:
                     self.privacy_curve_ = fit.certified.curve
             else:
                 arguments = (self, describe_parameters(self), rows.dimension)
                 stored, charged = charge_fit(rows, settings, method, ledger, arguments=arguments, size=len(points), **drawn)
-                found, self.charged_, self.guarantee_ = ReleasedFit.restore(stored["fit"]), charged, charged.guarantee
+                released, self.charged_, self.guarantee_ = ReleasedFit.restore(stored["fit"]), charged, charged.guarantee
                 sampled = settings.sample is not None
-                self.profile_ = describe_path(found.charges, settings.law, name_fit(settings), sampled=sampled)
-            self.cluster_centers_, self._bounds = found.centres, settings.bounds
-            self.statistics_ = found.statistics
-            self.cluster_counts_ = found.counts
-            self.releases_ = found.charges + found.sampled
-            self.choices_ = dict(found.choices)
-            if found.expected is not None:
-                self.choices_["expected size of the sample"] = found.expected
-        for text in found.warnings:
+                self.profile_ = describe_path(released.charges, settings.law, name_fit(settings), sampled=sampled)
+            self.cluster_centers_, self._bounds = released.centres, settings.bounds
+            self.statistics_ = released.statistics
+            self.cluster_counts_ = released.counts
+            self.releases_ = released.charges + released.sampled
+            self.choices_ = dict(released.choices)
+            if released.expected is not None:
+                self.choices_["expected size of the sample"] = released.expected
+        for text in released.warnings:
             warnings.warn(text, UtilityWarning, stacklevel=2)
         return self
 

@@ -40,8 +40,8 @@ def read_choice(value: object) -> SampleChoice | None:
     """Return what :func:`write_choice` wrote. Raises :class:`profiles.UnreadableFile`, :class:`profiles.InvalidArgument`."""
     if value is None:
         return None
-    found = read_fields(value, "the sample", {"rule", "size"})
-    choice = SampleChoice.of(found["rule"], None if found["size"] is None else read_exact(found["size"], "the size of the sample"))
+    fields = read_fields(value, "the sample", {"rule", "size"})
+    choice = SampleChoice.of(fields["rule"], None if fields["size"] is None else read_exact(fields["size"], "the size of the sample"))
     require(write_choice(choice) == value, "arguments", "the size of the sample is written in another way")
     return choice
 
@@ -73,22 +73,22 @@ def check_sample(
 
     ``released``: the numbers of the certificate; ``read_release``: from JSON and a step's name to a charge whose noise is what it buys.
     """
-    found = read_fields(value, "the sample", _KEYS)
-    radius, budget = _read_float(found["radius"], "the radius of the sample"), read_exact(found["budget"], "the budget of the sample")
+    fields = read_fields(value, "the sample", _KEYS)
+    radius, budget = _read_float(fields["radius"], "the radius of the sample"), read_exact(fields["budget"], "the budget of the sample")
     require(budget > 0 and round_cost(budget) == budget, "sample.budget", "it is not positive with at most 24 decimal places")
-    counts, sums = (read_exact(found[name], f"the {name} of the sample") for name in ("counts", "sums"))
+    counts, sums = (read_exact(fields[name], f"the {name} of the sample") for name in ("counts", "sums"))
     require(counts > 0 and sums > 0, "sample", "a cost per unit of weight is positive")
-    _read_float(found["expected_size"], "the expected size of the sample")
-    _check_releases(found["releases"], {Purpose.CELL_COUNTS: counts, Purpose.CELL_SUMS: sums}, widen(Fraction(radius)), read_release)
+    _read_float(fields["expected_size"], "the expected size of the sample")
+    _check_releases(fields["releases"], {Purpose.CELL_COUNTS: counts, Purpose.CELL_SUMS: sums}, widen(Fraction(radius)), read_release)
     count, rms = _read_float(released["records"], "the number of records"), _read_float(released["rms"], "the spread")
     constants = make_constants(choice, count=count, rms=rms, radius=radius)
     written = {name: write_exact(number) for name, number in constants.items()}
-    require(found["constants"] == written, "sample.constants", "they are not those that arguments and released numbers make")
+    require(fields["constants"] == written, "sample.constants", "they are not those that arguments and released numbers make")
     profile = describe_sample(counts, sums)
-    require(found["profile"] == profile_json(profile), "sample.profile", "it is not that of the costs per unit of weight")
+    require(fields["profile"] == profile_json(profile), "sample.profile", "it is not that of the costs per unit of weight")
     rule = make_sample_rule(choice.rule, profile, constants, budget)
-    require(found["pairs"] == METHODS[CERTIFIED if rule.q is None else ROUNDED], "sample.pairs", "they are not chosen in a known way")
-    return _check_proof(found["proof"], profile, rule, budget), budget
+    require(fields["pairs"] == METHODS[CERTIFIED if rule.q is None else ROUNDED], "sample.pairs", "they are not chosen in a known way")
+    return _check_proof(fields["proof"], profile, rule, budget), budget
 
 
 def _read_float(value: object, what: str) -> float:

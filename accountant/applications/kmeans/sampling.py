@@ -174,15 +174,15 @@ def make_sample_rule(rule: str, profile: Profile, constants: Mapping[str, Fracti
 
 def certify_sample(plan: SamplePlan, run: Run) -> Guarantee:
     """Return the guarantee of all releases about the one sample of ``run``, a worst case over rows."""
-    found = prove_released(plan.derived.guarantee, f"{_PAGE}, Theorem 3, of the run on the sample")
-    found = realise_pairs(found, pairs=METHODS[plan.selector.method], claims=())
+    guarantee = prove_released(plan.derived.guarantee, f"{_PAGE}, Theorem 3, of the run on the sample")
+    guarantee = realise_pairs(guarantee, pairs=METHODS[plan.selector.method], claims=())
     said = {
         STATISTICS.id: "t is the number that is computed, and at least the share of the ball that the row takes",
         PUBLIC_CONSTANTS.id: "they are arguments of the run, or were released and paid for before",
         TARGET_FIXED.id: "it is what the budget leaves, which arguments and released numbers decide",
     }
-    reasons: dict[Hypothesis, str] = {item: said[item.id] for item in found.hypotheses if item.id in said}
-    return conclude_run(update_hypotheses(found, reasons), run)
+    reasons: dict[Hypothesis, str] = {item: said[item.id] for item in guarantee.hypotheses if item.id in said}
+    return conclude_run(update_hypotheses(guarantee, reasons), run)
 
 
 class SampledRecords:
@@ -286,10 +286,10 @@ class SampledRecords:
             for block in self._records.centred():
                 # above the share of the ball over the reals, whatever is rounded: R (1 + 2⁻³⁰) is what it is a share of
                 shares = np.minimum(1.0, record_norms(block, 2) * (1 + float(SLACK) / 2) / radius)
-                found = selector.select({"t": shares})
-                kept = self._sampler.select(found.probabilities)
+                selected = selector.select({"t": shares})
+                kept = self._sampler.select(selected.probabilities)
                 rows.append(block[kept])
-                weights.append(found.weights[kept])
+                weights.append(selected.weights[kept])
             dimension = self._records.dimension
             self._sample = (
                 np.concatenate(rows) if rows else np.empty((0, dimension)),

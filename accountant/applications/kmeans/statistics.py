@@ -154,9 +154,9 @@ def release_statistics(records: PrivateRecords, rows: SelectableRows, clusters: 
         square = noisy / count - shift**2
     least = max(min(floor, radius**2), (radius * _LEAST_PART) ** 2)
     rms = math.sqrt(min(max(square, least), (reach + shift) ** 2))
-    found = Statistics(count, mean, rms, radius, domain.center)
-    records.centre(found)
-    return found
+    statistics = Statistics(count, mean, rms, radius, domain.center)
+    records.centre(statistics)
+    return statistics
 
 
 def shrink_mean(mean: Floats, variance: float, radius: Fraction) -> Floats:

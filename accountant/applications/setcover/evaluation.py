@@ -61,16 +61,16 @@ def bound_optimum(system: CoverageInstance) -> tuple[int, int]:
         return 0, 0
     rows = np.repeat(np.arange(len(kinds)), [len(row) for row in kinds])
     matrix = scipy.sparse.csr_array((np.ones(rows.size), (rows, np.concatenate(kinds))), shape=(len(kinds), system.candidates))
-    found = scipy.optimize.milp(
+    solution = scipy.optimize.milp(
         np.ones(system.candidates),
         integrality=np.ones(system.candidates),
         bounds=scipy.optimize.Bounds(0, 1),
         constraints=scipy.optimize.LinearConstraint(matrix, lb=np.ones(len(kinds))),
         options={"time_limit": 60.0},
     )
-    if found.x is None:
+    if solution.x is None:
         raise Undecided("the integer program found no cover within its time; use a smaller instance")
-    return math.ceil(found.mip_dual_bound - 1e-6), round(float(found.fun))
+    return math.ceil(solution.mip_dual_bound - 1e-6), round(float(solution.fun))
 
 
 def gupta_cover(system: CoverageInstance, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:

@@ -108,10 +108,10 @@ class PrivateSetCover:
             return np.concatenate([np.array(chosen, dtype=np.int64), order[~taken[order]]])
 
         promised = draw.conclude(self.guarantee, self)
-        permutation, found, charged = release_once(ledger, promised, system.users, cover, arguments=(self,))
+        permutation, answer, charged = release_once(ledger, promised, system.users, cover, arguments=(self,))
         permutation.setflags(write=False)
         choice = Choice(type(self.algorithm).__name__, "as asked, or by default; benchmarks/results/onesided.md compares them")
-        return CoverAnswer(permutation, found, utility=self.utility, choice=choice, charged=charged)
+        return CoverAnswer(permutation, answer, utility=self.utility, choice=choice, charged=charged)
 
 
 def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: Booleans, sampler: PoissonSampler) -> list[int]:
@@ -122,11 +122,11 @@ def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: B
         remaining = order[~taken[order]]
         noise = draw_noise(group.decay, remaining.size, sampler)
         if isinstance(stage, ThresholdPass):
-            found = pass_once(state, remaining, noise, stage.threshold)
+            picked = pass_once(state, remaining, noise, stage.threshold)
         else:
-            found = choose_with_kept_noise(state, remaining, noise.tolist(), len(remaining), stage.floor)
-        taken[np.array(found, dtype=np.int64)] = True
-        chosen += found
+            picked = choose_with_kept_noise(state, remaining, noise.tolist(), len(remaining), stage.floor)
+        taken[np.array(picked, dtype=np.int64)] = True
+        chosen += picked
     return chosen
 
 
@@ -140,12 +140,12 @@ def track_uncovered(system: CoverageInstance, sampled: Booleans, taken: Booleans
 
 def draw_noise(decay: float, size: int, sampler: PoissonSampler) -> Integers:
     """Return ``size`` independent integers G ≥ 0 with P[G ≥ j] = decay^j exactly, by exact coins. ``decay`` is a float in (0, 1)."""
-    found = np.zeros(size, dtype=np.int64)
+    noise = np.zeros(size, dtype=np.int64)
     alive = np.arange(size, dtype=np.int64)
     while alive.size:
         alive = alive[sampler.select(np.full(alive.size, decay))]
-        found[alive] += 1
-    return found
+        noise[alive] += 1
+    return noise
 
 
 def pass_once(state: CoverageGains, remaining: Integers, noise: Integers, threshold: int) -> list[int]:

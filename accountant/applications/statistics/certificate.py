@@ -89,15 +89,15 @@ def to_certificate_text(plan: BudgetedPlan, guarantee: Guarantee, bits: BitSourc
     return to_file_text(to_certificate(plan, guarantee, bits, clipped=clipped))
 
 
-def check_certificate(found: Mapping[str, Any]) -> Report:
+def check_certificate(fields: Mapping[str, Any]) -> Report:
     """Return the report on a certificate; see the page above for what accepted means."""
-    return judge_file(_STEP, lambda: _check(found))
+    return judge_file(_STEP, lambda: _check(fields))
 
 
 def _check(given: Mapping[str, Any]) -> Report:
-    found = read_fields(given, "a certificate of statistics and a sample", _KEYS)
-    require(found["version"] == VERSION and type(found["version"]) is int, "version", f"version {VERSION} was expected")
-    sample = found["sample"]
+    fields = read_fields(given, "a certificate of statistics and a sample", _KEYS)
+    require(fields["version"] == VERSION and type(fields["version"]) is int, "version", f"version {VERSION} was expected")
+    sample = fields["sample"]
     require(isinstance(sample, dict), "sample", "it is no object")
     report = checking.check_certificate(sample)
     if not report.accepted:
@@ -105,41 +105,41 @@ def _check(given: Mapping[str, Any]) -> Report:
     require("private" not in sample, "sample", "it has private figures")
     require(sample["version"] == SAMPLE_VERSION, "sample", "it is not one under pure epsilon")
     base = checking.declare_stated(sample["profile"])
-    request = _read_request(found["arguments"], base)
-    require(read_fields(found["epsilon"], "the bound", {"upper"})["upper"] == exact_text(request.epsilon), "epsilon", "it is another one")
-    _check_releases(found["releases"], request)
-    released = read_fields(found["released"], "the released numbers", {"records", "total"})
+    request = _read_request(fields["arguments"], base)
+    require(read_fields(fields["epsilon"], "the bound", {"upper"})["upper"] == exact_text(request.epsilon), "epsilon", "it is another one")
+    _check_releases(fields["releases"], request)
+    released = read_fields(fields["released"], "the released numbers", {"records", "total"})
     count = read_exact(released["records"], "the number of records")
     total = None if released["total"] is None else read_exact(released["total"], "the total")
     require((total is None) == (request.moment is None), "released", "a total goes with a rule that reads one")
-    raised = read_exact(found["raised"], "the factor of the rates")
+    raised = read_exact(fields["raised"], "the factor of the rates")
     require(raised >= 1, "raised", "the factor of the rates is at least 1")
     _check_rule(sample["rule"], base, request, make_constants(request, count, total, raised))
-    whole = _check_whole(found, base, request, sample)
+    whole = _check_whole(fields, base, request, sample)
     if whole is not None and not whole.accepted:
         return Report(accepted=False, step=f"{_STEP}.proof.{whole.step}", reason=whole.reason)
-    _check_hypotheses(found, sample, base)
+    _check_hypotheses(fields, sample, base)
     return report if whole is None else whole
 
 
 def _read_request(value: object, base: Profile) -> SampleRequest:
-    found = read_fields(value, "the arguments", _ARGUMENTS)
-    rule = found["rule"]
+    fields = read_fields(value, "the arguments", _ARGUMENTS)
+    rule = fields["rule"]
     given: dict[str, object] = {}
     if rule != CONSTRAINED:
         given = {
-            "m": found["size"],
-            **({} if found["mixing"] is None else {"lam": found["mixing"], "statistic": found["statistic"]}),
-            **({"exponent": found["exponent"]} if rule == "coreset" else {}),
+            "m": fields["size"],
+            **({} if fields["mixing"] is None else {"lam": fields["mixing"], "statistic": fields["statistic"]}),
+            **({"exponent": fields["exponent"]} if rule == "coreset" else {}),
         }
-    request = SampleRequest.of(base, found["epsilon"], found["statistics"], rule, given)
+    request = SampleRequest.of(base, fields["epsilon"], fields["statistics"], rule, given)
     moment = request.moment
     told = (None, None) if moment is None else (moment.statistic.name, moment.exponent)
-    same = (found["statistic"], found["exponent"]) == told and type(found["exponent"]) in (int, type(None))
+    same = (fields["statistic"], fields["exponent"]) == told and type(fields["exponent"]) in (int, type(None))
     require(same, "arguments", "they are not those of one rule")
     numbers = {"epsilon": request.epsilon, "statistics": request.statistics, "size": request.size, "mixing": request.mixing}
     written = {name: None if value is None else exact_text(value) for name, value in numbers.items()}
-    require({name: found[name] for name in written} == written, "arguments", "a number is not the one of the rule, as it is written")
+    require({name: fields[name] for name in written} == written, "arguments", "a number is not the one of the rule, as it is written")
     return request
 
 
@@ -168,33 +168,33 @@ def _check_rule(rule: Mapping[str, Any], base: Profile, request: SampleRequest, 
     require(same, "sample.rule", "it is not the one that the arguments and the released numbers make")
 
 
-def _check_whole(found: Mapping[str, Any], base: Profile, request: SampleRequest, sample: Mapping[str, Any]) -> Report | None:
+def _check_whole(fields: Mapping[str, Any], base: Profile, request: SampleRequest, sample: Mapping[str, Any]) -> Report | None:
     """Check the one supremum of statistics and sample, or that the sum of the two is within ε; return the kernel's report of the first."""
-    if found["proof"] is None:
-        require(found["profile"] is None, "profile", "it goes with a proof")
+    if fields["proof"] is None:
+        require(fields["profile"] is None, "profile", "it goes with a proof")
         sum_of_both = to_exact(str(sample["epsilon"]["upper"])) + request.costs.whole
         require(sum_of_both <= request.epsilon, "epsilon", "statistics and sample are not proved to be within it")
         return None
     require(sample["rule"]["q"] is not None, "proof", "weights of this sample need no proof about one supremum")
     require(sample["sampler"]["pairs"] == METHODS[ROUNDED], "sample", "epsilon may fall in w")  # its check asks for the claim
     stated = profile_json(describe_whole(base, request, parse_expression(sample["rule"]["q"], "q")))
-    require(found["profile"] == stated, "profile", "it is not that of the statistics and the sample")
-    return check_worst_case(found["proof"], stated, request.epsilon, "proof")
+    require(fields["profile"] == stated, "profile", "it is not that of the statistics and the sample")
+    return check_worst_case(fields["proof"], stated, request.epsilon, "proof")
 
 
-def _check_hypotheses(found: Mapping[str, Any], sample: Mapping[str, Any], base: Profile) -> None:
-    stated = set(read_open(found))
-    require(type(found["clipped"]) is bool, "clipped", "true or false was expected")
+def _check_hypotheses(fields: Mapping[str, Any], sample: Mapping[str, Any], base: Profile) -> None:
+    stated = set(read_open(fields))
+    require(type(fields["clipped"]) is bool, "clipped", "true or false was expected")
     released = {PUBLIC_RATE, *constants_are_public(sorted(sample["rule"]["constants"]))}
-    open_before = [item for item in checking.read_stated_hypotheses(sample) if item not in released and not _is_moved(item, found)]
+    open_before = [item for item in checking.read_stated_hypotheses(sample) if item not in released and not _is_moved(item, fields)]
     forgotten = [item for item in open_before if item not in stated]
     lost = "".join(item.sentence for item in forgotten[:1])[:60]
     require(not forgotten, "hypotheses", f"{lost!r} is left out, which is open in the certificate of the sample")
-    if found["clipped"]:
+    if fields["clipped"]:
         read = [item for item in open_before if item.id == RECORD_STATISTICS.id]
         norms = all("norm of" in item.sentence for item in read) and all(item.lo <= 0 for item in base.record)
         require(read and norms, "clipped", "only rows whose statistics are norms can be moved into their range")
 
 
-def _is_moved(item: Hypothesis, found: Mapping[str, Any]) -> bool:
-    return item.id == IN_RANGE.id and found["clipped"] is True
+def _is_moved(item: Hypothesis, fields: Mapping[str, Any]) -> bool:
+    return item.id == IN_RANGE.id and fields["clipped"] is True

@@ -25,22 +25,22 @@ def conclude_within(plan: BudgetedPlan, sampled: Guarantee, *, clipped: bool) ->
     read = tuple(item for item in sampled.hypotheses if item.id == RECORD_STATISTICS.id)
     if plan.whole is not None:
         whole = prove_released(plan.whole.guarantee, f"{_PAGE}, Theorem 6, from the guarantee of one analysis of the sample")
-        found = update_hypotheses(name_readings(update_hypotheses(whole, known), read), None, sampled.hypotheses)
+        guarantee = update_hypotheses(name_readings(update_hypotheses(whole, known), read), None, sampled.hypotheses)
     else:
         costs = describe_costs(plan.plan.profile, request)
         first = bound_costs(costs).guarantee
         first = name_readings(update_hypotheses(prove_released(first, f"{_PAGE}, Theorem 5"), known), read)
-        found = compose(first, sampled, subject=f"statistics, then {sampled.subject}"[:MAX_NAME])
-        found = update_hypotheses(found, {FRESH_SAMPLES: "the statistics are about every record, and of no sample"})
-    found = keep_within_budget(found, request.epsilon)
-    return update_hypotheses(found, _reasons(plan, found, clipped=clipped))
+        guarantee = compose(first, sampled, subject=f"statistics, then {sampled.subject}"[:MAX_NAME])
+        guarantee = update_hypotheses(guarantee, {FRESH_SAMPLES: "the statistics are about every record, and of no sample"})
+    guarantee = keep_within_budget(guarantee, request.epsilon)
+    return update_hypotheses(guarantee, _reasons(plan, guarantee, clipped=clipped))
 
 
-def _reasons(plan: BudgetedPlan, found: Guarantee, *, clipped: bool) -> dict[Hypothesis, str]:
+def _reasons(plan: BudgetedPlan, guarantee: Guarantee, *, clipped: bool) -> dict[Hypothesis, str]:
     released = f"made of arguments and of numbers that were released and paid for ({_PAGE}, Theorem 6), or the constant 1"
     reasons = dict.fromkeys((PUBLIC_RATE, *constants_are_public([name for name, _ in plan.plan.rule.constants])), released)
     if clipped:
         reasons[name_range(plan.plan.profile)] = f"each row is moved into the ball by itself ({_PAGE}, Lemma 1)"
     budget = "whatever is released, the rule is one whose worst case is proved to be within the budget before the sample is drawn"
-    reasons |= {item: budget for item in found.hypotheses if item.id == WITHIN_BUDGET.id}
+    reasons |= {item: budget for item in guarantee.hypotheses if item.id == WITHIN_BUDGET.id}
     return reasons

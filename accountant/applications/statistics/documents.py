@@ -12,10 +12,10 @@ from proofs_check.documents.entries import Document, of_objects
 _NAMED = ("arguments", "released", "releases", "epsilon", "clipped", "hypotheses", "premises")
 
 
-def _tell(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
-    sample = found["sample"]
+def _tell(fields: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
+    sample = fields["sample"]
     inner = {"profile": sample["profile"], "rule": sample["rule"], "sampling": None, "target_epsilon": None}
-    about = {name: found[name] for name in _NAMED} | inner
+    about = {name: fields[name] for name in _NAMED} | inner
     return about, _describe(about)
 
 

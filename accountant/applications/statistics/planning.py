@@ -190,11 +190,11 @@ def write_rule(request: SampleRequest, constants: Mapping[str, Fraction]) -> tup
 def plan_within(prepared: PreparedStatistics, released: ReleasedStatistics) -> BudgetedPlan:
     """Return the plan for released statistics: a function of these and of arguments."""
     request = prepared.request
-    raised, found = Fraction(1), prepared.last
+    raised, plan = Fraction(1), prepared.last
     if request.rule != CONSTRAINED:
-        raised, found = next(_search(prepared, released), (_whole(request, released), prepared.last))
+        raised, plan = next(_search(prepared, released), (_whole(request, released), prepared.last))
     typical = _typical(request, released)
-    return BudgetedPlan(request, released, raised, found.plan, found.whole, _expect(found.plan, released, typical))
+    return BudgetedPlan(request, released, raised, plan.plan, plan.whole, _expect(plan.plan, released, typical))
 
 
 def _search(prepared: PreparedStatistics, released: ReleasedStatistics) -> Iterator[tuple[Fraction, CertifiedPlan]]:
@@ -204,9 +204,9 @@ def _search(prepared: PreparedStatistics, released: ReleasedStatistics) -> Itera
         constants = make_constants(request, released.count, released.total, raised)
         name, q = write_rule(request, constants)
         with contextlib.suppress(Undecided, InvalidSampling):  # nothing is proved for this one; the last one is proved already
-            found = _certify(plan_sample(prepared.mechanisms, rule=name, q=q, constants=constants), request)
-            if found is not None:
-                yield raised, found
+            plan = _certify(plan_sample(prepared.mechanisms, rule=name, q=q, constants=constants), request)
+            if plan is not None:
+                yield raised, plan
 
 
 def _certify(plan: SamplingPlan, request: SampleRequest) -> CertifiedPlan | None:

@@ -96,16 +96,16 @@ class _Powers:
         return 1
 
     def blocks(self) -> Iterator[Floats]:
-        found = 0
+        counted = 0
         for batch in self.source.batches(self.source.specs):
             kept = slice(None) if self.active is None else take_part(self.active, batch.first_row, batch.size)
             powers = (
                 np.zeros(batch.size) if self.moment is None else raise_values(batch.statistics[self.moment.statistic.name], self.moment)
             )
             block = powers[kept][:, np.newaxis]
-            found += len(block)
+            counted += len(block)
             yield block
-        self.rows = found
+        self.rows = counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,10 +135,10 @@ def raise_values(column: Column, moment: Moment) -> Floats:
     """
     values = column if isinstance(column, np.ndarray) else column.values
     inside = np.clip(values, 0.0, round_down(moment.statistic.hi))
-    found = np.ones_like(inside)
+    raised = np.ones_like(inside)
     for _ in range(moment.exponent):
-        found = found * inside
-    return np.minimum(found, round_down(moment.reach))
+        raised = raised * inside
+    return np.minimum(raised, round_down(moment.reach))
 
 
 def release_statistics(

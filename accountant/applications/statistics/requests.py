@@ -113,6 +113,6 @@ def _read_moment(profile: Profile, given: Mapping[str, object], exponent: int, *
         raise
     if chosen.hi <= 0:
         raise InvalidSampling(f"a coreset rule needs a norm with a range above 0, but that of {chosen.name!r} ends at 0; declare another")
-    found = Moment(chosen, exponent)
-    check_radius(found.reach)
-    return found
+    moment = Moment(chosen, exponent)
+    check_radius(moment.reach)
+    return moment

@@ -90,8 +90,8 @@ class BudgetedSample:
 
     def release(self, mechanism: object, rng: np.random.Generator | None = None, *, columns: Sequence[str] | None = None) -> Release:
         """Run the planned mechanism on the sample, once: :meth:`accountant.samples.Sample.release`, with the guarantee of everything."""
-        found = self._sample.release(mechanism, rng, columns=columns)
-        return Release(found.output, conclude_within(self.plan, found.guarantee, clipped=self._clipped))
+        released = self._sample.release(mechanism, rng, columns=columns)
+        return Release(released.output, conclude_within(self.plan, released.guarantee, clipped=self._clipped))
 
     def __repr__(self) -> str:
         return f"<BudgetedSample of {self._sample!r}>"
@@ -239,14 +239,14 @@ def _open(
         receipt = ledger.charge(str(name), promised, data)
         active = receipt.active
     released = release_statistics(rows, request.moment, request.costs, request.statistics, bits, active)
-    found = _assume(plan_within(prepared, released), read)
+    plan = _assume(plan_within(prepared, released), read)
     if promised is not None:
-        drawn = conclude_within(found, found.plan.drawn_guarantee(bits), clipped=clipped)
+        drawn = conclude_within(plan, plan.plan.drawn_guarantee(bits), clipped=clipped)
         if not set(drawn.hypotheses) <= set(promised.hypotheses):
             raise InvalidTarget(
                 "a sample rests on more than was charged for it; nothing is handed out, and the charge stays: please report it"
             )
-    return _Opened(found, rows, complete, clipped, bits, receipt)
+    return _Opened(plan, rows, complete, clipped, bits, receipt)
 
 
 def _promise(prepared: PreparedStatistics, read: Sequence[Hypothesis], bits: BitSource, *, clipped: bool) -> Guarantee:
@@ -259,6 +259,6 @@ def _promise(prepared: PreparedStatistics, read: Sequence[Hypothesis], bits: Bit
     return conclude_within(plan, plan.plan.drawn_guarantee(bits), clipped=clipped)
 
 
-def _assume(found: BudgetedPlan, read: Sequence[Hypothesis]) -> BudgetedPlan:
+def _assume(plan: BudgetedPlan, read: Sequence[Hypothesis]) -> BudgetedPlan:
     """Return the plan with the hypotheses of how statistics are read."""
-    return replace(found, plan=replace(found.plan, assumed=tuple(dict.fromkeys((*found.plan.assumed, *read)))))
+    return replace(plan, plan=replace(plan.plan, assumed=tuple(dict.fromkeys((*plan.plan.assumed, *read)))))

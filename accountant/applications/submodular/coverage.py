@@ -280,8 +280,8 @@ def keep_rows(starts: Pointers, kept: Booleans) -> tuple[Pointers, NDArray[Any]]
     """Return where the kept of compressed rows start, and which entries they have: a mask, or positions where few are kept."""
     lengths = np.diff(starts)
     rows = np.flatnonzero(kept)
-    found = np.concatenate([[0], np.cumsum(lengths[rows])])
-    return found, np.repeat(kept, lengths) if 8 * len(rows) > len(kept) else gather(starts, rows)
+    indptr = np.concatenate([[0], np.cumsum(lengths[rows])])
+    return indptr, np.repeat(kept, lengths) if 8 * len(rows) > len(kept) else gather(starts, rows)
 
 
 def gather(starts: Pointers, rows: NDArray[Any]) -> Pointers:

@@ -136,10 +136,10 @@ def find_violation(function: DecomposableFunction, rng: np.random.Generator, *, 
                 if risen[place] > 1:
                     return f"the value of user {chosen[place]} rises by {float(risen[place]):.17g} in all, up to {list(order[: step + 1])}"
                 tracker.add(candidate)
-            found = Fraction(read_gains(joint, function.candidates)[candidate].item()) / function.resolution
-            if found != total:
+            exact = Fraction(read_gains(joint, function.candidates)[candidate].item()) / function.resolution
+            if exact != total:
                 return (
-                    f"the gain of {candidate} at {list(order[:step])} is {float(found):.17g}, but its users add up to {float(total):.17g}"
+                    f"the gain of {candidate} at {list(order[:step])} is {float(exact):.17g}, but its users add up to {float(total):.17g}"
                 )
             joint.add(candidate)
     return _find_mixing(function, rng)

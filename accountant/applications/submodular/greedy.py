@@ -238,14 +238,14 @@ class PrivateGreedy:
                 raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
             return list(inner.select(sample, draw.noise))
 
-        selected, found, charged = release_once(
+        selected, chosen, charged = release_once(
             ledger, promised, function.users, select, arguments=(self, type(function), function.candidates, function.resolution)
         )
         p, epsilon0 = self.plan.p, self.plan.epsilon0
         bound = bound_plan(function.candidates, self.k, p, epsilon0, beta=_BETA, eta=_ETA, noise=noise) if self.k else _NOTHING
         utility = discharge_function(bound, function)
         choice = self.choose(function.candidates, known=known)
-        return GreedyAnswer(tuple(selected), found, utility=utility, choice=choice, charged=charged)
+        return GreedyAnswer(tuple(selected), chosen, utility=utility, choice=choice, charged=charged)
 
     def _noise(self, *, known: bool) -> Noise:
         if self.method == "auto":
@@ -253,8 +253,8 @@ class PrivateGreedy:
         return self.method
 
     def _derive(self, noise: Noise) -> Guarantee:
-        found = declare_selection(self.k, self.plan.epsilon0, noise, self)
-        return found if self.plan.p == 1 else subsample(found, self.plan.p)
+        declared = declare_selection(self.k, self.plan.epsilon0, noise, self)
+        return declared if self.plan.p == 1 else subsample(declared, self.plan.p)
 
 
 def balance_sampling(best: RoundsCalibration, users: int, candidates: int) -> RoundsCalibration:

@@ -74,7 +74,7 @@ def _root(delta: Fraction) -> Fraction:
     for _ in range(50):  # t - 1 - log t = aim: the iteration falls to the root from above
         t = 1 + math.log(t) + aim
     for step in range(60):
-        found = Fraction(t * (1 + 1e-12 * 2**step))
-        if bool((ball(found) - 1 - ball(found).log()) >= ball(1 / delta).log()):
-            return found
+        root = Fraction(t * (1 + 1e-12 * 2**step))
+        if bool((ball(root) - 1 - ball(root).log()) >= ball(1 / delta).log()):
+            return root
     raise Undecided(f"no bound was found for delta = {str(delta)[:40]}; give a smaller delta")

@@ -123,12 +123,12 @@ def _number_items(column: Any, name: str, label: str, candidates: int | Labels, 
         raise InvalidArgument("two candidates of the list are written alike; give each one its own text")
     kind = pa.int64() if pa.types.is_integer(column.type) else column.type
     try:
-        found = pc.index_in(column.cast(kind), value_set=pa.array(labels).cast(kind))
+        places = pc.index_in(column.cast(kind), value_set=pa.array(labels).cast(kind))
     except (pa.ArrowException, OverflowError):
         raise InvalidData(
             f"the column {name!r} of {label} is {name_kind(column.type)}, and the candidates are not; give them in its type"
         ) from None
-    numbers: NDArray[Any] = np.asarray(pc.fill_null(found, -1).combine_chunks()).astype(np.int64)
+    numbers: NDArray[Any] = np.asarray(pc.fill_null(places, -1).combine_chunks()).astype(np.int64)
     return numbers
 
 

@@ -226,16 +226,16 @@ _GAINS: dict[Combine, Callable[[Integers, Integers], Integers]] = {"max": _rise,
 
 def read_units(values: Any, count: int, out: Integers | None = None) -> Integers:
     """Return values in [0, 1] in whole units, rounded down, each by itself; in ``out`` where it is given. Raises :class:`InvalidData`."""
-    found = np.asarray(values)
-    if found.shape != (count,) or found.dtype.kind not in "iufb":
+    array = np.asarray(values)
+    if array.shape != (count,) or array.dtype.kind not in "iufb":
         raise InvalidData(
-            f"one value a pair is needed, but {name_type(found.dtype)} of {found.ndim} dimensions or another length was found; give "
+            f"one value a pair is needed, but {name_type(array.dtype)} of {array.ndim} dimensions or another length was found; give "
             "numbers in [0, 1]",
-            private=f"shape {found.shape} for {count} pairs",
+            private=f"shape {array.shape} for {count} pairs",
         )
     units = np.empty(count, dtype=np.int64) if out is None else out
     for start in range(0, count, _BLOCK):
-        exact = found[start : start + _BLOCK].astype(np.float64, copy=False)
+        exact = array[start : start + _BLOCK].astype(np.float64, copy=False)
         if not (float(exact.min()) >= 0 and float(exact.max()) <= 1):
             raise InvalidData("values must lie in [0, 1], but another value (or NaN) was found; divide by their public bound")
         units[start : start + _BLOCK] = exact * UNIT  # exact; what lies above a whole number is cut off

@@ -30,13 +30,13 @@ def load_runtime(path: str | os.PathLike[str]) -> dict[str, bytes]:
     """
     given = Path(path)
     try:
-        found = _read_folder(given) if given.is_dir() else _read_package(given)
+        files = _read_folder(given) if given.is_dir() else _read_package(given)
     except (OSError, tarfile.TarError, EOFError, KeyError, ValueError):
         raise UnreadableFile(f"the Python runtime {PACKAGE} {VERSION} was expected at {given}, but it is not there; {_HOW}") from None
     for name, digest in FILES.items():
-        if hashlib.sha256(found[name]).hexdigest() != digest:
+        if hashlib.sha256(files[name]).hexdigest() != digest:
             raise UnreadableFile(f"{name} at {given} is not the one of {PACKAGE} {VERSION}: its SHA-256 differs; {_HOW}")
-    return found
+    return files
 
 
 def _read_folder(folder: Path) -> dict[str, bytes]:
@@ -44,14 +44,14 @@ def _read_folder(folder: Path) -> dict[str, bytes]:
 
 
 def _read_package(file: Path) -> dict[str, bytes]:
-    found = {}
+    files = {}
     with tarfile.open(file, "r:gz") as archive:
         for name in FILES:
             member = archive.extractfile(f"package/{name}")
             if member is None:
                 raise KeyError(name)
-            found[name] = member.read(_LARGEST)
-    return found
+            files[name] = member.read(_LARGEST)
+    return files
 
 
 def pack(data: bytes) -> bytes:

@@ -37,7 +37,7 @@ def points(domain: RecordBall | Any = RecordBall()) -> st.SearchStrategy[Floats]
     ball = _ball(domain)
     largest = ball.largest()
     entries = st.lists(st.floats(-largest, largest), min_size=ball.dimension, max_size=ball.dimension)
-    return entries.map(lambda found: ball.confine(np.array(found)))
+    return entries.map(lambda rows: ball.confine(np.array(rows)))
 
 
 def weighted_datasets(
@@ -54,7 +54,7 @@ def weighted_datasets(
     ball = _ball(domain)
     _require_sizes(min_size, max_size)
     rows = st.lists(st.tuples(points(ball), _weights() if weights is None else weights), min_size=min_size, max_size=max_size)
-    return rows.map(lambda found: _table(found, ball))
+    return rows.map(lambda drawn: _table(drawn, ball))
 
 
 @st.composite
@@ -106,8 +106,8 @@ _weights = weights
 
 
 def _insert(base: Weighted, record: Floats, weight: float, place: int, added: bool) -> NeighboringPair:  # noqa: FBT001 - drawn
-    found = [np.shape(part) for part in base] if isinstance(base, tuple) and len(base) == 2 else []
-    if [len(shape) for shape in found] != [2, 1] or found[0][1:] != record.shape:
+    shapes = [np.shape(part) for part in base] if isinstance(base, tuple) and len(base) == 2 else []
+    if [len(shape) for shape in shapes] != [2, 1] or shapes[0][1:] != record.shape:
         raise InvalidArgument(
             f"datasets must give pairs (points of shape (n, {len(record)}), weights of shape (n,)), but {str(base)[:60]!r} was found; draw "
             "them from weighted_datasets or adversarial_datasets with the same domain"

@@ -41,12 +41,12 @@ def adversarial_records(profile: Profile | Any) -> st.SearchStrategy[dict[str, f
 
 def to_profile(given: object) -> Profile:
     """Return a profile, or that of a mechanism of the catalogue. Raises :class:`InvalidArgument`."""
-    found = given if isinstance(given, Profile) else getattr(given, "profile", None)
-    if not isinstance(found, Profile):
+    profile = given if isinstance(given, Profile) else getattr(given, "profile", None)
+    if not isinstance(profile, Profile):
         raise InvalidArgument(
             f"a profile, or a mechanism of the catalogue, was expected, but {str(given)[:40]!r} was found; give one of them"
         )
-    return found
+    return profile
 
 
 def float_range(statistic: Statistic) -> tuple[float, float]:
@@ -62,6 +62,6 @@ def float_range(statistic: Statistic) -> tuple[float, float]:
 def borders(lo: float, hi: float) -> list[float]:
     """Return the border values of [lo, hi] in increasing order of how unusual they are."""
     middle = lo / 2 + hi / 2
-    found = [lo, hi, 0.0, -0.0, middle, math.nextafter(lo, math.inf), math.nextafter(hi, -math.inf), *_BORDERS, *(-b for b in _BORDERS)]
-    kept = [value for value in found if Fraction(lo) <= Fraction(value) <= Fraction(hi)]
+    numbers = [lo, hi, 0.0, -0.0, middle, math.nextafter(lo, math.inf), math.nextafter(hi, -math.inf), *_BORDERS, *(-b for b in _BORDERS)]
+    kept = [value for value in numbers if Fraction(lo) <= Fraction(value) <= Fraction(hi)]
     return list({(value, math.copysign(1.0, value)): value for value in kept}.values())

@@ -62,25 +62,25 @@ class CompiledTerm(Program):
 
     def values(self, inputs: Mapping[str, Floats]) -> Operand:
         """Return the term's values to about binary64 accuracy, without a bound."""
-        found: list[Operand] = []
+        computed: list[Operand] = []
         for head, arguments, payload in self._steps:
-            found.append(_value(head, [found[index] for index in arguments], payload, found, inputs))
-        return found[-1]
+            computed.append(_value(head, [computed[index] for index in arguments], payload, computed, inputs))
+        return computed[-1]
 
     def bounded(self, inputs: Mapping[str, Floats]) -> Bounded:
         """Return (values, error bounds). Inputs in :class:`Columns` that stand for decimals are known to a relative U."""
-        found: list[Bounded] = []
+        computed: list[Bounded] = []
         inexact = inputs.inexact if isinstance(inputs, Columns) else frozenset()
         for head, arguments, payload in self._steps:
             if head == "sym" and payload in inexact:
-                found.append((inputs[payload], _written_error(inputs[payload])))
+                computed.append((inputs[payload], _written_error(inputs[payload])))
             else:
-                found.append(_bound(head, [found[index] for index in arguments], payload, found, inputs))
-        value, error = found[-1]
+                computed.append(_bound(head, [computed[index] for index in arguments], payload, computed, inputs))
+        value, error = computed[-1]
         return value, error * _SLACK
 
 
-def _value(head: str, parts: list[Operand], payload: Any, found: list[Operand], inputs: Mapping[str, Floats]) -> Operand:
+def _value(head: str, parts: list[Operand], payload: Any, computed: list[Operand], inputs: Mapping[str, Floats]) -> Operand:
     match head:
         case "num":
             return nearest(payload)
@@ -101,7 +101,7 @@ def _value(head: str, parts: list[Operand], payload: Any, found: list[Operand], 
         case "piecewise":
             result = parts[-1]
             for value, condition in list(zip(parts, payload, strict=True))[-2::-1]:
-                result = np.where(_COMPARE[condition[0]](found[condition[1]], found[condition[2]]), value, result)
+                result = np.where(_COMPARE[condition[0]](computed[condition[1]], computed[condition[2]]), value, result)
             return result
         case "table":
             return _interpolate(payload, parts[0])[0]
@@ -110,7 +110,7 @@ def _value(head: str, parts: list[Operand], payload: Any, found: list[Operand], 
     return getattr(np, head)(parts[0])
 
 
-def _bound(head: str, parts: list[Bounded], payload: Any, found: list[Bounded], inputs: Mapping[str, Floats]) -> Bounded:
+def _bound(head: str, parts: list[Bounded], payload: Any, computed: list[Bounded], inputs: Mapping[str, Floats]) -> Bounded:
     match head:
         case "num":
             value = nearest(payload)
@@ -135,7 +135,7 @@ def _bound(head: str, parts: list[Bounded], payload: Any, found: list[Bounded], 
             value, error = parts[0]
             return (np.negative(value) if head == "neg" else np.abs(value)), error
         case "piecewise":
-            return _choose(parts, payload, found)
+            return _choose(parts, payload, computed)
         case "table":
             return _interpolated(payload, *parts[0])
         case "floor" | "ceiling":
@@ -186,10 +186,10 @@ def _divide(top: Bounded, bottom: Bounded) -> Bounded:
     return value, np.where(room > 0, error, np.inf)
 
 
-def _choose(parts: list[Bounded], conditions: list[Any], found: list[Bounded]) -> Bounded:
+def _choose(parts: list[Bounded], conditions: list[Any], computed: list[Bounded]) -> Bounded:
     value, error = parts[-1]
     for (other, its), condition in list(zip(parts, conditions, strict=True))[-2::-1]:
-        (left, left_error), (right, right_error) = found[condition[1]], found[condition[2]]
+        (left, left_error), (right, right_error) = computed[condition[1]], computed[condition[2]]
         holds = _COMPARE[condition[0]](left, right)
         doubt = (left_error + right_error) * _SLACK
         gap = np.abs(left - right) * (1 - 4 * U)

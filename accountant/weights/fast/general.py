@@ -76,13 +76,13 @@ def _find_roots(excess: Excess, first: Floats) -> Floats:
         if step % 6 == 5:
             inside[:] = False
         tried = np.where(inside, tried, low + 0.5 * (high - low))
-        found = excess(tried, rows)
+        above = excess(tried, rows)
         roots[rows] = tried
-        below = found <= 0
+        below = above <= 0
         low, high = np.where(below, tried, low), np.where(below, high, tried)
         done = (np.abs(tried - latest) <= _CONVERGED * tried) & inside
-        done |= (high - low <= _CONVERGED * high) | (found == 0) | np.isnan(found)
-        older, at_older, latest, at_latest = latest, at_latest, tried, found
+        done |= (high - low <= _CONVERGED * high) | (above == 0) | np.isnan(above)
+        older, at_older, latest, at_latest = latest, at_latest, tried, above
         if done.any():
             keep = ~done
             rows = rows[keep]
@@ -98,12 +98,12 @@ def _bracket(excess: Excess, first: Floats) -> tuple[Floats, Floats, Floats, Flo
     rows = np.arange(size)
     tried = 2.0
     for _ in range(_MOST_DOUBLINGS):
-        found = excess(np.full(rows.size, tried), rows)
-        crossed = (found > 0) & np.isfinite(found)
-        high[rows], at_high[rows] = tried, np.where(crossed, found, np.nan)
-        rows, found = rows[found <= 0], found[found <= 0]
+        above = excess(np.full(rows.size, tried), rows)
+        crossed = (above > 0) & np.isfinite(above)
+        high[rows], at_high[rows] = tried, np.where(crossed, above, np.nan)
+        rows, above = rows[above <= 0], above[above <= 0]
         if not rows.size:
             break
-        low[rows], at_low[rows] = tried, np.minimum(found, -1e-300)
+        low[rows], at_low[rows] = tried, np.minimum(above, -1e-300)
         tried *= _GROWTH
     return low, high, at_low, at_high

@@ -114,11 +114,11 @@ class Refiner:
             tried = latest - at_latest * ((latest - older) / change) if change and math.isfinite(change) else math.nan
             if not low < tried < high or step % 5 == 4:
                 tried = low + (high - low) * 0.5 if high < 4 * low else math.sqrt(low) * math.sqrt(high)
-            found = excess(tried)
-            if math.isnan(found) or abs(tried - latest) <= _STEP / 8 * tried:
+            above = excess(tried)
+            if math.isnan(above) or abs(tried - latest) <= _STEP / 8 * tried:
                 return tried
-            low, high = (tried, high) if found <= 0 else (low, tried)
-            older, at_older, latest, at_latest = latest, at_latest, tried, found
+            low, high = (tried, high) if above <= 0 else (low, tried)
+            older, at_older, latest, at_latest = latest, at_latest, tried, above
         return latest
 
     def _bracket(self, record: Mapping[str, Fraction], low: float) -> tuple[float, float | None]:

@@ -147,7 +147,7 @@ class _Search:
         """Find the lower side at records of a coarse grid, and aim at an ε just above."""
         grid = [[item.lo + (item.hi - item.lo) * Fraction(k, _PLACES - 1) for k in range(_PLACES)] for item in box]
         points = [dict(zip((item.name for item in box), values, strict=True)) for values in product(*grid)]
-        pairs = sorted(((pair_at(self.zeta, self.q, point), point) for point in points), key=lambda found: -self._estimate(found[0]))
+        pairs = sorted(((pair_at(self.zeta, self.q, point), point) for point in points), key=lambda pair: -self._estimate(pair[0]))
         if any(pair is not None and pair[0] > _MOST_SHIFT for pair, _ in pairs):  # nor is a cell with such a record covered
             raise Undecided(_NOTHING_FINITE)
         for _, point in pairs[: _MOST_RECORDS if self.steps == 1 else _PLACES]:
@@ -170,8 +170,8 @@ class _Search:
         mu, q = pair
         if not Fraction(1, 10**9) <= mu <= _MOST_SHIFT or q < Fraction(1, 10**12):
             return
-        found = point_at_delta(compose_pair(mu, q, self.steps), self.delta, Fraction(1, 1000))
-        side = max(found.sides.values(), key=lambda end: end.lower or Fraction(0))
+        bounded = point_at_delta(compose_pair(mu, q, self.steps), self.delta, Fraction(1, 1000))
+        side = max(bounded.sides.values(), key=lambda end: end.lower or Fraction(0))
         if side.lower is not None and side.lower > (Fraction(0) if self.lower is None else self.lower.epsilon):
             claims = tuple(claim for claim in side.claims if claim["claim"] == "delta-lower")
             self.lower = LowerEnd(dict(point), mu, q, side.lower, claims)
@@ -182,10 +182,10 @@ class _Search:
         if not q or not mu:
             return None
         wanted = self.epsilon
-        found = self._account(_short(mu), min(_short(q), Fraction(1)), Fraction(1, 1000))
-        if found is None or found[0] > wanted:
+        bounded = self._account(_short(mu), min(_short(q), Fraction(1)), Fraction(1, 1000))
+        if bounded is None or bounded[0] > wanted:
             return None
-        self.epsilon, row = found
+        self.epsilon, row = bounded
         self.rows.append(row)
         cell = self._certify(box, 0)
         if cell is None:
@@ -230,12 +230,12 @@ class _Search:
                 "q, or mu(1, x)/q(x), could not be bounded over the declared domain; change q, or narrow the ranges without looking at "
                 "the data"
             )
-        found = self._account(_short(mu), min(_short(q), Fraction(1)), Fraction(1, 1000))
-        if found is None:
+        bounded = self._account(_short(mu), min(_short(q), Fraction(1)), Fraction(1, 1000))
+        if bounded is None:
             raise Undecided(_NOTHING_FINITE)
-        self.epsilon = max(self.epsilon, found[0])
+        self.epsilon = max(self.epsilon, bounded[0])
         self.failed.clear()
-        self.rows.append(found[1])
+        self.rows.append(bounded[1])
         cell = self._certify(box, len(self.rows) - 1)
         if cell is None:
             raise Undecided(
@@ -260,11 +260,11 @@ class _Search:
         """Return an ε that is enough for a pair, with its row, from an account of the pair by itself."""
         if mu > _MOST_SHIFT:
             return None
-        found = point_at_delta(compose_pair(mu, q, self.steps), self.delta, gap)
-        if found.upper is None:
+        bounded = point_at_delta(compose_pair(mu, q, self.steps), self.delta, gap)
+        if bounded.upper is None:
             return None
-        epsilon = Fraction(decimal_text(max(found.upper, Fraction(1, 10**6)), _DIGITS, round_up=True))
-        grids = {claim["direction"]: claim.get("grid") for claim in found.claims if claim["claim"] == "delta-upper"}
+        epsilon = Fraction(decimal_text(max(bounded.upper, Fraction(1, 10**6)), _DIGITS, round_up=True))
+        grids = {claim["direction"]: claim.get("grid") for claim in bounded.claims if claim["claim"] == "delta-upper"}
         return epsilon, TableRow(mu, q, tuple(StepBound(direction, self.delta, grids.get(direction.value)) for direction in BOTH))
 
     def _certify(self, box: Box, place: int) -> Cell | None:
@@ -293,9 +293,9 @@ class _Search:
                 if max(bound.delta for bound in bounds) > 3 * self.delta:
                     break
             else:
-                found = self._account(mu, q, self.gap / 10)
-                if found is not None and found[0] <= self.epsilon:
-                    return found[1]
+                bounded = self._account(mu, q, self.gap / 10)
+                if bounded is not None and bounded[0] <= self.epsilon:
+                    return bounded[1]
         self.failed.append((mu, q))
         return None
 
@@ -312,21 +312,21 @@ class _Search:
 
 def pair_at(zeta: Term, q: Term, point: Point) -> tuple[Fraction, Fraction] | None:
     """Return numbers at or just below ζ/q and q of a record; None where they are not enclosed."""
-    found = []
+    ends = []
     for term in (("div", zeta, q), q):
         try:
             value = value_at(term, point, _BITS)
         except UndefinedAtPoint:
             return None
         if isinstance(value, Fraction) and max(value.numerator.bit_length(), value.denominator.bit_length()) < 150:
-            found.append(value)
+            ends.append(value)
             continue
         with working_precision(_BITS):
             low = lower_fraction(as_ball(value))
         if low is None or low < 0:
             return None
-        found.append(Fraction(decimal_text(low, 30, round_up=False)))
-    return (found[0], found[1]) if 0 < found[1] <= 1 else None
+        ends.append(Fraction(decimal_text(low, 30, round_up=False)))
+    return (ends[0], ends[1]) if 0 < ends[1] <= 1 else None
 
 
 def ceiling(term: Term, box: Sequence[Statistic]) -> Fraction | None:

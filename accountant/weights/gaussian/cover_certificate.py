@@ -79,17 +79,17 @@ def read_cover(value: object, profile: Profile, q: Term) -> CoveredRule:
     Raises :class:`UnreadableFile`.
     """
     where = "a cover of a sampling rule"
-    found = read_fields(check_heading(value, FORMAT, VERSION), where, _KEYS)
-    if found["profile"] != profile_json(profile) or found["sampling"] != {"q": to_text(q)}:
+    fields = read_fields(check_heading(value, FORMAT, VERSION), where, _KEYS)
+    if fields["profile"] != profile_json(profile) or fields["sampling"] != {"q": to_text(q)}:
         raise UnreadableFile(f"{where} for {profile.name[:60]!r} was expected, but it is for another profile or rule; take its own")
-    target = read_target(found, "", f"the numbers of {where}")
-    rows = tuple(read_row(item, target.delta) for item in read_list(found["rows"], "the rows"))
+    target = read_target(fields, "", f"the numbers of {where}")
+    rows = tuple(read_row(item, target.delta) for item in read_list(fields["rows"], "the rows"))
     if not 0 < len(rows) <= MOST_ROWS:
         raise UnreadableFile(f"{where} has 1 to {MOST_ROWS} rows, but {len(rows)} were found; correct the file")
-    tree = _read_tree(found["tree"], [0], 0, len(rows))
-    lower = None if found["lower"] is None else _read_lower(found["lower"])
+    tree = _read_tree(fields["tree"], [0], 0, len(rows))
+    lower = None if fields["lower"] is None else _read_lower(fields["lower"])
     cover = Cover(target.epsilon, target.delta, target.steps, rows, tree, lower)
-    return CoveredRule(profile, q, read_certificate_object(found["promise"]), cover)
+    return CoveredRule(profile, q, read_certificate_object(fields["promise"]), cover)
 
 
 def _read_tree(value: object, count: list[int], depth: int, rows: int) -> Cell | Split:
@@ -97,58 +97,58 @@ def _read_tree(value: object, count: list[int], depth: int, rows: int) -> Cell |
     if depth > _MOST_DEPTH or count[0] > 2 * _MOST_CELLS:
         raise UnreadableFile(f"at most {_MOST_CELLS} cells were expected in a cover, but more were found; correct the file")
     if isinstance(value, dict) and "row" in value:
-        found = read_fields(value, "a cell", {"row", "q", "shift"})
-        place = read_count(found["row"], "the row of a cell")
+        fields = read_fields(value, "a cell", {"row", "q", "shift"})
+        place = read_count(fields["row"], "the row of a cell")
         if place >= rows:
             raise UnreadableFile(f"the row of a cell is one of {rows}, but another was found; correct the file")
-        return Cell(place, read_certificate_object(found["q"]), read_certificate_object(found["shift"]))
-    found = read_fields(value, "a split", {"name", "at", "below", "above"})
-    parts = [_read_tree(found[side], count, depth + 1, rows) for side in ("below", "above")]
-    return Split(read_string(found["name"], "the statistic of a split"), read_exact(found["at"], "a split"), parts[0], parts[1])
+        return Cell(place, read_certificate_object(fields["q"]), read_certificate_object(fields["shift"]))
+    fields = read_fields(value, "a split", {"name", "at", "below", "above"})
+    parts = [_read_tree(fields[side], count, depth + 1, rows) for side in ("below", "above")]
+    return Split(read_string(fields["name"], "the statistic of a split"), read_exact(fields["at"], "a split"), parts[0], parts[1])
 
 
 def _read_lower(value: object) -> LowerEnd:
-    found = read_fields(value, "the lower side", {"at", "mu", "q", "epsilon", "claims"})
-    if not isinstance(found["at"], dict) or not all(isinstance(claim, dict) for claim in read_list(found["claims"], "the claims")):
+    fields = read_fields(value, "the lower side", {"at", "mu", "q", "epsilon", "claims"})
+    if not isinstance(fields["at"], dict) or not all(isinstance(claim, dict) for claim in read_list(fields["claims"], "the claims")):
         raise UnreadableFile("the lower side names a record and claims, but something else was found; correct the file")
-    at = {read_string(name, "a statistic"): read_exact(number, "a statistic") for name, number in found["at"].items()}
-    mu, q, epsilon = (read_exact(found[name], name) for name in ("mu", "q", "epsilon"))
-    return LowerEnd(at, mu, q, epsilon, tuple(found["claims"]))
+    at = {read_string(name, "a statistic"): read_exact(number, "a statistic") for name, number in fields["at"].items()}
+    mu, q, epsilon = (read_exact(fields[name], name) for name in ("mu", "q", "epsilon"))
+    return LowerEnd(at, mu, q, epsilon, tuple(fields["claims"]))
 
 
-def find_cover_fault(found: CoveredRule) -> str | None:
+def find_cover_fault(covered: CoveredRule) -> str | None:
     """Return the step at which the kernel rejects a cover, None where it accepts all of it."""
-    cover, zeta = found.cover, zeta_term(found.profile)
-    if not recheck_promise(found.profile, found.promise):
+    cover, zeta = covered.cover, zeta_term(covered.profile)
+    if not recheck_promise(covered.profile, covered.promise):
         return "promise"
     bad = cover.table.find_rejected()
     if bad is not None:
         return f"rows[{cover.rows.index(bad)}]"
     try:
-        cells = list(cover.cells(found.profile.record))
+        cells = list(cover.cells(covered.profile.record))
     except PDPError:
         return "tree"
     for place, (cell, box) in enumerate(cells):
         row = cover.rows[cell.row]
-        if not proves_at_most(cell.q, found.q, box, row.q) or not proves_at_most(cell.shift, ("div", zeta, found.q), box, row.mu):
+        if not proves_at_most(cell.q, covered.q, box, row.q) or not proves_at_most(cell.shift, ("div", zeta, covered.q), box, row.mu):
             return f"cells[{place}]"
-    return None if cover.lower is None or _holds_below(found, cover.lower, zeta) else "lower"
+    return None if cover.lower is None or _holds_below(covered, cover.lower, zeta) else "lower"
 
 
-def _holds_below(found: CoveredRule, lower: LowerEnd, zeta: Term) -> bool:
+def _holds_below(covered: CoveredRule, lower: LowerEnd, zeta: Term) -> bool:
     """Tell whether the record lies in the domain, has at least the stated pair, and the pair at least the stated ε at δ."""
-    ranges = {item.name: (item.lo, item.hi) for item in found.profile.record}
+    ranges = {item.name: (item.lo, item.hi) for item in covered.profile.record}
     if set(lower.at) != set(ranges) or not all(ranges[name][0] <= value <= ranges[name][1] for name, value in lower.at.items()):
         return False
-    pair = pair_at(zeta, found.q, lower.at)
+    pair = pair_at(zeta, covered.q, lower.at)
     if pair is None or not (0 < lower.mu <= pair[0] and 0 < lower.q <= pair[1]):
         return False
-    certificate = make_certificate(compose_pair(lower.mu, lower.q, found.cover.steps), lower.claims)
+    certificate = make_certificate(compose_pair(lower.mu, lower.q, covered.cover.steps), lower.claims)
     text = json.dumps(certificate)
     if not lower.claims or not check_text(text).accepted:
         return False
     said = [claim for claim in json.loads(text)["claims"] if claim["claim"] == "delta-lower"]
-    return any(to_exact(claim["epsilon"]) >= lower.epsilon and to_exact(claim["bound"]) >= found.cover.delta for claim in said)
+    return any(to_exact(claim["epsilon"]) >= lower.epsilon and to_exact(claim["bound"]) >= covered.cover.delta for claim in said)
 
 
 def check_cover(value: Mapping[str, Any]) -> Report:
@@ -164,11 +164,11 @@ def check_cover(value: Mapping[str, Any]) -> Report:
     return report_on("weight-cover", read, find_cover_fault, _claims)
 
 
-def _claims(found: CoveredRule) -> Iterator[CheckedClaim]:
+def _claims(covered: CoveredRule) -> Iterator[CheckedClaim]:
     yield CheckedClaim("homogeneous", "proved", None, (), ())
-    yield CheckedClaim("epsilon-upper", "proved", exact_text(found.cover.epsilon), (), ())
-    if found.cover.lower is not None:
-        yield CheckedClaim("epsilon-lower", "proved", exact_text(found.cover.lower.epsilon), (), ())
+    yield CheckedClaim("epsilon-upper", "proved", exact_text(covered.cover.epsilon), (), ())
+    if covered.cover.lower is not None:
+        yield CheckedClaim("epsilon-lower", "proved", exact_text(covered.cover.lower.epsilon), (), ())
 
 
 def describe_cover(value: Mapping[str, Any]) -> Iterator[str]:

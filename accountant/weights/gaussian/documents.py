@@ -11,8 +11,8 @@ from proofs_check.documents.describing import describe_profile
 from proofs_check.documents.entries import Document, of_objects
 
 
-def _tell(describe: Callable[[Mapping[str, Any]], Iterable[str]], found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
-    about = {"profile": found["profile"], "sampling": found.get("sampling"), "target_epsilon": None, "weights": list(describe(found))}
+def _tell(describe: Callable[[Mapping[str, Any]], Iterable[str]], fields: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
+    about = {"profile": fields["profile"], "sampling": fields.get("sampling"), "target_epsilon": None, "weights": list(describe(fields))}
     return about, describe_profile(about)
 
 

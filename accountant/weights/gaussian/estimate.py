@@ -89,5 +89,5 @@ def estimate_delta(mu: float, q: float, steps: int, epsilon: float) -> float:
     excess = steps * mode - epsilon + cell * (first + np.arange(_CELLS))
     summed = np.roll(summed, -(first % _CELLS))
     over = excess > 0
-    found = float(summed[over] @ (np.exp(-tilt * excess[over]) * -np.expm1(-excess[over])))
-    return max(log(found) + steps * constant - tilt * epsilon, NOTHING) if found > 0 else NOTHING
+    delta = float(summed[over] @ (np.exp(-tilt * excess[over]) * -np.expm1(-excess[over])))
+    return max(log(delta) + steps * constant - tilt * epsilon, NOTHING) if delta > 0 else NOTHING

@@ -138,19 +138,19 @@ class PairPath:
             place = min(max(aim - (lag + free + ahead) / slope, low), high)
             mu, q = self.pair(place)
             try:
-                found = self._bound(mu, q, Direction.REMOVE, gap)
+                bound = self._bound(mu, q, Direction.REMOVE, gap)
             except Undecided:
                 if gap >= _COARSE:
                     raise
                 gap *= 10  # the kernel does not work with so fine a grid
                 continue
-            excess = log_of(found.delta) - log_of(self.step.delta)
+            excess = log_of(bound.delta) - log_of(self.step.delta)
             lag = self.lag = excess - self._excess_of(mu, q)
             if excess > 0:
                 free *= 2  # the estimate, or its slope, is wrong here
             elif best is None or place > best.place:
-                best = self._complete(place, mu, q, found, gap) or best
-            finer = gap / _refine(found, gap, lag / wanted)
+                best = self._complete(place, mu, q, bound, gap) or best
+            finer = gap / _refine(bound, gap, lag / wanted)
             reach = aim - (lag + ahead) / slope if finer == gap else aim  # about the largest place that may be hoped for
             if place <= low or (best is not None and min(reach, high) - best.place <= self.near):
                 break
@@ -194,12 +194,12 @@ class PairPath:
         return bound_steps(compose_pair(mu, q, self.steps, self.name), self.step, direction, gap)
 
 
-def _refine(found: StepBound, gap: Fraction, ratio: float) -> int:
+def _refine(bound: StepBound, gap: Fraction, ratio: float) -> int:
     """Return how many times finer the next grid is to be, where a bound is ``ratio`` times farther off than wanted; 1 for none.
 
     The number of points is as the root of the fineness.
     """
-    points = _MOST_POINTS if found.grid is None else count_points(found.grid)
+    points = _MOST_POINTS if bound.grid is None else count_points(bound.grid)
     factor = int(min(1.5 * ratio, _MOST_FINER, (_MOST_POINTS / points) ** 2, float(gap / _FINEST)))
     return factor if ratio > 1 and factor > 1 else 1
 
@@ -227,10 +227,10 @@ def find_weight(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, digi
         return weight * zeta[1], 1 / weight
 
     line = PairPath(step, steps, pair, name, near=0.004)
-    found = line.find(0.0, log(most))
-    if found is None or found.q == 1:  # of w = 1 the kernel finds the closed form by itself
+    root = line.find(0.0, log(most))
+    if root is None or root.q == 1:  # of w = 1 the kernel finds the closed form by itself
         return StepsWeight(Fraction(1), bounds_without_grid(step.delta), line.count)
-    return StepsWeight(1 / found.q, found.bounds, found.evaluations)
+    return StepsWeight(1 / root.q, root.bounds, root.evaluations)
 
 
 def _require_feasible_unsampled(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int) -> None:

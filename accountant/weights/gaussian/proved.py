@@ -69,10 +69,10 @@ def prove_gaussian(profile: Profile) -> ProvedGaussian:
         raise InvalidProfile(f"the profile {profile.name[:60]!r} declares no record statistic, so no data can be read for it; declare one")
     promise = require_homogeneous(profile).certificate()
     term = zeta_term(profile)
-    found = enclose_term(term, profile.record)
-    if found is None:
+    enclosed = enclose_term(term, profile.record)
+    if enclosed is None:
         raise Undecided("mu(1, x) could not be bounded over the declared domain; narrow the ranges and clip each record to them")
-    _, reach, worst = found
+    _, reach, worst = enclosed
     if not reach:
         raise InvalidProfile(
             f"weights were asked for, but every record of {profile.name[:60]!r} has mu = 0 and loses nothing; use all records"

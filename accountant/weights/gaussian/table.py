@@ -122,10 +122,10 @@ def make_table(step: OneStep, reach: Fraction, steps: int, *, least: Fraction = 
         rows = [walk.begin_whole(reach)]
     end = max(least, rows[0].zeta * _SPAN)
     while rows[-1].zeta > end and rows[-1].q > 4 * step.delta / steps and len(rows) < MOST_ROWS:
-        found = walk.go_on(rows)
-        if found is None:
+        reached = walk.go_on(rows)
+        if reached is None:
             break
-        rows.append(found)
+        rows.append(reached)
     return WeightTable(step.epsilon, step.delta, steps, tuple(rows))
 
 
@@ -142,8 +142,8 @@ class _Walk:
         """Return the row of the largest ζ itself."""
         ends = (reach, reach)
         if self.steps > 1:
-            found = find_weight(self.step, ends, self.steps, _Q_DIGITS - 2, NAME)
-            return TableRow(found.weight * reach, 1 / found.weight, found.bounds)
+            first = find_weight(self.step, ends, self.steps, _Q_DIGITS - 2, NAME)
+            return TableRow(first.weight * reach, 1 / first.weight, first.bounds)
         once = find_crossing(self.step, ends, _Q_DIGITS)
         weight = once.lower if once.upper is not None else 1 / self.step.delta  # δ ≤ 1/w
         return TableRow(weight * reach, 1 / weight, bounds_without_grid(self.step.delta))
@@ -166,11 +166,11 @@ class _Walk:
     def go_on(self, rows: list[TableRow]) -> TableRow | None:
         """Return the next row, None where ζ no longer falls."""
         mu, place = self._aim(rows)
-        found = self._solve(mu, place)
-        if found is None or found.zeta >= rows[-1].zeta:  # what was learned on the way may mislead: begin at the last row again
+        row = self._solve(mu, place)
+        if row is None or row.zeta >= rows[-1].zeta:  # what was learned on the way may mislead: begin at the last row again
             self.slope = 2.0
-            found = self._solve(mu, log_of(rows[-1].q))
-        return found if found is not None and found.zeta < rows[-1].zeta else None
+            row = self._solve(mu, log_of(rows[-1].q))
+        return row if row is not None and row.zeta < rows[-1].zeta else None
 
     def _aim(self, rows: list[TableRow]) -> tuple[Fraction, float]:
         """Return the next μ, and about the log q there, by the rows before."""
@@ -197,9 +197,9 @@ class _Walk:
         line = PairPath(
             self.step, self.steps, lambda at: (mu, decimal_below(Fraction(exp(min(at, 0.0))), _Q_DIGITS)), NAME, _NEAR_STEPS, self.lag
         )
-        found = line.find(place - 3.0, 0.0, guess=place)
+        root = line.find(place - 3.0, 0.0, guess=place)
         self.lag = line.lag
-        return None if found is None else TableRow(mu, found.q, found.bounds)
+        return None if root is None else TableRow(mu, root.q, root.bounds)
 
     def _solve_one_step(self, mu: Fraction, place: float) -> TableRow | None:
         low, high, before, best = place - 3.0, 0.0, None, None

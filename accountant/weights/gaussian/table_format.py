@@ -67,16 +67,16 @@ def row_object(row: TableRow) -> dict[str, Any]:
 def read_table(value: object, profile: Profile) -> TabulatedWeights:
     """Return the table of an object for ``profile``, of which nothing is checked yet but its form. Raises :class:`UnreadableFile`."""
     where = "a table of weights"
-    found = read_fields(check_heading(value, FORMAT, VERSION), where, _KEYS)
-    if found["profile"] != profile_json(profile):
+    fields = read_fields(check_heading(value, FORMAT, VERSION), where, _KEYS)
+    if fields["profile"] != profile_json(profile):
         raise UnreadableFile(f"{where} for {profile.name[:60]!r} was expected, but it is for another profile; take the one of this profile")
-    stated = read_fields(found["target"], "the target", {"epsilon", "delta", "steps"})
-    target, reach = read_target(stated, "the target ", f"the target of {where}"), read_exact(found["reach"], "the largest zeta")
-    rows = tuple(read_row(item, target.delta) for item in read_list(found["rows"], "the rows"))
+    stated = read_fields(fields["target"], "the target", {"epsilon", "delta", "steps"})
+    target, reach = read_target(stated, "the target ", f"the target of {where}"), read_exact(fields["reach"], "the largest zeta")
+    rows = tuple(read_row(item, target.delta) for item in read_list(fields["rows"], "the rows"))
     falls = all(one.mu < other.mu and one.zeta > other.zeta for one, other in pairwise(rows))
     if not 0 < len(rows) <= MOST_ROWS or not falls or not 0 < reach <= rows[0].zeta:
         raise UnreadableFile(f"{where} needs rows with rising mu and falling zeta from {exact_text(reach)[:40]} on; correct the file")
-    proved = ProvedGaussian(profile, reach, {}, read_certificate_object(found["promise"]), read_certificate_object(found["ceiling"]))
+    proved = ProvedGaussian(profile, reach, {}, read_certificate_object(fields["promise"]), read_certificate_object(fields["ceiling"]))
     return TabulatedWeights(proved, WeightTable(target.epsilon, target.delta, target.steps, rows))
 
 
@@ -87,22 +87,22 @@ def read_certificate_object(value: object) -> dict[str, Any]:
     return value
 
 
-def read_target(found: Mapping[str, Any], role: str, whole: str) -> GaussianTarget:
+def read_target(fields: Mapping[str, Any], role: str, whole: str) -> GaussianTarget:
     """Return ε*, δ* and the steps of ``whole``, which are called so after ``role``. Raises :class:`UnreadableFile`."""
-    epsilon, delta = (read_exact(found[name], f"{role}{name}") for name in ("epsilon", "delta"))
+    epsilon, delta = (read_exact(fields[name], f"{role}{name}") for name in ("epsilon", "delta"))
     try:
-        return to_gaussian_target(epsilon, delta, read_count(found["steps"], "the steps"))
+        return to_gaussian_target(epsilon, delta, read_count(fields["steps"], "the steps"))
     except PDPError as error:
         raise UnreadableFile(f"{whole} cannot be read: {error}") from None
 
 
 def read_row(value: object, delta: Fraction) -> TableRow:
     """Return the row of an object. Raises :class:`UnreadableFile`."""
-    found = read_fields(value, "a row", {"mu", "q", *(direction.value for direction in Direction)})
-    mu, q = read_exact(found["mu"], "mu of a row"), read_exact(found["q"], "q of a row")
+    fields = read_fields(value, "a row", {"mu", "q", *(direction.value for direction in Direction)})
+    mu, q = read_exact(fields["mu"], "mu of a row"), read_exact(fields["q"], "q of a row")
     if not 0 < q <= 1 or mu <= 0:
         raise UnreadableFile("a row needs a mu above 0 and a q in (0, 1], but other numbers were found; correct the file")
-    return TableRow(mu, q, tuple(StepBound(direction, delta, _read_grid(found[direction.value])) for direction in Direction))
+    return TableRow(mu, q, tuple(StepBound(direction, delta, _read_grid(fields[direction.value])) for direction in Direction))
 
 
 def _read_grid(value: object) -> Mapping[str, object] | None:
@@ -113,9 +113,9 @@ def _read_grid(value: object) -> Mapping[str, object] | None:
     return value
 
 
-def find_fault(found: TabulatedWeights) -> str | None:
+def find_fault(whole: TabulatedWeights) -> str | None:
     """Return the step at which the kernel rejects a table, None where it accepts all of it."""
-    proved, table = found.proved, found.table
+    proved, table = whole.proved, whole.table
     if not recheck_proved(proved.profile, proved.reach, proved.promise, proved.ceiling):
         return "promise"
     bad = table.find_rejected()
@@ -126,10 +126,10 @@ def report_on(step: str, read: Callable[[], Found], find_fault: Callable[[Found]
     """Return the report on a file of several certificates: malformed where ``read`` fails, else rejected at the fault, or its claims."""
 
     def find() -> Report:
-        found = read()
-        fault = find_fault(found)
+        reason = read()
+        fault = find_fault(reason)
         require(fault is None, str(fault), "the kernel does not accept its certificate")
-        return Report(accepted=True, claims=tuple(claims(found)))
+        return Report(accepted=True, claims=tuple(claims(reason)))
 
     return judge_file(step, find)
 
@@ -143,10 +143,10 @@ def check_table(value: Mapping[str, Any]) -> Report:
     return report_on("weight-table", lambda: read_table(value, declare_stated(value["profile"])), find_fault, _claims)
 
 
-def _claims(found: TabulatedWeights) -> Iterator[CheckedClaim]:
-    for certificate in (found.proved.promise, found.proved.ceiling):
+def _claims(table: TabulatedWeights) -> Iterator[CheckedClaim]:
+    for certificate in (table.proved.promise, table.proved.ceiling):
         yield from (claim for claim in check_text(json.dumps(certificate)).claims if claim.claim != "well-defined")
-    yield CheckedClaim("weight-table", "proved", f"{len(found.table.rows)} rows", (), ())
+    yield CheckedClaim("weight-table", "proved", f"{len(table.table.rows)} rows", (), ())
 
 
 def declare_stated(profile: Mapping[str, Any]) -> Profile:

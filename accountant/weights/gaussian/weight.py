@@ -145,13 +145,13 @@ def require_gaussian(profile: Profile) -> None:
 def require_homogeneous(profile: Profile) -> NotionVerification:
     """Return the proof that a record enters by one number, times its weight; refuse a profile without one."""
     verified = verify_notion(profile, [homogeneous.ID])
-    found = verified.decisions[homogeneous.ID]
-    if found.verdict is Verdict.REFUTED:
+    decision = verified.decisions[homogeneous.ID]
+    if decision.verdict is Verdict.REFUTED:
         raise InvalidProfile(
             f"a weight needs mu(w, x) = w*mu(1, x), but that is refuted for {profile.name[:60]!r} (pdp verify tells where); declare the mu "
             "of a mechanism whose noise does not depend on the weight"
         )
-    if found.verdict is Verdict.UNKNOWN:
+    if decision.verdict is Verdict.UNKNOWN:
         raise Undecided(
             f"a weight needs mu(w, x) = w*mu(1, x), but that could not be proved for {profile.name[:60]!r}; write mu more simply"
         )
@@ -189,12 +189,12 @@ def state_claims(epsilon: Fraction, reached: Mapping[Direction, Fraction]) -> tu
 
 def _one_step(name: str, step: OneStep, zeta: tuple[Fraction, Fraction], digits: int) -> GaussianWeight:
     method = "first crossing of the closed form, by two certified signs (docs/gaussian-weights.md, Theorem 5)"
-    found = find_crossing(step, zeta, digits)
+    crossing = find_crossing(step, zeta, digits)
     made = GaussianWeight(
-        found.lower, found.upper, digits, infinite=found.upper is None, zeta=zeta[1], epsilon=step.epsilon, delta=step.delta, steps=1,
-        method=method, evaluations=found.evaluations, name=name,
+        crossing.lower, crossing.upper, digits, infinite=crossing.upper is None,
+        zeta=zeta[1], epsilon=step.epsilon, delta=step.delta, steps=1, method=method, evaluations=crossing.evaluations, name=name,
     )  # fmt: skip
-    return made if made.infinite else certify(made, _round_up(step, found.lower, zeta[1], digits))
+    return made if made.infinite else certify(made, _round_up(step, crossing.lower, zeta[1], digits))
 
 
 def _round_up(step: OneStep, weight: Fraction, zeta: Fraction, digits: int) -> dict[Direction, Fraction]:
@@ -213,19 +213,19 @@ def _round_up(step: OneStep, weight: Fraction, zeta: Fraction, digits: int) -> d
 def _many_steps(name: str, step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, digits: int) -> GaussianWeight:
     """Return the weight after several steps; its bounds on δ are those that the kernel computed, so it need not be asked again."""
     shown = min(digits, MOST_STEP_DIGITS)
-    found = find_weight(step, zeta, steps, shown, name)
-    reached = {bound.direction: bound.shown(step.delta) for bound in found.bounds}
+    weight = find_weight(step, zeta, steps, shown, name)
+    reached = {bound.direction: bound.shown(step.delta) for bound in weight.bounds}
     return GaussianWeight(
-        found.weight, None, shown, infinite=False, zeta=zeta[1], epsilon=step.epsilon, delta=step.delta, steps=steps,
+        weight.weight, None, shown, infinite=False, zeta=zeta[1], epsilon=step.epsilon, delta=step.delta, steps=steps,
         method="search below the first crossing of one step, certified by upper bounds of the kernel on both directions", reached=reached,
-        evaluations=found.evaluations, name=name,
-        claims=tuple(bound.claim(step.epsilon, reached[bound.direction]) for bound in found.bounds),
+        evaluations=weight.evaluations, name=name,
+        claims=tuple(bound.claim(step.epsilon, reached[bound.direction]) for bound in weight.bounds),
     )  # fmt: skip
 
 
-def certify(found: GaussianWeight, reached: Mapping[Direction, Fraction], claims: tuple[Mapping[str, object], ...] = ()) -> GaussianWeight:
+def certify(weight: GaussianWeight, reached: Mapping[Direction, Fraction], claims: tuple[Mapping[str, object], ...] = ()) -> GaussianWeight:
     """Return the weight with the claims of its certificate, which the kernel has accepted. Raises :class:`Undecided` where it did not."""
-    made = replace(found, reached=reached, claims=claims or state_claims(found.epsilon, reached))
-    if any(bound > found.delta for bound in reached.values()) or not check_text(json.dumps(made.certificate())).accepted:
+    made = replace(weight, reached=reached, claims=claims or state_claims(weight.epsilon, reached))
+    if any(bound > weight.delta for bound in reached.values()) or not check_text(json.dumps(made.certificate())).accepted:
         raise Undecided("the weight that was found was not accepted by the kernel; ask for fewer digits, or change the target slightly")
     return made

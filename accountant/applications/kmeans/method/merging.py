@@ -34,10 +34,10 @@ def merge_points(points: Floats, weights: Floats, clusters: int, rng: np.random.
 
 def _distances(points: Floats, squares: Floats, centres: Floats) -> Floats:
     """Return squared distances, shape (s, k), at least 0."""
-    found = points @ (-2 * centres.T)
-    found += squares[:, np.newaxis]
-    found += np.einsum("kd,kd->k", centres, centres)
-    return np.maximum(found, 0, out=found)
+    squared = points @ (-2 * centres.T)
+    squared += squares[:, np.newaxis]
+    squared += np.einsum("kd,kd->k", centres, centres)
+    return np.maximum(squared, 0, out=squared)
 
 
 def _spread(points: Floats, squares: Floats, weights: Floats, clusters: int, rng: np.random.Generator) -> Floats:
@@ -63,10 +63,10 @@ def _settle(points: Floats, squares: Floats, weights: Floats, centres: Floats) -
     labels = np.full(len(points), -1, dtype=np.intp)
     for _ in range(_ROUNDS):
         distances = _distances(points, squares, centres)
-        found = distances.argmin(axis=1)
-        if np.array_equal(found, labels):
+        nearest = distances.argmin(axis=1)
+        if np.array_equal(nearest, labels):
             break
-        labels = found
+        labels = nearest
         members = np.zeros((len(centres), len(points)))
         members[labels, np.arange(len(points))] = weights
         totals = members.sum(axis=1, keepdims=True)

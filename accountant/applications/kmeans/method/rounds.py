@@ -77,12 +77,12 @@ def run_lloyd(access: DataAccess, plan: LloydPlan, rng: np.random.Generator) -> 
     return refine(access, merge_cells(cells, plan.active, access.radius, rng, earlier), shares[plan.rounds_before :])
 
 
-def refine(access: DataAccess, found: ShrunkCentres, shares: list[Fraction]) -> ShrunkCentres:
+def refine(access: DataAccess, shrunk: ShrunkCentres, shares: list[Fraction]) -> ShrunkCentres:
     """Return what more rounds make of centres; where nothing was found there is nothing to spend on."""
-    if not len(found.centres):
-        return found
-    centres, totals = run_rounds(access, found.centres, shares, trust_means)
-    return found if totals is None else ShrunkCentres(centres, totals.counts)
+    if not len(shrunk.centres):
+        return shrunk
+    centres, totals = run_rounds(access, shrunk.centres, shares, trust_means)
+    return shrunk if totals is None else ShrunkCentres(centres, totals.counts)
 
 
 def merge_cells(

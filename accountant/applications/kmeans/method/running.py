@@ -34,8 +34,10 @@ def find_centres(access: DataAccess, clusters: int, rng: np.random.Generator) ->
         choices = {"signal": signal, "method": "one private mean"}
         return Clustering(np.zeros((clusters, statistics.dimension)), counts, choices, _doubt(signal, clusters))
     plan = choose_method(signal, clusters=clusters, dimension=statistics.dimension, left=float(access.left), normal=access.normal)
-    found = run_method(access, plan, rng)
-    return Clustering(found.centres, found.counts, {"signal": signal, **found.choices}, (*_doubt(signal, clusters), *found.warnings))
+    centres = run_method(access, plan, rng)
+    return Clustering(
+        centres.centres, centres.counts, {"signal": signal, **centres.choices}, (*_doubt(signal, clusters), *centres.warnings)
+    )
 
 
 def run_method(access: DataAccess, plan: MethodPlan, rng: np.random.Generator) -> Clustering:

@@ -53,8 +53,8 @@ class CellTotals:
     @property
     def usable(self) -> Booleans:
         """Which groups have a noisy count that says that there are records, shape (s,)."""
-        found: Booleans = self.counts > np.maximum(1.0, _DEVIATIONS * np.sqrt(self.cells * self.count_variance))
-        return found
+        large: Booleans = self.counts > np.maximum(1.0, _DEVIATIONS * np.sqrt(self.cells * self.count_variance))
+        return large
 
     def pick(self, which: Booleans) -> CellTotals:
         """Return the noisy totals of the groups at which ``which`` is true."""
@@ -120,8 +120,8 @@ def denoise_sums(totals: CellTotals, earlier: CellTotals | None = None) -> CellT
 
 def _deviations(totals: CellTotals) -> Floats:
     """Return the standard deviation of the noise of every entry of a row of sums, shape (s, 1)."""
-    found: Floats = np.sqrt(totals.cells * totals.sum_energy / max(totals.sums.shape[1], 1))[:, np.newaxis]
-    return found
+    deviations: Floats = np.sqrt(totals.cells * totals.sum_energy / max(totals.sums.shape[1], 1))[:, np.newaxis]
+    return deviations
 
 
 def is_spectral(totals: CellTotals) -> bool:

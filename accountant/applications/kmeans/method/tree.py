@@ -89,10 +89,10 @@ def run_tree(access: DataAccess, plan: TreePlan, rng: np.random.Generator) -> Sh
     rounds = [rest / plan.rounds_after] * plan.rounds_after if plan.rounds_after else []
     shares = divide_left([spent, 1 - sum(rounds) - spent, *rounds])[1:]
     leaves = read_totals(access.release(tree.assign, shares[0], len(tree.leaves)))
-    found, boxes = leaves.pick(leaves.usable), tree.leaves[leaves.usable]
+    picked, boxes = leaves.pick(leaves.usable), tree.leaves[leaves.usable]
     # the mean of the records of a cell is in its box
-    boxed = np.clip(compute_means(found, np.inf), tree.low[boxes], tree.high[boxes])
-    merged = found.merge(merge_points(boxed, found.counts, plan.clusters, rng))
+    boxed = np.clip(compute_means(picked, np.inf), tree.low[boxes], tree.high[boxes])
+    merged = picked.merge(merge_points(boxed, picked.counts, plan.clusters, rng))
     return refine(access, ShrunkCentres(shrink_means(merged, access.radius), merged.counts), shares[1:])
 
 

@@ -108,9 +108,9 @@ class FacilityScores:
             taken = self._rounds - left[:, rank]
             worth = -(-(taken * units[:, rank] + left[:, rank] * worth) // self._rounds)
         free = np.full(len(users), _SHARE, dtype=np.int64)
-        found = np.zeros_like(units)
+        contributed = np.zeros_like(units)
         for rank in range(width):
-            found[:, rank] = free * (units[:, rank] - after[:, rank]) // (self._rounds * _SHARE)
+            contributed[:, rank] = free * (units[:, rank] - after[:, rank]) // (self._rounds * _SHARE)
             free = free * left[:, rank] // self._rounds
-        parts: Integers = found[filled]
+        parts: Integers = contributed[filled]
         return parts

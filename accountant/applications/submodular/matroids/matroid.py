@@ -258,11 +258,11 @@ class GraphicMatroid:
 
 def to_integers(values: object, what: str, bound: int | None) -> Integers:
     """Return a copy of a list of integers in [0, ``bound``) that nobody can write to. Raises :class:`InvalidArgument`."""
-    found = np.asarray(values)
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
-        raise InvalidArgument(f"{what} must be a list of integers, but {found.dtype} of shape {found.shape} was found; give integers")
-    if found.size and (int(found.min()) < 0 or (bound is not None and int(found.max()) >= bound)):
+    integers = np.asarray(values)
+    if integers.ndim != 1 or (integers.size and integers.dtype.kind not in "iu"):
+        raise InvalidArgument(f"{what} must be a list of integers, but {integers.dtype} of shape {integers.shape} was found; give integers")
+    if integers.size and (int(integers.min()) < 0 or (bound is not None and int(integers.max()) >= bound)):
         raise InvalidArgument(f"{what} must be at least 0{'' if bound is None else f' and below {bound}'}; correct them")
-    result = found.astype(np.int64)
+    result = integers.astype(np.int64)
     result.flags.writeable = False
     return result

@@ -122,15 +122,16 @@ class PrivateMatroidGreedy:
         >>> model.rounds, model.choice.method
         (1, 'T = 1')
         """
-        found = choose_for(matroid, epsilon, optimum, beta=beta, objective=objective, calibration=calibration)
+        parameters = choose_for(matroid, epsilon, optimum, beta=beta, objective=objective, calibration=calibration)
         made = cls(
-            matroid=matroid, epsilon=epsilon, objective=objective, rounds=found.rounds, draws=found.draws, roundings=found.roundings,
+            matroid=matroid, epsilon=epsilon, objective=objective,
+            rounds=parameters.rounds, draws=parameters.draws, roundings=parameters.roundings,
             calibration=calibration,
         )  # fmt: skip
         guess = float(to_exact(optimum))
         reason = f"the largest expected value where {matroid.rank} elements serve {guess:.6g} users in all, and the others nobody"
-        judged = tuple((f"T = {rounds}", 1 - value) for rounds, value in found.expected)
-        object.__setattr__(made, "choice", Choice(f"T = {found.rounds}", reason, judged))
+        judged = tuple((f"T = {rounds}", 1 - value) for rounds, value in parameters.expected)
+        object.__setattr__(made, "choice", Choice(f"T = {parameters.rounds}", reason, judged))
         return made
 
     def __post_init__(self) -> None:
@@ -211,9 +212,9 @@ class PrivateMatroidGreedy:
             return sorted(self.run_on_sample(self.function.keep(present, draw.sample(left, self.plan.p)), draw.noise))
 
         promised = draw.conclude(self.guarantee, self)
-        members, found, charged = release_once(ledger, promised, count, select, arguments=(self,))
+        members, chosen, charged = release_once(ledger, promised, count, select, arguments=(self,))
         utility = bound_utility(self, beta=_BETA, users=self.most_users)
-        return PrivateSet(tuple(members), found, utility=utility, choice=self.choice, charged=charged)
+        return PrivateSet(tuple(members), chosen, utility=utility, choice=self.choice, charged=charged)
 
     def run_on_sample(self, sample: Any, draws: BitSource) -> Members:
         """Return the set for data that the objective has read: ε₀-add-DP only, so release nothing of it without sampling.
@@ -226,11 +227,11 @@ class PrivateMatroidGreedy:
         scores = self.function.start(sample, self.rounds, bins)
         bases = run_continuous_greedy(self.matroid, scores, self.rounds, ExponentialDraws(greedy / scores.unit, draws))
         rounded = [swap_round(self.matroid, bases, public) for _ in range(self.roundings)]
-        found = sorted(set(rounded), key=sorted)
-        if len(found) == 1:
-            return found[0]
-        totals = self.function.totals(sample, mark(found, self.matroid.size))
-        return found[ExponentialDraws(selection / self.function.unit, draws).among(totals)]
+        distinct = sorted(set(rounded), key=sorted)
+        if len(distinct) == 1:
+            return distinct[0]
+        totals = self.function.totals(sample, mark(distinct, self.matroid.size))
+        return distinct[ExponentialDraws(selection / self.function.unit, draws).among(totals)]
 
 
 def draw_bins(rng: np.random.Generator, draws: int, size: int, rounds: int) -> Integers:

@@ -214,14 +214,14 @@ class Tracked(ProvedObjective):
         return self.resolution * (draws or 1)
 
     def totals(self, data: DecomposableFunction, membership: Booleans) -> Integers:
-        found = []
+        summed = []
         for row in membership:
             tracker, total = data.track(), 0
             for element in np.flatnonzero(row).tolist():
                 total += int(read_whole_gains(tracker, self.size)[element])
                 tracker.add(element)
-            found.append(total)
-        return np.array(found, dtype=np.int64)
+            summed.append(total)
+        return np.array(summed, dtype=np.int64)
 
 
 class _ClosedScores:

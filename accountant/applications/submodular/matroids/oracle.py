@@ -48,10 +48,10 @@ def check_axioms(size: int, oracle: Oracle) -> None:
             left, right = free | 1 << one, free | 1 << other
             broken = free[(rank[left] == rank[free]) & (rank[right] == rank[free]) & (rank[left | right] != rank[free])]
             if broken.size:
-                found = sorted(_members(int(broken[0]) | 1 << one | 1 << other))
+                witness = sorted(_members(int(broken[0]) | 1 << one | 1 << other))
                 raise InvalidArgument(
-                    f"all maximal independent subsets of a set must have one size, but those of {found} have not; the oracle describes no "
-                    "matroid: correct it"
+                    f"all maximal independent subsets of a set must have one size, but those of {witness} have not; the oracle describes "
+                    "no matroid: correct it"
                 )
 
 
@@ -65,14 +65,14 @@ def probe_axioms(size: int, oracle: Oracle, trials: int = _TRIALS) -> None:
         raise InvalidArgument("the empty set must be independent, but the oracle says that it is not; correct the oracle")
     for _ in range(trials):
         inside = rng.permutation(size)[: rng.integers(1, size + 1)]
-        found = [_fill(oracle, rng.permutation(inside)) for _ in range(2)]
-        if len(found[0]) != len(found[1]):
+        bases = [_fill(oracle, rng.permutation(inside)) for _ in range(2)]
+        if len(bases[0]) != len(bases[1]):
             raise InvalidArgument(
-                f"all maximal independent subsets of a set must have one size, but {sorted(found[0])} and {sorted(found[1])} were found in "
+                f"all maximal independent subsets of a set must have one size, but {sorted(bases[0])} and {sorted(bases[1])} were found in "
                 "one set; the oracle describes no matroid: correct it"
             )
         whole = frozenset(inside.tolist())
-        for base in (*found, whole) if oracle(whole) else found:
+        for base in (*bases, whole) if oracle(whole) else bases:
             for element in base:
                 if not oracle(base - {element}):
                     _refuse_subset(base, element)

@@ -124,7 +124,7 @@ def enclose_log(value: int | Fraction) -> arb:
 
 def end_above(value: arb) -> Fraction:
     """Return an upper end. Raises :class:`InvalidArgument` where there is none."""
-    found = upper_fraction(value)
-    if found is None:
+    end = upper_fraction(value)
+    if end is None:
         raise InvalidArgument("the bound is too large for its constants; give fewer rounds or a larger epsilon")
-    return found
+    return end

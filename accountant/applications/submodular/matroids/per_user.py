@@ -84,16 +84,16 @@ class PerUser:
         if isinstance(data, np.ma.MaskedArray):
             raise InvalidData("users must be a plain array or a list, but a masked array was found; fill or remove what is masked")
         if isinstance(data, np.ndarray) and data.ndim:
-            found: Any = data
+            users: Any = data
         elif isinstance(data, Sequence) and not isinstance(data, str):
-            found = list(data)
+            users = list(data)
         else:
             raise InvalidData(
                 f"users must be a list or an array with one entry a user, but {type(data).__name__} was found; give one of them"
             )
         if self.together:
-            require_no_mixing(self.values, found, self.size, np.random.default_rng())
-        return found
+            require_no_mixing(self.values, users, self.size, np.random.default_rng())
+        return users
 
     def count(self, data: Any) -> int:
         return len(data)
@@ -112,8 +112,8 @@ class PerUser:
 
     def totals(self, data: Any, membership: Booleans) -> Integers:
         """Return Σ over users of the clipped value of each set."""
-        found: Integers = to_units(self.evaluate(data, membership)).sum(axis=0, dtype=np.int64)
-        return found
+        summed: Integers = to_units(self.evaluate(data, membership)).sum(axis=0, dtype=np.int64)
+        return summed
 
     def evaluate(self, data: Any, membership: Booleans) -> Floats:
         """Return the clipped values, shape (users, sets). Raises :class:`InvalidArgument`: another shape, or users that are mixed."""
@@ -206,17 +206,17 @@ def judge_alone(values: Evaluation, data: Any, membership: Booleans) -> Floats:
     Claim: row x is a function of record x and of ``membership``, if what ``values`` returns is one of its arguments.
     Raises :class:`InvalidArgument` where the shape of an answer is not (1, sets).
     """
-    found = np.zeros((len(data), len(membership)))
+    judged = np.zeros((len(data), len(membership)))
     if not len(membership):
-        return found
+        return judged
     sets = _allot(membership.shape, membership.dtype)
     row = _allot((1, *data.shape[1:]), data.dtype) if isinstance(data, np.ndarray) else None
     for user, record in enumerate(data):
         sets[...] = membership
         if row is not None:
             row[0] = record
-        found[user] = _clip(values([record] if row is None else row, sets), 1, len(membership))[0]
-    return found
+        judged[user] = _clip(values([record] if row is None else row, sets), 1, len(membership))[0]
+    return judged
 
 
 def judge_together(values: Evaluation, data: Any, membership: Booleans, rng: np.random.Generator) -> Floats:
@@ -226,11 +226,11 @@ def judge_together(values: Evaluation, data: Any, membership: Booleans, rng: np.
     """
     if not len(data) or not len(membership):
         return np.zeros((len(data), len(membership)))
-    found = _ask(values, data, membership)
+    answers = _ask(values, data, membership)
     parts = [rng.permutation(len(data))[: int(rng.integers(1, len(data) + 1))], rng.integers(len(data), size=1)]
-    if any(not np.array_equal(_ask(values, take(data, rows), membership), found[rows]) for rows in parts):
+    if any(not np.array_equal(_ask(values, take(data, rows), membership), answers[rows]) for rows in parts):
         raise InvalidArgument(_MIXED)
-    return found
+    return answers
 
 
 def require_no_mixing(values: Evaluation, data: Any, size: int, rng: np.random.Generator) -> None:
@@ -279,13 +279,13 @@ def _ask(values: Evaluation, data: Any, membership: Booleans) -> Floats:
 
 
 def _clip(answer: Any, users: int, sets: int) -> Floats:
-    found = np.asarray(answer, dtype=np.float64)
-    if found.shape != (users, sets):
+    clipped = np.asarray(answer, dtype=np.float64)
+    if clipped.shape != (users, sets):
         raise InvalidArgument(
             f"values must return an array of shape (users, sets), here with {'one user' if users == 1 else 'several users'}, but "
-            f"{found.ndim} dimensions or other lengths were found; correct it"
+            f"{clipped.ndim} dimensions or other lengths were found; correct it"
         )
-    return np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0)
+    return np.clip(np.nan_to_num(clipped, nan=0.0), 0.0, 1.0)
 
 
 def _allot(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
