@@ -60,7 +60,14 @@ class Options(BoundOptions):
     gap: Annotated[
         str | None, typer.Option("--gap", metavar="G", help="how far apart the ends may be, relatively: 1e-3, or 1e-2 with --calibrate")
     ] = None
+    side: Annotated[
+        str, typer.Option("--side", metavar="SIDE", help="both, or upper: the upper ends alone are computed and certified, which is faster")
+    ] = "both"
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw delta against epsilon (.png, .svg, .pdf)")] = None
+    plot_steps: Annotated[
+        Path | None,
+        typer.Option("--plot-steps", metavar="FILE", help="draw epsilon at --delta over the steps, from both sides (.png, .svg, .pdf)"),
+    ] = None
 
 
 def run(options: Options) -> int:
@@ -68,6 +75,8 @@ def run(options: Options) -> int:
     if options.file is not None and given:
         raise InvalidArgument(f"a file and {given[0]} were given, but a file says all of its events; give one of the two")
     _check_outputs(options)
+    if options.side != "both" and options.calibrate is not None:
+        raise InvalidArgument("--side upper and --calibrate were given, but what is calibrated is known from both sides; omit --side")
     found, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options), None)
     texts = {}
     if options.certificate is not None:
@@ -78,10 +87,14 @@ def run(options: Options) -> int:
         from accountant.interop.files import write_guarantee
 
         texts[options.guarantee] = write_guarantee(found.guarantee)
-    if options.plot is not None:
-        with show_progress("drawing"):
-            picture = found.plot()
-        _write_picture(options.plot, picture)
+    pictures = {}
+    with show_progress("drawing"):
+        if options.plot is not None:
+            pictures[options.plot] = found.plot()
+        if options.plot_steps is not None:
+            pictures[options.plot_steps] = found.plot_steps(options.delta)
+    for path, picture in pictures.items():
+        _write_picture(path, picture)
     for path, text in texts.items():
         write_whole(path, text)
     if options.json:
@@ -101,7 +114,7 @@ def _account(options: Options) -> Account:
         )
     declared = _read(options)
     with show_progress("composing"):
-        return account(declared, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3")
+        return account(declared, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3", side=options.side)
 
 
 def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
@@ -126,6 +139,8 @@ def _print(options: Options, found: Account, calibrated: CalibratedEvents | None
     print_written(certificate=options.certificate, guarantee=options.guarantee)
     if options.plot is not None:
         print_line(f"curve drawn in {options.plot}")
+    if options.plot_steps is not None:
+        print_line(f"epsilon over the steps drawn in {options.plot_steps}")
 
 
 def _single(options: Options) -> dict[str, str | None]:
@@ -163,12 +178,15 @@ def _read(options: Options) -> DeclaredEvents:
 
 def _check_outputs(options: Options) -> None:
     """Refuse outputs that cannot be written, that are the input, or of which two are one file, before any work is done."""
-    check_outputs({"composition": options.file}, options.certificate, options.guarantee, options.plot)
-    if options.plot is not None:
-        from profiles.presenting.pictures import find_format, load_figure
+    check_outputs({"composition": options.file}, options.certificate, options.guarantee, options.plot, options.plot_steps)
+    if options.plot_steps is not None and options.delta is None:
+        raise InvalidArgument("--plot-steps draws epsilon at a delta, but no delta was given; give --delta D as well")
+    for path in (options.plot, options.plot_steps):
+        if path is not None:
+            from profiles.presenting.pictures import find_format, load_figure
 
-        find_format(options.plot.name)
-        load_figure()
+            find_format(path.name)
+            load_figure()
 
 
 def _write_picture(path: Path, picture: Picture) -> None:

@@ -26,6 +26,7 @@ from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
+from proofs_check.kernel.theories.compositions.lattices import Lattice, Laws
 from proofs_check.kernel.untrusted.formats import OWN
 
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
@@ -157,7 +158,7 @@ def _bound_epsilon(
             raise
         return EpsilonEnds(Fraction(0), end.upper, (end.claim_upper(end.upper, delta),))  # the losses add up, at most
     seen = max(delta, _LEAST_CLOSED)  # what is shown of a larger delta holds of a smaller one
-    high, low = _epsilon_above(upper, delta), _epsilon_below(lower, seen)
+    high, low = epsilon_above(upper, delta), epsilon_below(lower, seen)
     made = list[Mapping[str, object]]([] if high is None else [_claim(direction, high, delta, upper, up=True)])
     if end.upper is not None and end.mass <= delta and (high is None or end.upper <= high):
         high, made = end.upper, [end.claim_upper(end.upper, delta)]
@@ -218,9 +219,12 @@ def _undecided(composition: Composition, found: str) -> Undecided:
     )
 
 
-def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaEnds:
+def bound_delta(
+    composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000), above_only: bool = False
+) -> DeltaEnds:
     """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart; farther where δ is near 10^-100 or below it.
 
+    ``above_only``: the lower end is 0, and what is missing of a grid is not measured.
     Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 2^29 (10^10 for Gaussian noise alone), and for mechanisms whose
     curve the kernel does not compute.
     """
@@ -234,7 +238,7 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
 
     ended = end.upper is not None and end.upper <= epsilon
     try:
-        return _bound_delta(composition, epsilon, direction, gap, end if ended else None)
+        return _bound_delta(composition, epsilon, direction, gap, end if ended else None, above_only=above_only)
     except Undecided:
         high, claim = (end.mass if ended else Fraction(1)), None
         with suppress(Undecided):  # a grid for a moderate delta has a bound at each epsilon
@@ -253,7 +257,9 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
         return DeltaEnds(Fraction(0), high, (claim or end.claim_upper(epsilon, high),))
 
 
-def _bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, gap: Fraction, end: LargestLoss | None) -> DeltaEnds:
+def _bound_delta(
+    composition: Composition, epsilon: Fraction, direction: Direction, gap: Fraction, end: LargestLoss | None, *, above_only: bool
+) -> DeltaEnds:
     """Return δ(ε) by curves. ``end``: where ε is above all finite losses."""
 
     def miss(lower: _Curve, upper: _Curve) -> float:
@@ -262,12 +268,13 @@ def _bound_delta(composition: Composition, epsilon: Fraction, direction: Directi
 
     least, size = _find_least(_read(composition)), _guess_delta(composition, epsilon, direction, gap)
     for _ in range(_ROUNDS):
-        lower, upper = _find_curves(composition, direction, size, gap, miss, of_delta=True)
+        lower, upper = _find_curves(composition, direction, size, gap, miss, of_delta=True, above_only=above_only)
         high, low = min(_round(upper.delta(epsilon), up=True), Fraction(1)), _round(lower.delta(epsilon), up=False)
         if size <= high * _NEAR <= 100 * _NEAR * size or high - low <= gap * high or (high < size == least):
             break
         # a closed form is looked at with all digits at once where there were too few to see delta
-        size = least if not low and least < _LEAST else max(min(high, Fraction(1, 10)), size**3, least)
+        seen = bool(high) if above_only else bool(low)
+        size = least if not seen and least < _LEAST else max(min(high, Fraction(1, 10)), size**3, least)
     made = [_claim(direction, epsilon, high, upper, up=True)]
     if end is not None and end.mass <= high:
         high, made = end.mass, [dict(end.claim_upper(epsilon, end.mass))]
@@ -474,6 +481,11 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
 
 def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object], meter: Meter) -> _Curve:
     lattice, laws = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up, meter=meter)
+    return curve_of_laws(lattice, laws, {"grid": grid})
+
+
+def curve_of_laws(lattice: Lattice, laws: Laws, fields: Mapping[str, object]) -> _Curve:
+    """Return the curve of laws of losses, which is on the side of the lattice."""
     scale, first, last = 1 << lattice.bits, laws[0], laws[-1]
     places = [
         (float(first.shift) + (low + np.arange(len(cells))) * float(lattice.width(level)), cells, last.parts[level][1])
@@ -500,10 +512,10 @@ def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object],
             low, high = (middle, high) if about(middle) > finite else (low, middle)
         return high
 
-    return _Curve(partial(lattice.delta, laws), guess, {"grid": grid})
+    return _Curve(partial(lattice.delta, laws), guess, fields)
 
 
-def _epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
+def epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
     """Return an ε at which the curve is at most δ, close to the least one."""
     guess, step = curve.guess(delta), 1e-13
     if not guess and curve.delta(Fraction(0)) <= delta:
@@ -516,7 +528,7 @@ def _epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
     return None
 
 
-def _epsilon_below(curve: _Curve, delta: Fraction) -> Fraction | None:
+def epsilon_below(curve: _Curve, delta: Fraction) -> Fraction | None:
     """Return an ε at which the curve is above δ, close to the largest one; 0 if there is none; None if there is no end of them."""
     guess, step = curve.guess(delta), 1e-13
     if guess is None and curve.delta(Fraction(curve.most)) > delta:

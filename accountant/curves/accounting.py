@@ -10,10 +10,22 @@ from typing import TYPE_CHECKING, Any
 from accountant.compositions.engine import make_certificate
 from accountant.compositions.events import Composition, Direction
 from accountant.compositions.json_format import composition_object
-from accountant.compositions.queries import DIGITS, CurvePoint, OneDirection, is_checked, lower_text, to_gap, upper_text
+from accountant.compositions.queries import (
+    BOTH,
+    DIGITS,
+    CurvePoint,
+    OneDirection,
+    find_point,
+    is_checked,
+    lower_text,
+    to_delta,
+    to_epsilon,
+    to_gap,
+    upper_text,
+)
 from accountant.compositions.toml_format import DeclaredEvents
 from accountant.curves.curve import PrivacyCurve, curve_of
-from accountant.guarantees import Guarantee, render, to_json
+from accountant.guarantees import Guarantee, point_of_curve, render, to_json
 from profiles import InvalidArgument, decimal_text, exact_text, to_exact
 from profiles.hypotheses import Hypothesis
 from profiles.protection import Neighbors
@@ -31,7 +43,10 @@ _HAPPENS = {
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What ``pdp account`` tells: the (ε, δ) guarantee at a point of a curve; one of ``delta`` and ``epsilon`` was given."""
+    """What ``pdp account`` tells: the (ε, δ) guarantee at a point of a curve; one of ``delta`` and ``epsilon`` was given.
+
+    ``side``: "both", or "upper" where lower ends were not asked for.
+    """
 
     curve: PrivacyCurve
     guarantee: Guarantee
@@ -39,6 +54,7 @@ class Account:
     gap: Fraction
     delta: Fraction | None = None
     epsilon: Fraction | None = None
+    side: str = BOTH
 
     def certificate(self) -> Mapping[str, Any]:
         """Return the certificate of both ends in both directions, for ``pdp check``. Raises :class:`InvalidArgument` without proofs."""
@@ -58,12 +74,12 @@ class Account:
         return {
             **told,
             **given,
-            self.asked: _ends(self.point),
+            self.asked: self._ends(self.point),
             "directions": {
-                direction.value: {**_ends(side), "checked_by_kernel": is_checked(side)} for direction, side in self.point.sides.items()
+                direction.value: {**self._ends(side), "checked_by_kernel": is_checked(side)} for direction, side in self.point.sides.items()
             },
             "checked_by_kernel": self.point.checked_by_kernel,
-            "gap_reached": self.point.reached,
+            **({"gap_reached": self.point.reached} if self.side == BOTH else {"side": self.side}),
             "gap": _exactly(self.gap),
             "composition": composition_object(self.curve.composition),
         }
@@ -81,25 +97,44 @@ class Account:
 
     def _describe_ends(self) -> str:
         at = f"delta = {_exactly(self.delta)}" if self.delta is not None else f"epsilon = {_exactly(self.epsilon)}"
-        return f"at {at}: {_between(self.asked, self.point)}"
+        return f"at {at}: {self._between(self.point)}"
 
     def _describe(self) -> Iterable[str]:
-        point, asked = self.point, self.asked
         yield self._describe_ends()
         unit = self.guarantee.unit.word
         for direction, happens in _HAPPENS.get(self.guarantee.protection.neighbors, {}).items():
-            yield f"{direction.value} (a {unit} {happens}): {_between(asked, point.sides[direction])}"
-        yield f"checked by kernel: {'yes, computed from the events alone' if point.checked_by_kernel else 'no'}"
-        yield "every mechanism with these events is below the upper end, the worst one above the lower"
+            yield f"{direction.value} (a {unit} {happens}): {self._between(self.point.sides[direction])}"
+        yield f"checked by kernel: {'yes, computed from the events alone' if self.point.checked_by_kernel else 'no'}"
+        below = ", the worst one above the lower" if self.side == BOTH else "; how far the worst one is was not computed"
+        yield f"every mechanism with these events is below the upper end{below}"
         yield from self._describe_gap()
 
     def _describe_gap(self) -> Iterable[str]:
-        if not self.point.reached:
+        if self.side == BOTH and not self.point.reached:
             yield f"gap: both ends are proved, but they are further apart than the {_exactly(self.gap)} that was asked for"
+
+    def _ends(self, point: CurvePoint | OneDirection) -> dict[str, str | None]:
+        low = {"lower": None if point.lower is None else lower_text(point)} if self.side == BOTH else {}
+        return low | {"upper": None if point.upper is None else upper_text(point)}
+
+    def _between(self, point: CurvePoint | OneDirection) -> str:
+        if point.lower is None:
+            return f"{self.asked} is unbounded"
+        low = f"{lower_text(point)} <= " if self.side == BOTH else ""
+        if point.upper is None:
+            return f"{low}{self.asked}, and no upper end was found"
+        return f"{low}{self.asked} <= {upper_text(point)}"
 
     def plot(self) -> Picture:
         """Return a picture of the curve around this point. Raises :class:`profiles.MissingExtra` without Matplotlib."""
         return show_picture(self)
+
+    def plot_steps(self, delta: object = None) -> Picture:
+        """Return a picture of ε over the steps at ``delta``, by default that of the account, from both sides.
+
+        Raises :class:`profiles.MissingExtra` without Matplotlib, and as :meth:`PrivacyCurve.over_steps`.
+        """
+        return show_picture(self.curve.over_steps(self.delta if delta is None else delta))
 
 
 def account(
@@ -109,11 +144,13 @@ def account(
     epsilon: object | None = None,
     gap: object = "1e-3",
     hypotheses: Iterable[Hypothesis | str] = (),
+    side: str = BOTH,
 ) -> Account:
     """Return ε at ``delta``, or δ at ``epsilon``, of a composition of events: a guarantee with both sides in each direction.
 
-    ``gap``: (upper − lower) / upper to reach. Raises :class:`InvalidArgument` (both or none of δ and ε),
-    :class:`profiles.Infeasible` where no ε is enough at δ, :class:`profiles.InvalidNumber`, and what the engine raises.
+    ``gap``: (upper − lower) / upper to reach. ``side``: "both", or "upper" for upper ends alone, in less than half of the time.
+    Raises :class:`InvalidArgument` (both or none of δ and ε), :class:`profiles.Infeasible` where no ε is enough at δ,
+    :class:`profiles.InvalidNumber`, and what the engine raises.
 
     >>> from accountant.curves import make_event
     >>> event = make_event("gaussian", {"noise_multiplier": 2}, count=16)
@@ -121,29 +158,10 @@ def account(
     '0.00001'
     """
     curve, exact = curve_of(source, hypotheses=hypotheses), to_gap(gap)
-    if delta is not None and epsilon is None:
-        guarantee = curve.at_delta(delta, gap=exact)
-        return Account(curve, guarantee, curve.epsilon(delta, gap=exact), exact, delta=to_exact(delta))
-    if epsilon is not None and delta is None:
-        guarantee = curve.at_epsilon(epsilon, gap=exact)
-        return Account(curve, guarantee, curve.delta(epsilon, gap=exact), exact, epsilon=to_exact(epsilon))
-    given = "none" if delta is None else "both"
-    raise InvalidArgument(f"epsilon at a delta, or delta at an epsilon, is accounted for, but {given} was given; give delta or epsilon")
-
-
-def _ends(point: CurvePoint | OneDirection) -> dict[str, str | None]:
-    return {
-        "lower": None if point.lower is None else lower_text(point),
-        "upper": None if point.upper is None else upper_text(point),
-    }
-
-
-def _between(name: str, point: CurvePoint | OneDirection) -> str:
-    if point.lower is None:
-        return f"{name} is unbounded"
-    if point.upper is None:
-        return f"{lower_text(point)} <= {name}, and no upper end was found"
-    return f"{lower_text(point)} <= {name} <= {upper_text(point)}"
+    at_delta, at_epsilon = (None if delta is None else to_delta(delta)), (None if epsilon is None else to_epsilon(epsilon))
+    point = find_point(curve.composition, delta=at_delta, epsilon=at_epsilon, gap=exact, side=side)
+    guarantee = point_of_curve(curve.guarantee, at_delta=delta, at_epsilon=epsilon, gap=exact, side=side)
+    return Account(curve, guarantee, point, exact, at_delta, at_epsilon, side)
 
 
 def _exactly(value: Fraction | None) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from accountant.compositions.events import Composition, Event
 from accountant.compositions.queries import (
+    BOTH,
     CurvePoint,
     point_at_delta,
     point_at_epsilon,
@@ -19,6 +20,7 @@ from accountant.compositions.queries import (
     upper_at_delta,
 )
 from accountant.compositions.toml_format import DeclaredEvents, read_composition_file
+from accountant.compositions.trajectories import Trajectory, bound_steps
 from accountant.guarantees import CurveBound, Guarantee
 from accountant.guarantees.combining import compose_parts
 from accountant.guarantees.combining import subsample as subsample_measure
@@ -99,13 +101,26 @@ class PrivacyCurve:
         """Return bounds of δ(``epsilon``), the supremum over events S of P(S) − e^ε Q(S), in each direction; together the larger one."""
         return point_at_epsilon(self.composition, to_epsilon(epsilon), to_gap(gap))
 
-    def at_delta(self, delta: object, *, gap: object = _GAP) -> Guarantee:
-        """Return the (ε, δ) guarantee at ``delta``, with all hypotheses of the curve. Raises as :meth:`epsilon`."""
-        return point_of_curve(self.guarantee, at_delta=delta, gap=gap)
+    def at_delta(self, delta: object, *, gap: object = _GAP, side: str = BOTH) -> Guarantee:
+        """Return the (ε, δ) guarantee at ``delta``, with all hypotheses of the curve. Raises as :meth:`epsilon`.
 
-    def at_epsilon(self, epsilon: object, *, gap: object = _GAP) -> Guarantee:
-        """Return the (ε, δ) guarantee at ``epsilon``, with all hypotheses of the curve."""
-        return point_of_curve(self.guarantee, at_epsilon=epsilon, gap=gap)
+        ``side``: "upper" computes and claims upper ends alone.
+        """
+        return point_of_curve(self.guarantee, at_delta=delta, gap=gap, side=side)
+
+    def at_epsilon(self, epsilon: object, *, gap: object = _GAP, side: str = BOTH) -> Guarantee:
+        """Return the (ε, δ) guarantee at ``epsilon``, with all hypotheses of the curve. ``side``: as :meth:`at_delta`."""
+        return point_of_curve(self.guarantee, at_epsilon=epsilon, gap=gap, side=side)
+
+    def over_steps(self, delta: object) -> Trajectory:
+        """Return bounds of ε at ``delta`` > 0 on the way, after about 60 numbers of steps, from one composition of each side.
+
+        >>> from accountant.curves import curve_of, make_event
+        >>> found = curve_of(make_event("gaussian", {"noise_multiplier": 10}, count=100)).over_steps("1e-5")
+        >>> len(found.steps), float(found.upper[-1]) < 4.3772
+        (60, True)
+        """
+        return bound_steps(self.composition, to_delta(delta))
 
     def compose(self, *others: PrivacyCurve, name: str | None = None) -> PrivacyCurve:
         """Return the curve of this and other mechanisms on the same records, each of which may see what the earlier ones gave out."""

@@ -12,9 +12,9 @@ from typing import Any
 
 from accountant.compositions.events import TOLD, Composition, Direction, MechanismKind
 from accountant.compositions.queries import (
+    BOTH,
     DIGITS,
-    point_at_delta,
-    point_at_epsilon,
+    find_point,
     recheck_point,
     require_bounded,
     to_delta,
@@ -158,12 +158,13 @@ def point_of_curve(
     at_epsilon: object | None = None,
     gap: object = "1e-3",
     curve_claims: Sequence[Mapping[str, Any]] = (),
+    side: str = BOTH,
 ) -> Guarantee:
     """If M is dominated by (P, Q), M is (ε, δ)-differentially private in each direction at every point of their curve.
 
     ``at_delta``: the δ, and ε is computed, with a proof from above; or ``at_epsilon``, and δ is. ``gap``: how far the bound may be from the
     true value of the pair. With ``curve_claims`` the numbers are those of claims that the kernel accepts now for this very composition,
-    instead of new ones. Source: docs/composition-bounds.md.
+    instead of new ones. ``side``: "upper" claims upper ends alone, in less time. Source: docs/composition-bounds.md.
 
     Raises :class:`profiles.Infeasible` where no ε is enough at δ, :class:`InvalidArgument` (both or none of the two is given; no curve),
     :class:`profiles.NotReplayed` for claims that the kernel rejects, or that say something else, and what the engine raises.
@@ -177,9 +178,7 @@ def point_of_curve(
     if claims:
         uppers = recheck_point(composition, claims, delta=delta, epsilon=epsilon)
     else:
-        point = (
-            point_at_delta(composition, delta, exact) if delta is not None else point_at_epsilon(composition, to_epsilon(epsilon), exact)
-        )
+        point = find_point(composition, delta=delta, epsilon=epsilon, gap=exact, side=side)
         claims, uppers = point.claims, {direction: side.upper for direction, side in point.sides.items()}
     going, coming = uppers[Direction.REMOVE], uppers[Direction.ADD]
     directed = guarantee.protection.neighbors.is_directed

@@ -1,11 +1,13 @@
-"""A picture of a privacy curve: enclosed points of δ(ε) in both directions, between which nothing is claimed."""
+"""Pictures of a privacy curve: enclosed points of δ(ε) in both directions, and of ε over steps, between which nothing is claimed."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import nan
 
 from accountant.compositions.engine import bound_deltas
 from accountant.compositions.events import Direction
+from accountant.compositions.trajectories import Trajectory
 from accountant.curves.accounting import Account
 from profiles import decimal_text, exact_text
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
@@ -42,6 +44,34 @@ def plot_account(account: Account) -> Picture:
     axes.set(xlabel="ε in nats", ylabel="δ(ε)", yscale="log", ylim=(float(bottom), 2.0), title=account.curve.composition.name[:60])
     axes.legend(frameon=False)
     return Picture(figure, f"Delta against epsilon of {account.curve.composition.name}; {'; '.join(told)}, falling from there")
+
+
+@show_picture.register(Trajectory)
+def plot_trajectory(found: Trajectory) -> Picture:
+    """Return ε after each number of steps that was looked at: upper ends, and the band down to the lower ends; 0 before the first step.
+
+    Where all steps sample records with one probability q, the upper axis counts epochs: q steps. Raises
+    :class:`profiles.MissingExtra` without Matplotlib.
+    """
+    figure, (axes,) = new_figure()
+    steps, lower = [0, *found.steps], [0.0, *map(float, found.lower)]
+    upper = [0.0, *(nan if end is None else float(end) for end in found.upper)]
+    axes.fill_between(steps, lower, upper, color=COLOURS[0], alpha=0.3, label="between the ends")
+    axes.plot(steps, upper, color=COLOURS[0], linestyle=DASHES[0], linewidth=1.8, label="upper ends (what is promised)")
+    axes.plot(steps, lower, color=COLOURS[1], linestyle=DASHES[1], linewidth=1.2, label="lower ends (of the worst mechanism)")
+    axes.set(xlabel="steps", ylabel="ε in nats", xlim=(0, steps[-1]), ylim=(0, None))
+    at = f"δ = {exact_text(found.delta)}" if len(exact_text(found.delta)) < 20 else f"δ = {float(found.delta):.3g}"
+    title = f"{found.composition.name[:50]}, {at}"
+    rates = {event.sampling_probability for event in found.composition.events}
+    if len(rates) == 1 and (rate := rates.pop()) < 1:
+        epochs = axes.secondary_xaxis("top", functions=(lambda x: x * float(rate), lambda x: x / float(rate)))
+        epochs.set_xlabel("epochs (steps times the sampling probability)")
+    axes.set_title(title)
+    axes.legend(frameon=False, loc="lower right")
+    last = found.upper[-1]
+    ends = f"{decimal_text(found.lower[-1], 3, round_up=False)} <= epsilon"
+    ends += " and no upper end" if last is None else f" <= {decimal_text(last, 3, round_up=True)}"
+    return Picture(figure, f"Epsilon over the steps of {title}: after {found.steps[-1]} steps, {ends}")
 
 
 def _places(middle: Fraction) -> list[Fraction]:

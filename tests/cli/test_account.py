@@ -142,6 +142,38 @@ def test_a_picture_is_written_whole(pdp, place):
     assert not (place / "c.txt").exists()
 
 
+def test_epsilon_over_steps_is_drawn(pdp, place):
+    pytest.importorskip("matplotlib")
+    assert pdp("account", "--gaussian", "4", "--sampling", "0.1", "--count", "40", "--delta", "1e-6", "--plot-steps", "s.svg").code == 0
+    text = (place / "s.svg").read_text()
+    assert "<svg" in text
+    for words in (("--epsilon", "1", "--plot-steps", "t.svg"), ("--delta", "1e-6", "--plot-steps", "t.txt")):
+        assert pdp("account", "--gaussian", "4", *words).refused(), words
+    assert pdp("account", "--gaussian", "4", "--delta", "1e-6", "--plot-steps", "s.svg", "--plot", "s.svg").refused()
+    assert pdp("account", "--gaussian", "4", "--delta", "0", "--plot-steps", "t.svg").code == 1
+    assert (place / "s.svg").read_text() == text
+    assert not list(place.glob("t.*"))
+
+
+def test_the_upper_side_alone_is_printed_and_certified(pdp, place):
+    words = ("account", "--gaussian", "2", "--sampling", "0.1", "--count", "20", "--delta", "1e-6")
+    both, upper = (pdp(*words, *more, "--json").json() for more in ((), ("--side", "upper", "--certificate", "c.json")))
+    found = Fraction(upper["epsilon"]["upper"])
+    assert Fraction(both["epsilon"]["lower"]) <= found <= Fraction(both["epsilon"]["upper"]) * Fraction("1.01")
+    assert "lower" not in upper["epsilon"]
+    assert upper["side"] == "upper"
+    assert upper["checked_by_kernel"] is True
+    assert {claim["claim"] for claim in json.loads((place / "c.json").read_text())["claims"]} == {"delta-upper"}
+    assert pdp("check", "c.json").code == 0
+    said = pdp(*words, "--side", "upper").out
+    assert " <= epsilon" not in said
+    assert "at delta = 0.000001: epsilon <= " in said
+    at = pdp("account", "--gaussian", "2", "--sampling", "0.1", "--count", "20", "--epsilon", "2", "--side", "upper", "--json").json()
+    assert "lower" not in at["delta"]
+    assert pdp(*words, "--side", "lower").refused()
+    assert pdp("account", "--count", "4", "--calibrate", "noise", "--epsilon", "1", "--delta", "1e-6", "--side", "upper").refused()
+
+
 def test_no_epsilon_at_this_delta(pdp, place):
     (place / "c.toml").write_text(EVENT + 'mechanism = "approximate"\nepsilon = 1\ndelta = 1e-3\n')
     for words in (("c.toml", "--delta", "1e-4"), ("c.toml", "--delta", "0"), ("--gaussian", "9", "--delta", "0")):

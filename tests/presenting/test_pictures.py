@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from accountant import audit, declare, derive_epsilon, optimal_weight, verify
+from accountant.curves import account, curve_of, make_event
 from profiles import InvalidArgument, InvalidProfile, MissingExtra
 from proofs_check.audit import Claim
 
@@ -129,3 +130,17 @@ def test_cards_load_no_matplotlib():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.strip() == "False"
+
+
+def test_epsilon_over_steps_is_drawn_at_the_ends_that_were_computed():
+    curve = curve_of(make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="0.1", count=200))
+    picture, found = account(curve, delta="1e-5", gap="1e-2").plot_steps(), curve.over_steps("1e-5")
+    (axes,) = picture.figure.axes
+    for line, ends in zip(axes.lines, (found.upper, found.lower), strict=True):
+        assert list(line.get_xdata()) == [0, *found.steps]
+        np.testing.assert_allclose(line.get_ydata(), [0, *map(float, ends)])
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "--"]  # told apart without colours
+    assert axes.get_ylabel() == "ε in nats"
+    (epochs,) = axes.child_axes
+    assert "epochs" in epochs.get_xlabel()
+    assert "after 200 steps" in picture.told
