@@ -59,6 +59,6 @@ def _accept(document: str, prover: Prover) -> Iterator[Theorem]:
             statement, fields = state(claim)
             with within(prover.path, "" if composed else ".proof"):
                 theorem = prover.begin(statement, fields)
-                require(isinstance(theorem, Theorem) and theorem.statement == statement, "a claim is not a theorem")
+                require(type(theorem) is Theorem and theorem.statement is statement, "a claim is not a theorem")
             require(composed or i or statement.name == "well-defined", "the first claim must be well-defined")
             yield theorem

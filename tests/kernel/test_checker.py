@@ -7,17 +7,14 @@ import subprocess
 import sys
 import tokenize
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import proofs_check.kernel
-from proofs_check.kernel import Report, check, checker
+from proofs_check.kernel import Report, check
 from proofs_check.kernel.core import terms
-from proofs_check.kernel.core.rules import Case
-from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Proof, Range, Theorem, settle
+from proofs_check.kernel.core.theorems import Goal, Identity, Proof
 from proofs_check.kernel.procedures.rules import RULES
 from proofs_check.kernel.theories.profiles.claims import CLAIMS, beside, by_statistic, in_cases, restated
 from proofs_check.kernel.theories.profiles.statements import Claim
@@ -387,122 +384,6 @@ def test_nothing_of_the_process_is_changed(run, monkeypatch):
 def test_no_line_has_empty_brackets(run):
     assert [claim.line() for claim in run().claims] == ["well-defined proved [manifest]"]
     assert proofs_check.kernel.CheckedClaim("weight-table", "proved", "9 rows", (), ()).line() == "weight-table proved 9 rows"
-
-
-def test_only_rules_make_theorems_and_each_takes_theorems_of_just_its_premises():
-    goal, other = Goal(terms.num(1), {}), Goal(terms.num(2), {})
-    with pytest.raises(terms.Rejected, match="made by a rule only"):
-        Theorem(goal, "zero", (), object())
-    with pytest.raises(TypeError):
-        Theorem(goal, "zero", ())
-    session = Session()
-    found = session.follow(goal, M)
-    assert (found.statement, found.rule, found.parts) == (goal, "manifest", ())
-    with pytest.raises(AttributeError):
-        found.statement = Goal(terms.num(-1), {})
-
-    class Forger(Session):
-        def prove(self, premise):
-            return answers.pop()
-
-    scaled = {"factor": terms.num(2), "positive": TREE, "product": TREE}
-    needed = [Goal(terms.num(2), {}, strict=True), other]
-    for given in ([None], [goal], needed, [session.follow(other, M)]):
-        answers = list(given)
-        with pytest.raises(terms.Rejected, match="not of the premise"):
-            RULES["scale"](goal, Forger(), **scaled)
-    theorems = [session.follow(premise, M) for premise in needed]
-    answers = theorems[::-1]
-    assert RULES["scale"](goal, Forger(), **scaled).parts == tuple(theorems)
-
-
-def test_a_rule_proves_no_other_statement_than_its_own():
-    name, session = "assumption-8", Session()
-    profile = Claim(terms.var("w"), {}, terms.num(1), None, "pure", frozenset(), name=name, verdict="proved")
-    for rule in ("homogeneous proved", "assumption-8 refuted", "well-defined proved"):
-        with pytest.raises(terms.Rejected, match="about another claim"):
-            CLAIMS[rule](profile, session)
-    for rule in ("manifest", "boxes"):  # of what is not 0
-        with pytest.raises(terms.Rejected, match="about other statements"):
-            RULES[rule](Identity(terms.num(1), {}), session, **({"budget": 1} if rule == "boxes" else {}))
-
-
-@pytest.mark.parametrize(
-    ("rule", "parameters"),
-    [
-        ("scale", {"factor": 2, "positive": TREE, "product": TREE}),
-        ("boxes", {"budget": 1.0}),
-        ("boxes", {"budget": 1, "form": "quick"}),
-        ("split", {"variable": terms.num(1), "at": Fraction(1), "below": TREE, "above": TREE}),
-        ("split", {"variable": "z", "at": 1.5, "below": TREE, "above": TREE}),
-        ("split", {"variable": "z", "at": Fraction(1), "below": M, "above": TREE}),
-        ("sum", {"parts": (), "proofs": []}),
-        ("sum", {"parts": [Fraction(1)], "proofs": [TREE]}),
-        ("sum", {"parts": [], "proofs": [], "strict": "0"}),
-        ("branches", {"cases": [{"value": terms.num(1), "proof": TREE}]}),
-        ("branches", {"cases": [Case(value=terms.num(1), proof=TREE, share=1)]}),
-    ],
-)
-def test_a_rule_takes_parameters_of_its_types_only(rule, parameters):
-    with pytest.raises(terms.Rejected, match="has other parameters"):
-        RULES[rule](Goal(terms.num(1), {}), Session(), **parameters)
-
-
-def test_a_way_is_taken_of_the_choice_that_is_asked_for():
-    class Forger(Session):
-        def choose(self, ways, step):
-            return answers.pop()
-
-    theorem = Session().choose([lambda: settle(asked(), Session())[1][0]], "")
-    for answer in (None, theorem, Session().follow(Goal(terms.num(1), {}), M)):
-        answers = [answer]
-        with pytest.raises(terms.Rejected, match="not of the premise"):
-            settle(asked(), Forger())
-
-
-def test_an_accepted_claim_is_a_theorem_of_what_stands_in_the_text(make):
-    class Forger(Session):
-        find = None
-
-        def begin(self, claim, fields):
-            return self.find(claim)
-
-    class Pretended:
-        def __init__(self, statement):
-            self.statement = statement
-
-    text = json.dumps({**make(nonnegative={"rule": "zero"}), "version": 2})  # it is not 0
-    other = Session().follow(Goal(terms.num(1), {}), M)
-    for find in (lambda _: None, lambda claim: claim, Pretended, lambda _: other):
-        forger = Forger()
-        forger.find = find
-        report = checker.check(text, forger)
-        assert (report.accepted, report.theorems, report.step, report.reason) == (False, (), "claims[0].proof", "a claim is not a theorem")
-
-
-OUTSIDE = [("z", Decimal(at), None) for at in ("0", "4", "-1", "5", "NaN", "Infinity")]
-
-
-@pytest.mark.parametrize("answer", [None, ("z", None, None), ("y", Decimal(1), None), *OUTSIDE])
-def test_a_piece_is_cut_inside_of_it(answer):
-    class Forger(Session):
-        def advise(self, question):
-            return answer
-
-    z = terms.var("z")
-    goal = Goal(z * z - z + terms.num(1), {"z": Range(Fraction(0), Fraction(4))})
-    assert RULES["boxes"](goal, Session(), budget=100).statement == goal
-    with pytest.raises((terms.Rejected, TypeError, KeyError, ArithmeticError)):
-        RULES["boxes"](goal, Forger(), budget=100)
-
-
-def asked():
-    """The premises of what needs one of one way."""
-
-    def nothing():
-        yield from ()
-
-    yield Choice((nothing,))
 
 
 def test_every_accepted_claim_rests_on_goals_that_are_listed_and_each_of_them_is_a_theorem(make):

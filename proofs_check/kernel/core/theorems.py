@@ -3,7 +3,8 @@
 # be believed of the kernel are the functions that ``rule`` marks, and the docstring of each is an axiom: such a function is given a
 # statement and parameters, and yields premises, one after the other. Where it comes to its end, the statement follows from them by the
 # axiom; else it rejects. ``rule`` makes of it what takes theorems of just these premises and returns the theorem, and nothing else can.
-# Who finds these theorems, and how, need not be believed: whatever a ``Prover`` does, it can lose a proof, and make none.
+# Who finds these theorems, and how, need not be believed: whatever a ``Prover`` returns, it can lose a proof, and make none. (Python lets
+# any code change any object in place; a test sees that what is shipped here does not.)
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -169,10 +170,11 @@ def settle(premises: Premises[T], prover: Prover) -> tuple[T, tuple[Theorem, ...
             theorem = prover.choose([partial(_take, needed, place, prover) for place in range(len(needed.ways))], needed.step)
         else:
             theorem = prover.prove(needed)
-        stated = theorem.statement if isinstance(theorem, Theorem) else None
+        stated = theorem.statement if type(theorem) is Theorem else None
         if isinstance(stated, Taken):
             answer, stated = (stated.place, stated.value), stated.choice
-        require(stated == (needed if isinstance(needed, Choice) else needed.statement), "a theorem is not of the premise")
+        # the very object that was asked for: what only compares as equal to it can say something else
+        require(stated is (needed if isinstance(needed, Choice) else needed.statement), "a theorem is not of the premise")
         parts.append(theorem)
 
 
@@ -203,8 +205,10 @@ def fits(value: Any, hint: Any) -> bool:
     kind, parts = get_origin(hint) or hint, get_args(hint)
     if type(None) in parts:
         return value is None or fits(value, parts[0])
-    if kind is Literal or not isinstance(value, kind):
-        return kind is Literal and value in parts
+    if kind is Literal:
+        return type(value) is str and value in parts
+    if type(value) is not (dict if kind is Mapping else kind):  # a subclass may behave in another way
+        return False
     if kind in (list, Mapping):
         return all(fits(each, parts[-1]) for each in (value.values() if kind is Mapping else value))
     return not is_dataclass(kind) or all(fits(getattr(value, name), of) for name, of in get_type_hints(kind).items())

@@ -238,8 +238,9 @@ class Restated:
 
 @rule
 def restated(s: Claim, *, restated: Restated, proof: Proof, at: Point | None = None) -> Premises[None]:
-    """What holds of a term that equals epsilon holds of epsilon."""
+    """What holds of a term that equals epsilon holds of epsilon; at a record, if one record is enough for the claim."""
     require(s.name != "well-defined", "epsilon has to be defined as it is written")
+    require(at is None or s.verdict == "refuted" or s.name == "epsilon-lower", "this claim is about all records")
     yield Premise((yield from at_step(".restated", partial(restate, s, restated.term, restated.roots or [], at))), proof)
 
 

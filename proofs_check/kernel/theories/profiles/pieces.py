@@ -90,7 +90,7 @@ def differ_beside(epsilon: Term, between: Range) -> Premises[None]:
     # The one argument whose sign changes on the range has a single zero there. On either side of it the term equals a smooth term. Were it
     # differentiable at the zero, it would be continuous there, so both terms would take its value and its derivative at the zero. Both are
     # made of parts of epsilon, which is defined, and all of whose parts are.
-    require(between.lo >= 1 and between.lo != between.hi, "a kink lies strictly inside a range that does not start below 1")
+    require(between.lo >= 1 and between.hi not in (None, between.lo), "a kink lies strictly inside a range that does not start below 1")
     box, crossing, sides = {"w": between}, list[Term](), list[Term]()
     epsilon = _stepwise(epsilon, box)
     for i in (0, 1):
