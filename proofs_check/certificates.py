@@ -15,7 +15,7 @@ from profiles.numbers import exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, to_text
 from profiles.variables import Parameter
-from proofs_check.kernel import Report, check, checker
+from proofs_check.kernel import Report, check
 from proofs_check.kernel.core.terms import Meter
 from proofs_check.kernel.untrusted.formats import OWN
 from proofs_check.kernel.untrusted.proofs import Session
@@ -101,7 +101,7 @@ def _check_alone(text: str) -> Report:
 
 
 @lru_cache(maxsize=4096)
-def _find_choices(text: str) -> tuple[list[str], checker.Report]:
+def _find_choices(text: str) -> tuple[list[str], Report]:
     return find_choices(text, Session())
 
 

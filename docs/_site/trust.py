@@ -27,8 +27,9 @@ _HEAD = """# What you have to believe
 When `pdp check`, or `python -m proofs_check.kernel FILE`, accepts a certificate, its claims are theorems about the function ε that is
 written in it, or about δ of the events that are listed in it. For that you have to believe what stands on this page and nothing else: not
 the prover, not SymPy, not python-flint, not the command line. The kernel is {lines:,} lines of code ({texts} more are docstrings) in
-{modules} modules; it reads the profile, or the events, from the certificate's text and derives every goal by itself. `pdp check --axioms`
-prints which of the axioms below a certificate used.
+{modules} modules, of which {core} lines are the core. No certificate needs all of them: one of a profile is judged by {of_profiles:,}
+lines, one of a composition by {of_compositions:,}. The kernel reads the profile, or the events, from the certificate's text and
+derives every goal by itself. `pdp check --axioms` prints which of the axioms below a certificate used.
 
 What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, that
 records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Every guarantee carries those that it rests on
@@ -48,20 +49,22 @@ Why the verdict is the same on every interpreter: [below](#one-verdict-on-every-
 ## The kernel as one file
 
 `pdp check --export checker.pyz` writes the kernel as one file of {size:,} bytes, which any Python from 3.11 on runs:
-`python -I -O checker.pyz FILE`. It holds the modules below as they are, and five that nobody has to
-believe and that are not counted here. `untrusted/proofs` reads proofs and hands theorems to the rules, each of which looks whether they are
-theorems of just its premises, and whether its parameters are of their types: it can lose a proof, and make none. `untrusted/upgrade` finds
-for a certificate of version 1 the `choices` with which the kernel then checks it ([certificates.md](certificates.md#1-file)), and repeats
-what stands beside the claims. `untrusted/steering` says where `boxes` cuts a piece, and the rule looks whether that is inside of it.
-`untrusted/showing` and `untrusted/formats` say what a rejected text is, or lacks; and of an accepted one `untrusted/showing` repeats the
-claims in the words of the file, which are what was proved, beside the names of the rules that their theorems are by. One thing of this
-folder is on the way of a verdict: `check`, `check_found` and `_with_protection` in `untrusted/upgrade` copy `accepted` from the report of
-`checker.check`, which is the kernel's entry. Read these twenty lines, or call `checker.check` with a `Session` yourself.
-The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
+`python -I -O checker.pyz FILE`. It holds the modules below as they are, and some that nobody has to believe: they stand
+[below them](#what-only-helps). The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
 
 `{digest}`.
 
 ## The kernel's modules
+"""
+
+_HELPS = """
+## What only helps
+
+{lines} more lines ({texts} of docstrings) are shipped with the kernel, and nobody has to believe them. Nothing in this folder makes a
+theorem, or writes a verdict other than a rejection (a test sees to it): the report is the one of `checker.check`, with words put beside
+it. Whatever theorem a prover returns, a rule looks whether it is one, sealed, of the very premise that it asked for, and whether its own
+parameters are of their types. `untrusted/upgrade` finds for a certificate of version 1 the `choices` with which the kernel then checks it
+([certificates.md](certificates.md#1-file)).
 """
 
 _RULES = """
@@ -164,24 +167,41 @@ ARITHMETIC = {
 def trust_text() -> str:
     """Return the page."""
     folder = Path(inspect.getfile(kernel)).parent
-    places = sorted((path.relative_to(folder) for path in folder.rglob("*.py") if path.parent.name != "untrusted"), key=_reading_order)
-    sources = [folder / place for place in places]
-    counts = {path: count_lines(path.read_text(encoding="utf-8")) for path in sources}
-    lines, texts = (sum(column) for column in zip(*counts.values(), strict=True))
-    library = ", ".join(f"`{name}`" for name in sorted({name for path in sources for name in _imports(path)}))
-    modules = [
-        (f"`{place.with_suffix('').as_posix()}`", str(counts[folder / place][0] - counts[folder / place][1]), _purpose(folder / place))
-        for place in places
-        if place.name != "__init__.py" or len(place.parts) == 1
-    ]
+    places = sorted((path.relative_to(folder) for path in folder.rglob("*.py")), key=_reading_order)
+    counts = {place: count_lines((folder / place).read_text(encoding="utf-8")) for place in places}
+    helping = [place for place in places if place.parts[0] == "untrusted"]
+    believed = [place for place in places if place not in helping]
+    lines, texts = (sum(column) for column in zip(*(counts[place] for place in believed), strict=True))
+
+    def code(chosen: Iterable[Path]) -> int:
+        return sum(counts[place][0] - counts[place][1] for place in chosen)
+
+    def modules(chosen: Iterable[Path]) -> list[tuple[str, str, str]]:
+        return [
+            (f"`{place.with_suffix('').as_posix()}`", str(code([place])), _purpose(folder / place))
+            for place in chosen
+            if place.name != "__init__.py" or len(place.parts) == 1
+        ]
+
+    library = ", ".join(f"`{name}`" for name in sorted({name for place in believed for name in _imports(folder / place)}))
     rules = [(f"`{name}`", _fields(rule), state_axiom(rule), mark_rule(name)) for name, rule in RULES.items()]
     claims = [(f"`{name}`", _fields(claim), state_axiom(claim)) for name, claim in CLAIMS.items()]
     return "".join(
         (
             _HEAD.format(
-                lines=lines - texts, texts=texts, modules=len(sources), library=library, size=len(make_checker()), digest=checker_digest()
+                lines=lines - texts,
+                texts=texts,
+                modules=len(believed),
+                of_profiles=code(place for place in believed if "compositions" not in place.parts),
+                of_compositions=code(needed_for_compositions(folder, believed)),
+                core=code(place for place in believed if place.parts[0] == "core"),
+                library=library,
+                size=len(make_checker()),
+                digest=checker_digest(),
             ),
-            _table(("module", "lines", "what it does"), modules),
+            _table(("module", "lines", "what it does"), modules(believed)),
+            _HELPS.format(lines=code(helping), texts=sum(counts[place][1] for place in helping)),
+            _table(("module", "lines", "what it does"), modules(helping)),
             _RULES,
             _table(("rule", "fields", "axiom", "proof"), rules),
             _IDENTITIES,
@@ -200,6 +220,27 @@ def trust_text() -> str:
             INTERPRETERS.read_text(encoding="utf-8"),
         )
     )
+
+
+def needed_for_compositions(folder: Path, believed: Sequence[Path]) -> set[Path]:
+    """Return the modules that a certificate of a composition needs: its theory, all that it imports, and those that read and ask."""
+    found = {place for place in believed if len(place.parts) == 1}
+    waiting = [place for place in believed if "compositions" in place.parts]
+    while waiting:
+        place = waiting.pop()
+        found.add(place)
+        waiting += [other for other in believed if other not in found and _uses(folder / place, folder / other)]
+    return found
+
+
+def _uses(path: Path, other: Path) -> bool:
+    # whether one of the kernel's modules imports from another one
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            if other in (base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)):
+                return True
+    return False
 
 
 def _reading_order(place: Path) -> tuple[int, str]:

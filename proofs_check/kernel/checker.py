@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from .core.terms import Rejected, forget, require
 from .core.theorems import Prover, Theorem, within
@@ -15,14 +16,45 @@ _BESIDE, _OF_PROFILES = frozenset({"protection", "hypotheses"}), frozenset({"tar
 _MOST_COMPOSED = 8  # claims about one composition, each of which is computed anew
 
 
+class CheckedClaim(NamedTuple):
+    """One accepted claim: what it states, and the rules and kinds of side conditions it rests on; in words, if about a composition."""
+
+    claim: str
+    verdict: str
+    bound: str | None
+    rules: tuple[str, ...]
+    side_conditions: tuple[str, ...]
+    said: str | None = None
+
+    def line(self) -> str:
+        """Return the claim in one line."""
+        behind = "; ".join(filter(None, (", ".join(self.rules), ", ".join(self.side_conditions))))
+        bound = f", {self.said}" if self.said is not None else "" if self.bound is None else f" {self.bound}"
+        return f"{self.claim} {self.verdict}{bound}" + (f" [{behind}]" if behind else "")
+
+
+class Protection(NamedTuple):
+    """Whom a document says that it protects, and against what change: it is repeated, and nothing is judged about it."""
+
+    unit: str
+    neighbors: str
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Accepted, with the theorems that the claims of the text are, as they stand in it; or rejected at a step for a reason."""
+    """Accepted, or rejected at a step for a reason; with the theorems that the claims of the text are, as they stand in it.
+
+    What is said beside that is not judged: the claims in their own words, what the text says about whom it protects, and whether it
+    was upgraded from version 1 by a step that is not trusted.
+    """
 
     accepted: bool
-    theorems: tuple[Theorem, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
     step: str | None = None
     reason: str | None = None
+    protection: Protection | None = None
+    upgraded: bool = False
+    theorems: tuple[Theorem, ...] = ()
 
 
 def check(document: str, prover: Prover) -> Report:

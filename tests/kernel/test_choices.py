@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from proofs_check import kernel
 from proofs_check.certificates import complete
 from proofs_check.kernel import check
 from proofs_check.kernel.core.terms import Meter
+from proofs_check.kernel.untrusted.formats import read_heading
 from proofs_check.kernel.untrusted.proofs import OWN, TREES, UNSAID, Session
 from proofs_check.kernel.untrusted.upgrade import find_choices, leaves_open, upgrade
 from tests.kernel.conftest import check_alone, document
@@ -171,6 +173,15 @@ def test_texts_that_are_no_certificate_of_the_first_version_are_left_as_they_are
     for text in ("", "{", "[]", "1", '{"version": 2, "profile": {}}', '{"version": 1}', "[" * 100_000, '{"version": true}'):
         assert not leaves_open(text)
         assert upgrade(text) == text
+    long = '{"format": "pdp-certificate", "version": 1, "profile": 0, "more": ' + "9" * 5_000 + "}"
+    assert read_heading(long) == ("pdp-certificate", 1)  # whatever a process allows, no long number is converted, which takes seconds
+    before = sys.get_int_max_str_digits()
+    try:
+        sys.set_int_max_str_digits(0)
+        assert not leaves_open(long)
+        assert read_heading(long) == ("pdp-certificate", 1)
+    finally:
+        sys.set_int_max_str_digits(before)
     for text in ('{"version": 1, "profile": 0}', json.dumps(document(epsilon="-w")), json.dumps({**document(), "claims": 3})):
         assert leaves_open(text)
         assert upgrade(text) == text
@@ -206,6 +217,19 @@ def test_what_has_not_to_be_believed_forges_nothing():
                 assert isinstance(node.value, ast.Name), path
                 assert node.value.id in ("self", "session"), path
             assert not isinstance(node, ast.Name) or node.id not in ("setattr", "vars", "globals"), path
+
+
+def test_what_has_not_to_be_believed_writes_no_verdict_but_rejections():
+    # it hands on the report of the kernel, beside which it puts words
+    found = []
+    for path in (FOLDER / "untrusted").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                named = {word.arg: ast.unparse(word.value) for word in node.keywords}
+                assert None not in named or "replace" not in ast.unparse(node.func), path
+                found += [named["accepted"]] if "accepted" in named else []
+                assert not ast.unparse(node.func).endswith("Report") or (not node.args and named["accepted"] == "False"), path
+    assert found == ["False"]
 
 
 def test_nothing_that_has_to_be_believed_uses_what_has_not():

@@ -50,12 +50,16 @@ def read_heading(text: str) -> tuple[str | None, object]:
     The format is None for files of others, and the version None where the text has none that can be read.
     """
     try:
-        whole = json.loads(text)
+        whole = json.loads(text, parse_int=_short)
     except (ValueError, RecursionError):
         return _guess(text), None
     if not isinstance(whole, dict) or not isinstance(whole.get("format"), str) or whole["format"] not in FORMATS:
         return None, None
     return whole["format"], whole.get("version")
+
+
+def _short(word: str) -> int | str:
+    return int(word) if len(word) < 20 else word  # where a process has lifted Python's limit of digits, long ones take seconds
 
 
 def _guess(text: str) -> str | None:

@@ -4,28 +4,12 @@ That a certificate is accepted says that its claims hold as they are written in 
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..checker import CheckedClaim
 from ..core.terms import Term, bits, postorder
 from ..core.theorems import Goal, Identity, Theorem
 from ..theories.compositions.bounds import Bound
-
-
-class CheckedClaim(NamedTuple):
-    """One accepted claim: what it states, and the rules and kinds of side conditions it rests on; in words, if about a composition."""
-
-    claim: str
-    verdict: str
-    bound: str | None
-    rules: tuple[str, ...]
-    side_conditions: tuple[str, ...]
-    said: str | None = None
-
-    def line(self) -> str:
-        """Return the claim in one line."""
-        behind = "; ".join(filter(None, (", ".join(self.rules), ", ".join(self.side_conditions))))
-        bound = f", {self.said}" if self.said is not None else "" if self.bound is None else f" {self.bound}"
-        return f"{self.claim} {self.verdict}{bound}" + (f" [{behind}]" if behind else "")
 
 
 def describe(claim: Mapping[str, Any], theorem: Theorem) -> CheckedClaim:

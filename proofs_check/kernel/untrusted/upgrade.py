@@ -9,41 +9,22 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
 
 from .. import checker
+from ..checker import Protection, Report
 from ..core.terms import Rejected, require
 from ..core.theorems import Goal, Theorem
-from ..reading import read_fields, read_list
+from ..reading import read_fields, read_json, read_list
 from ..theories.compositions.bounds import Bound
 from ..theories.profiles.statements import Claim
 from .proofs import FIRST_WAY, OWN, TREES, Session
-from .showing import CheckedClaim, describe, show
+from .showing import describe, show
 
 #: What is said of a certificate of version 1 that is accepted.
 UPGRADED = "upgraded from version 1 by a step that is not trusted, then checked"
 
 
 _UNITS, _NEIGHBORS = ("record", "user", "event", "user-period"), ("add-remove", "replace-one", "zero-out")
-
-
-class Protection(NamedTuple):
-    """Whom a document says that it protects, and against what change: it is repeated, and nothing is judged about it."""
-
-    unit: str
-    neighbors: str
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What the kernel says of a certificate, with the claims that it accepts in their own words; and what stands beside them."""
-
-    accepted: bool
-    claims: tuple[CheckedClaim, ...] = ()
-    step: str | None = None
-    reason: str | None = None
-    protection: Protection | None = None
-    upgraded: bool = False  # from version 1 by a step that is not trusted, and then checked
 
 
 @dataclass(slots=True)
@@ -91,7 +72,7 @@ class Searcher(Session):
         raise Rejected("there is no way to go on")
 
 
-def find_choices(document: str, session: Session) -> tuple[list[str], checker.Report]:
+def find_choices(document: str, session: Session) -> tuple[list[str], Report]:
     """Return the choices of each claim of a certificate of version 1, and the report without theorems, at the cost of a meter."""
     searcher = Searcher(session.meter)
     report = checker.check(document, searcher)
@@ -116,8 +97,8 @@ def upgrade(document: str) -> str:
 def leaves_open(document: str) -> bool:
     """Whether a text seems to be a certificate of version 1 of a profile: those of compositions have nothing to choose."""
     try:
-        whole = json.loads(document)
-    except (ValueError, RecursionError):
+        whole = read_json(document)
+    except (ValueError, Rejected):
         return False
     return isinstance(whole, dict) and whole.get("version") == 1 and "profile" in whole
 
@@ -127,21 +108,23 @@ def check(document: str, session: Session | None = None) -> Report:
     session = session or Session()
     if leaves_open(document):
         return check_found(document, find_choices(document, session), session)
-    return _with_protection(document, checker.check(document, session))
+    return _tell(document, checker.check(document, session))
 
 
-def check_found(document: str, found: tuple[list[str], checker.Report], session: Session) -> Report:
+def check_found(document: str, found: tuple[list[str], Report], session: Session) -> Report:
     """Check the text of a certificate of version 1 with the choices that were found for it, if they were."""
     choices, report = found
-    if report.accepted:
-        session.given = iter(choices)
-        report = checker.check(document, session)
-    return _with_protection(document, report, upgraded=report.accepted)
+    if not report.accepted:
+        return report
+    session.given = iter(choices)
+    return _tell(document, replace(checker.check(document, session), upgraded=True))
 
 
-def _with_protection(document: str, report: checker.Report, *, upgraded: bool = False) -> Report:
-    # what stands beside the claims must be well-formed
-    whole = json.loads(document) if report.accepted else {}
+def _tell(document: str, report: Report) -> Report:
+    # the report of the kernel, with what stands beside the claims, which must be well-formed
+    if not report.accepted:
+        return replace(report, upgraded=False)
+    whole = json.loads(document)
     try:
         for hypothesis in read_list(whole.get("hypotheses", [])):
             fields = read_fields(hypothesis, {"id", "sentence"})
@@ -150,8 +133,8 @@ def _with_protection(document: str, report: checker.Report, *, upgraded: bool = 
         protection = _read_protection(whole["protection"]) if "protection" in whole else None
     except Rejected as problem:
         return Report(accepted=False, step="document", reason=str(problem))
-    claims = tuple(map(describe, whole.get("claims", []), report.theorems))
-    return Report(report.accepted, claims, report.step, report.reason, protection, upgraded)
+    claims = tuple(map(describe, whole["claims"], report.theorems))
+    return replace(report, claims=claims, protection=protection, theorems=())
 
 
 def _read_protection(value: object) -> Protection:
