@@ -4,21 +4,30 @@ Run: ``make guards`` (or ``python -m tests.mutants.remove_guards [FILE[:LINE] ..
 
 A guard is a call of ``require``, a ``raise`` under an ``if``, a hypothesis that a rule yields for its own sake, or one condition of a
 conjunction that guards. What survives is printed: it is not tested, or another guard rejects the same documents.
+
+In the copy each guard asks whether it is the one that is out. One run of all tests says in which of them a guard rejects something (or a
+hypothesis is yielded): the others cannot notice that it is out. Then each guard has a process of its own, for these tests alone.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
-KERNEL = ROOT / "proofs_check" / "kernel"
 FILES = (
     "reading",
     "core/terms",
@@ -36,11 +45,40 @@ FILES = (
     "theories/compositions/lattices",
     "theories/compositions/bounds",
 )
-SUITE = ["-m", "not slow", "tests/kernel", "tests/mutants/test_guards.py"]
-#: The suite of modules that profiles have nothing to do with.
-COMPOSED = ["-m", "not slow", "tests/kernel/test_compositions.py", "tests/kernel/test_curves.py", "tests/mutants/test_compositions.py"]
+SUITE = ("tests/kernel", "tests/mutants/test_guards.py", "tests/mutants/test_compositions.py")
 #: Seconds that the tests may take without a guard.
 _LIMIT = 600
+#: What a guard calls in the copy: the ways are the condition as it is, and each thing that it can be instead.
+SWITCH = """
+import builtins, os
+
+_seen = set()
+
+
+def guard_(first, fires, *ways):
+    out = int(os.environ.get("GUARD_OUT", "-1")) - first
+    if 0 <= out < len(ways) - 1:
+        return ways[out + 1]()
+    try:
+        value = ways[0]()
+    except BaseException:
+        _note(first, len(ways) - 1)
+        raise
+    if bool(value) is fires:
+        _note(first, len(ways) - 1)
+    return value
+
+
+def _note(first, many):
+    test = os.environ.get("PYTEST_CURRENT_TEST")
+    if test and "GUARD_NOTES" in os.environ and (first, test) not in _seen:
+        _seen.add((first, test))
+        with open(os.environ["GUARD_NOTES"], "a", encoding="utf-8") as file:
+            file.write(f"{first} {many} {test}\\n")
+
+
+builtins.guard_ = guard_
+"""
 
 
 def _name(node: ast.AST) -> str:
@@ -60,75 +98,147 @@ def _alternatives(test: ast.expr) -> Iterator[tuple[ast.expr, str]]:
         yield from ((value, neutral) for value, neutral in _alternatives(test.operand))
 
 
-def guards(source: str) -> Iterator[tuple[ast.AST, str]]:
-    """Return the nodes to be replaced, and by what."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom):
-            yield node, "yield from ()"  # which keeps the function a generator
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _name(node.value.func) == "require":
-            yield node, "None"
-            yield from _alternatives(node.value.args[0])
-        if isinstance(node, ast.If) and any(isinstance(inner, ast.Raise) for inner in node.body):
-            yield node.test, "False"
-            yield from _alternatives(node.test)
+class _Put(ast.NodeTransformer):
+    """Puts a text in the place of one node."""
+
+    def __init__(self, node: ast.AST, new: str) -> None:
+        self.node, self.new = node, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return ast.parse(self.new, mode="eval").body if node is self.node else self.generic_visit(node)
+
+    def put(self, whole: ast.expr) -> ast.expr:
+        """Return an expression with the text in the place of the node."""
+        changed = self.visit(whole)
+        return changed if isinstance(changed, ast.expr) else whole
 
 
-def without(source: str, node: ast.AST, new: str) -> str:
-    """Return the source with a node's text replaced."""
-    lines = source.splitlines(keepends=True)
-    first, last = node.lineno - 1, node.end_lineno - 1  # type: ignore[attr-defined]
-    encoded = [line.encode() for line in lines]
-    head, tail = encoded[first][: node.col_offset], encoded[last][node.end_col_offset :]  # type: ignore[attr-defined]
-    return b"".join([*encoded[:first], head, f"({new})".encode(), tail, *encoded[last + 1 :]]).decode()
+def without(test: ast.expr, node: ast.expr, new: str) -> ast.expr:
+    """Return a condition in which a text is in the place of a part."""
+    paths = {id(part): place for place, part in enumerate(ast.walk(test))}
+    whole = copy.deepcopy(test)
+    return _Put(list(ast.walk(whole))[paths[id(node)]], new).put(whole)
 
 
-def is_noticed(folder: Path, name: str) -> bool:
-    """Whether the tests of a module fail on the kernel in a copy of the project."""
-    suite = COMPOSED if name.startswith("theories/compositions") else SUITE
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        "--deselect",
-        "tests/kernel/test_checker.py::test_the_kernel_does_not_grow",
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run([*command, *suite], cwd=folder, env=environment, capture_output=True, timeout=_LIMIT, check=False)
-    except subprocess.TimeoutExpired:
-        sys.stdout.write(f"{name}: no answer in {_LIMIT} s, which counts as noticed: look at it on a quiet machine\n")
-        return True
-    return done.returncode != 0
+@dataclass
+class Guards(ast.NodeTransformer):
+    """Gives each guard of a module its switch; ``found`` says where each is, and what it becomes."""
+
+    name: str
+    lines: Sequence[str]
+    number: str = ""
+    found: list[str] = field(default_factory=list)
+    first: int = 0
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """A hypothesis that is yielded, or a call of ``require``."""
+        value = node.value
+        if isinstance(value, ast.Yield | ast.YieldFrom):
+            test = self._switch(node, ast.Constant(True), fires=True, whole="False")
+            return ast.If(test, [node], []) if test else node
+        if isinstance(value, ast.Call) and _name(value.func) == "require":
+            value.args[0] = self._switch(node, value.args[0], fires=False, whole="True") or value.args[0]
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        """A ``raise`` under an ``if``."""
+        if any(isinstance(inner, ast.Raise) for inner in node.body):
+            node.test = self._switch(node, node.test, fires=True, whole="False") or node.test
+        return self.generic_visit(node)
+
+    def _switch(self, node: ast.stmt, test: ast.expr, *, fires: bool, whole: str) -> ast.expr | None:
+        if self.number not in ("", str(node.lineno)) or any(isinstance(part, ast.NamedExpr) for part in ast.walk(test)):
+            return None
+        ways, first = [test, ast.parse(whole, mode="eval").body], self.first + len(self.found)
+        shown = self.lines[node.lineno - 1].strip()
+        self.found.append(f"{self.name}:{node.lineno}: [{shown[:140]}]")
+        for part, new in _alternatives(test):
+            ways.append(without(test, part, new))
+            self.found.append(f"{self.name}:{node.lineno}: {ast.unparse(part)[:90]} -> {new[:40]} [{shown[:110]}]")
+        nothing = ast.parse("lambda: 0", mode="eval").body.args  # type: ignore[attr-defined]
+        thunks = [ast.Lambda(nothing, way) for way in ways]
+        return ast.Call(ast.Name("guard_", ast.Load()), [ast.Constant(first), ast.Constant(fires), *thunks], [])
+
+
+def switch(source: str, name: str, number: str = "", first: int = 0) -> tuple[str, list[str]]:
+    """Return a module in which each guard, or those of a line, can be taken out; and what can be, from this number on."""
+    made = Guards(name, source.splitlines(), number, first=first)
+    return ast.unparse(ast.fix_missing_locations(made.visit(ast.parse(source)))), made.found
+
+
+def _run_apart(session: pytest.Session, items: Sequence[pytest.Item], *, at_first: bool) -> tuple[int, list[str]]:
+    """Run tests in a process of its own, up to the first failure or all; return its status, and which of them failed."""
+    results = Path(os.environ["GUARDS"]).with_name("failed")
+    results.write_text("", encoding="utf-8")
+    child = os.fork()
+    if not child:
+        signal.alarm(_LIMIT * (1 if at_first else 10))
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            before = session.testsfailed
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed > before:
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(f"{item.nodeid}\n")
+                if at_first:
+                    break
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    return status, results.read_text(encoding="utf-8").splitlines()
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool:
+    """Run the tests once, then those of each guard without it. (This module is a plugin of the run in the copy.)"""
+    found, notes = json.loads(Path(os.environ["GUARDS"]).read_text(encoding="utf-8")), Path(os.environ["GUARD_NOTES"])
+    notes.write_text("", encoding="utf-8")
+    status, failed = _run_apart(session, session.items, at_first=False)
+    if status:
+        raise pytest.UsageError(f"the tests ended by {status} before any guard is taken out")
+    sys.stdout.write(f"{len(session.items)} tests, {len(found)} guards; without them, in a copy, these look at the source:\n")
+    sys.stdout.write("".join(f"    {name}\n" for name in failed))
+    where, fine = defaultdict[int, set[str]](set), [item for item in session.items if item.nodeid not in failed]
+    for line in notes.read_text(encoding="utf-8").splitlines():
+        first, many, test = line.split(" ", 2)
+        for guard in range(int(first), int(first) + int(many)):
+            where[guard].add(test.rpartition(" (")[0])
+    del os.environ["GUARD_NOTES"]
+    survivors = 0
+    for guard, about in enumerate(found):
+        os.environ["GUARD_OUT"] = str(guard)
+        items = [item for item in fine if item.nodeid in where[guard]]
+        status, failed = _run_apart(session, items, at_first=True) if items else (0, [])
+        if status:
+            sys.stdout.write(f"{about}: ended by {status}, which counts as noticed: look at it on a quiet machine\n")
+        elif not failed:
+            survivors += 1
+            sys.stdout.write(f"not noticed by {len(items)} tests: {about}\n")
+        if guard % 50 == 49 or guard == len(found) - 1:
+            sys.stdout.write(f"{guard + 1} guards taken out, {survivors} not noticed\n")
+        sys.stdout.flush()
+    Path(os.environ["GUARDS"]).write_text(str(survivors), encoding="utf-8")
+    return True
 
 
 def main(names: list[str]) -> int:
     """Try every guard of the named files; return how many survive."""
-    survivors = 0
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "project"
+        folder, guards, found = Path(temporary) / "project", Path(temporary) / "guards.json", list[str]()
         shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".git", "__pycache__", ".venv", "out", ".*_cache"))
-        if is_noticed(folder, "core/rules") or is_noticed(folder, "theories/compositions"):
-            sys.stderr.write("the tests fail before any guard is taken out\n")
-            return 1
         for name, _, number in (word.partition(":") for word in names or FILES):
             path = folder / "proofs_check" / "kernel" / f"{name}.py"
-            source = path.read_text(encoding="utf-8")
-            found = [(node, new) for node, new in guards(source) if number in ("", str(node.lineno))]  # type: ignore[attr-defined]
-            for node, new in found:
-                path.write_text(without(source, node, new), encoding="utf-8")
-                if not is_noticed(folder, name):
-                    survivors += 1
-                    line = source.splitlines()[node.lineno - 1].strip()  # type: ignore[attr-defined]
-                    sys.stdout.write(f"{name}:{node.lineno}: {ast.unparse(node)[:90]} -> {new[:40]} [{line[:110]}]\n")  # type: ignore[attr-defined]
-                    sys.stdout.flush()
-            path.write_text(source, encoding="utf-8")
-            sys.stdout.write(f"{name}: {len(found)} guards taken out\n")
-            sys.stdout.flush()
-    return survivors
+            text, more = switch(path.read_text(encoding="utf-8"), name, number, len(found))
+            path.write_text(text, encoding="utf-8")
+            found += more
+        (folder / "sitecustomize.py").write_text(SWITCH, encoding="utf-8")
+        guards.write_text(json.dumps(found), encoding="utf-8")
+        about = {"GUARDS": str(guards), "GUARD_NOTES": str(Path(temporary) / "notes"), "PYTHONPATH": str(folder)}
+        options = ["-q", "-s", "-p", "no:cacheprovider", "-p", "tests.mutants.remove_guards", "-m", "not slow"]
+        command = [sys.executable, "-m", "pytest", *options, *SUITE]
+        subprocess.run(command, cwd=folder, env={**os.environ, **about, "PYTHONDONTWRITEBYTECODE": "1"}, check=False)
+        said = guards.read_text(encoding="utf-8")
+    return int(said) if said.isdecimal() else 1
 
 
 if __name__ == "__main__":

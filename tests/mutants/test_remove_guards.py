@@ -1,0 +1,72 @@
+"""``make guards`` takes out what it says, one thing at a time, and notes which tests could notice."""
+
+import builtins
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.remove_guards import FILES, SWITCH, switch
+
+SOURCE = """
+def check(a, b):
+    require(0 <= a and b, "wrong")
+    if a > 7 or not b:
+        raise ValueError
+    yield a
+"""
+FINE = {(1, True): [1]}
+#: What is accepted without each of the guards, in their order.
+EXPECTED = [
+    FINE | {(-1, True): [-1]},  # the call of require
+    FINE | {(-1, True): [-1]},  # 0 <= a
+    FINE,  # b, which the next guard rejects
+    FINE | {(8, True): [8]},  # the raise
+    FINE | {(8, True): [8]},  # a > 7
+    FINE,  # not b
+    {(1, True): []},  # what is yielded
+]
+
+
+def require(holds, reason):
+    if not holds:
+        raise ValueError(reason)
+
+
+@pytest.fixture
+def judge(monkeypatch, tmp_path):
+    """Which of a few calls are accepted without a guard, and with what they yield; and where it is noted what rejected."""
+    monkeypatch.setattr(builtins, "guard_", None, raising=False)
+    monkeypatch.setenv("GUARD_NOTES", str(tmp_path / "notes"))
+    exec(SWITCH, {})
+    text, found = switch(SOURCE, "module", first=10)
+    names = {"require": require}
+    exec(text, names)
+    assert len(found) == len(EXPECTED)
+
+    def run(out):
+        monkeypatch.setenv("GUARD_OUT", str(out))
+        accepted = {}
+        for call in ((1, True), (-1, True), (1, False), (8, True)):
+            try:
+                accepted[call] = list(names["check"](*call))
+            except ValueError:
+                continue
+        return accepted
+
+    return run, tmp_path / "notes"
+
+
+def test_each_guard_is_taken_out_by_itself(judge):
+    run, notes = judge
+    assert run(-1) == FINE
+    assert {line.split(" ")[0] for line in notes.read_text(encoding="utf-8").splitlines()} == {"10", "13", "16"}
+    assert [run(10 + place) for place in range(len(EXPECTED))] == EXPECTED
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_module_with_switches_compiles(name):
+    source = (Path(__file__).parents[2] / "proofs_check" / "kernel" / f"{name}.py").read_text(encoding="utf-8")
+    text, found = switch(source, name)
+    compile(text, name, "exec")
+    assert text.count("guard_(") <= len(found)
+    assert found or name == "core/intervals"
