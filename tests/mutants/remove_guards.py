@@ -128,6 +128,7 @@ class Guards(ast.NodeTransformer):
     lines: Sequence[str]
     number: str = ""
     found: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
     first: int = 0
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
@@ -147,7 +148,10 @@ class Guards(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _switch(self, node: ast.stmt, test: ast.expr, *, fires: bool, whole: str) -> ast.expr | None:
-        if self.number not in ("", str(node.lineno)) or any(isinstance(part, ast.NamedExpr) for part in ast.walk(test)):
+        if self.number not in ("", str(node.lineno)):
+            return None
+        if any(isinstance(part, ast.NamedExpr | ast.Yield | ast.YieldFrom) for part in ast.walk(test)):
+            self.left.append(f"{self.name}:{node.lineno}")  # it cannot stand in a function of its own
             return None
         ways, first = [test, ast.parse(whole, mode="eval").body], self.first + len(self.found)
         shown = self.lines[node.lineno - 1].strip()
@@ -163,7 +167,9 @@ class Guards(ast.NodeTransformer):
 def switch(source: str, name: str, number: str = "", first: int = 0) -> tuple[str, list[str]]:
     """Return a module in which each guard, or those of a line, can be taken out; and what can be, from this number on."""
     made = Guards(name, source.splitlines(), number, first=first)
-    return ast.unparse(ast.fix_missing_locations(made.visit(ast.parse(source)))), made.found
+    text = ast.unparse(ast.fix_missing_locations(made.visit(ast.parse(source))))
+    sys.stdout.write("".join(f"not taken out, do it by hand: {place}\n" for place in made.left))
+    return text, made.found
 
 
 def _run_apart(session: pytest.Session, items: Sequence[pytest.Item], *, at_first: bool) -> tuple[int, list[str]]:
