@@ -46,9 +46,9 @@ class Utility(ABC):
 
     def __str__(self) -> str:
         if self.void:
-            return f"void: {self.reason or 'the ratio is 0'}"
+            return f"none is proved: {self.reason or 'the ratio is 0'}"
         failure = self.failure
-        return self._say("in expectation" if failure is None else f"but for a probability of {decimal_text(failure, 3, round_up=True)}")
+        return self._say("in expectation" if failure is None else f"except with probability {decimal_text(failure, 3, round_up=True)}")
 
     def to_json(self) -> dict[str, Any]:
         """Return it as an object of JSON."""

@@ -115,7 +115,7 @@ def read_candidates(given: str) -> int | list[str]:
         try:
             listed = json.loads(text)
         except (ValueError, RecursionError):
-            raise InvalidData(f"{path.name} is no JSON; correct it, or write one name a line") from None
+            raise InvalidData(f"{path.name} is not JSON; correct it, or write one name a line") from None
         if not isinstance(listed, list) or not all(isinstance(item, str) or type(item) is int for item in listed):
             raise InvalidData(f'{path.name} must hold a list of names, but something else was found; write for example ["tea", "jam"]')
         return [str(item) for item in listed]

@@ -55,7 +55,7 @@ class Options:
         ),
     ]
     dataset: Annotated[str, typer.Option("--dataset", metavar="D", help="a JSON array, or a CSV, Parquet, NPY or JSON file")]
-    neighbor: Annotated[str, typer.Option("--neighbor", metavar="D2", help="the neighboring data set, likewise")]
+    neighbor: Annotated[str, typer.Option("--neighbor", metavar="D2", help="the neighboring data set, in the same form")]
     claimed: Annotated[str | None, typer.Option("--claimed", metavar="E", help="the claimed epsilon in nats")] = None
     profile: Annotated[
         str | None,

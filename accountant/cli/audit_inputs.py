@@ -114,7 +114,7 @@ def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, give
     for name in given:
         if name not in names:
             known = f"{', '.join(names) or 'none'}{suggest(name, names)}"
-            raise InvalidArgument(f"--at gives {name!r}, which is no statistic of {profile.name!r}; known are {known}")
+            raise InvalidArgument(f"--at gives {name!r}, which is not a statistic of {profile.name!r}; known are {known}")
     statistics: dict[str, Any] = {name: _norm_or_number(name, value, record) for name, value in given.items()}
     of_mechanism = getattr(mechanism, "statistic", None)
     told = _ask(of_mechanism, record.values[np.newaxis]) if names and callable(of_mechanism) else {}

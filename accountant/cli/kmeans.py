@@ -105,7 +105,7 @@ def run(options: Options) -> int:
     from accountant.applications.kmeans.centres import write_centres
     from accountant.applications.kmeans.certificate import to_certificate, to_text
     from accountant.applications.kmeans.charging import ReleasedFit, charge_fit
-    from accountant.applications.kmeans.fitting import FitSettings, fit_rows
+    from accountant.applications.kmeans.fitting import FitDraws, FitSettings, fit_rows
     from accountant.applications.kmeans.methods import find_method
     from profiles.randomness.bits import open_bits
 
@@ -134,18 +134,18 @@ def run(options: Options) -> int:
             settings = settings.around(read_center(options.center, rows.names))
         # what need not be secret has random numbers of its own
         rng = np.random.default_rng(None if options.seed is None else [options.seed, 1])
-        drawn: dict[str, Any] = {"bits": bits, "source": bits.hypothesis, "rng": rng}
+        draws = FitDraws(bits, bits.hypothesis, rng)
 
         def certify(fit: Fit) -> dict[str, str]:
             return {"certificate": to_text(to_certificate(fit, settings, columns=rows.names, method=options.method))}
 
         fit: Fit | None = None
         if analysis is None:
-            fit = fit_rows(rows, settings, method, **drawn)
+            fit = fit_rows(rows, settings, method, draws)
             texts, released, guarantee, charged = certify(fit), ReleasedFit.of(fit), fit.certified.guarantee, None
         else:
             arguments = ("pdp kmeans", settings, options.method, rows.names)
-            stored, charged = charge_fit(rows, settings, method, analysis, arguments=arguments, size=None, certify=certify, **drawn)
+            stored, charged = charge_fit(rows, settings, method, draws, analysis, arguments=arguments, size=None, certify=certify)
             texts, released, guarantee = stored["texts"], ReleasedFit.restore(stored["fit"]), charged.guarantee
     certificate = json.loads(texts["certificate"])
     pages: dict[Path, bytes] = {}

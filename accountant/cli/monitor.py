@@ -167,7 +167,7 @@ def _describe(monitor: HeavyHitterMonitor, plan: dict[str, Any]) -> str:
     if not plan:
         return said
     return (
-        f"{said}; but for a probability of {plan['failure']:.3g}, what {plan['error']} users have is reported and what at most "
+        f"{said}; except with probability {plan['failure']:.3g}, what {plan['error']} users have is reported and what at most "
         f"{plan['level']} have is not, if each user has at most {monitor.k} items above that"
     )
 
@@ -267,7 +267,9 @@ def _parse(lines: bytes, names: list[str], kinds: dict[str, Any], options: Optio
             convert_options=pyarrow.csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), strings_can_be_null=False),
         )
     except pa.ArrowInvalid:
-        raise InvalidData("a line of the stream does not have the columns of the first line, or a time is no integer; correct it") from None
+        raise InvalidData(
+            "a line of the stream does not have the columns of the first line, or a time is not an integer; correct it"
+        ) from None
     columns = [table.column(name) for name in (options.user, options.time, options.item)]
     if any(column.null_count for column in columns) or (not options.integer_users and pc.any(pc.equal(columns[0], "")).as_py()):
         raise InvalidData("a line of the stream has a missing value; drop such lines")

@@ -60,13 +60,18 @@ class Options:
     audit_samples: Annotated[
         str | None, typer.Option("--audit-samples", metavar="N", help="audit the implementation with N outputs for each data set")
     ] = None
-    dataset: Annotated[str | None, typer.Option("--dataset", metavar="D", help="of the audit: a JSON array, or a data file")] = None
-    neighbor: Annotated[str | None, typer.Option("--neighbor", metavar="D2", help="of the audit: the neighboring data set, likewise")] = (
-        None
-    )
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="of the audit; fresh if it is not given")] = None
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="D", help="the data set of the audit: a JSON array, or a data file")
+    ] = None
+    neighbor: Annotated[
+        str | None, typer.Option("--neighbor", metavar="D2", help="the neighboring data set of the audit, in the same form")
+    ] = None
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="the seed of the audit; fresh by default")] = None
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="instead of the profile's name")] = None
-    date: Annotated[str | None, typer.Option("--date", metavar="DATE", help="2026-01-31; else SOURCE_DATE_EPOCH, else today (UTC)")] = None
+    date: Annotated[
+        str | None,
+        typer.Option("--date", metavar="DATE", help="the day to print, as 2026-01-31; by default SOURCE_DATE_EPOCH or today (UTC)"),
+    ] = None
     self_checking: Annotated[
         bool, typer.Option("--self-checking", help="a page that checks its own certificates, in the reader's browser (9 MB)")
     ] = False

@@ -112,7 +112,7 @@ def clip_rows(source: Source, profile: Profile, specs: Sequence[StatisticSpec], 
     the first thousand rows tell which columns hold numbers at all. Raises :class:`InvalidArgument`, :class:`profiles.InvalidData`.
     """
     if not isinstance(source, Table):
-        raise InvalidArgument(f"rows were to be moved into declared ranges, but {source.label} is no table whose rows could be written")
+        raise InvalidArgument(f"rows were to be moved into declared ranges, but {source.label} is not a table whose rows can be written")
     ranges = {statistic.name: statistic for statistic in profile.record}
     radii: dict[str, Fraction] = {}
     named: dict[str, tuple[str, ...]] = {}

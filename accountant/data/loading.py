@@ -39,7 +39,7 @@ def load_columns(data: Any, names: list[str]) -> tuple[Any, str]:
         return read_rows(load_json(path), names, path.name), path.name
     kind = find_format(path) if path.is_file() else None
     if kind not in ("csv", "parquet"):
-        raise UnreadableFile(f"a CSV, Parquet or JSON file is needed, but {path} is none; check the path")
+        raise UnreadableFile(f"a CSV, Parquet or JSON file is needed, but {path} is not one; check the path")
     try:
         return _choose(_load_csv(path) if kind == "csv" else pq.ParquetFile(str(path)), names, path.name), path.name
     except (pa.ArrowInvalid, pa.ArrowException, EOFError, OSError) as error:
@@ -52,7 +52,7 @@ def load_json(path: Path) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidData(f"{path.name} is no JSON; correct it, or name a CSV or Parquet file") from None
+        raise InvalidData(f"{path.name} is not JSON; correct it, or name a CSV or Parquet file") from None
 
 
 def read_rows(rows: Any, names: list[str], label: str) -> Any:

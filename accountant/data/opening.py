@@ -75,7 +75,7 @@ def _require_file(path: Path) -> None:
         if path.is_dir():
             raise UnreadableFile(f"a data file was expected, but {path} is a folder; name a file in it")
         if path.exists() and not path.is_file():
-            raise UnreadableFile(f"a data file is read more than once, but {path} is no regular file; save the data in one")
+            raise UnreadableFile(f"a data file is read more than once, but {path} is not a regular file; save the data in one")
         if path.stat().st_size == 0:
             raise UnreadableFile(f"the data file {path} is empty; give a file with at least one record")
         with path.open("rb"):

@@ -113,9 +113,10 @@ def render_hypotheses(hypotheses: Iterable[Hypothesis], *, everything: bool = Tr
         listed = list(dict.fromkeys(hypotheses))
         shown, count = [item for item in listed if not item.ordinary], sum(item.ordinary for item in listed)
         for head, below in under_heads(_in_order(shown)):
-            heads = [f"  {head.value}", *[""] * (len(below) - 1)]
-            for left, item in zip(heads, below, strict=True):
-                lines += _wrap(item.line, f"{left:<{_COLUMN}}- ", " " * (_COLUMN + 2))
+            left = f"  {head.value}"
+            for line in dict.fromkeys(item.line for item in below):  # two that differ in their sentences alone are one line here
+                lines += _wrap(line, f"{left:<{_COLUMN}}- ", " " * (_COLUMN + 2))
+                left = ""
         if count:
             which = "ordinary one" if count == 1 else "ordinary ones"
             lines.append(f"  {'and ' if shown else ''}{count} {which} about the sampler, the machine and its random bits: --all")

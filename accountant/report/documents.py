@@ -46,7 +46,7 @@ def read_report(text: str) -> dict[str, str]:
         reader.feed(text)
         reader.close()
     except ValueError:
-        raise UnreadableFile("a certificate of the report is no base64 of UTF-8; get the report anew") from None
+        raise UnreadableFile("a certificate of the report is not base64 of UTF-8; get the report anew") from None
     texts: dict[str, str] = {}
     for name, document in reader.found.items():
         texts.setdefault(document.strip(), name)

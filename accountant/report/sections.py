@@ -107,7 +107,7 @@ def _glance(evidence: Evidence) -> Element:
 
 def _open_at_a_glance(hypotheses: Sequence[Hypothesis]) -> Element:
     if not hypotheses:
-        return make("p", "There is no unverified assumption.")
+        return make("p", "There are no unverified assumptions.")
     under = f" {count_assumptions(len(hypotheses))}, which are part of the result ("
     return make(
         "div",

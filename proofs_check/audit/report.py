@@ -177,7 +177,7 @@ def _evidence(result: AuditResult, *, private: bool) -> Iterator[str]:
         label = "  fixed sample" + ("" if from_bets else " (gives the bound)")
         yield from _fold(label + ":", f"epsilon >= {_down(fixed)}", indent=4)
         if result.right + result.wrong:
-            guessed = f"{result.right} right and {result.wrong} wrong guesses of the hidden data set, {result.passed} times none"
+            guessed = f"{result.right} right and {result.wrong} wrong guesses of the hidden data set, {result.passed} abstentions"
             by = "" if private else f" (score: {score})"
             yield from _fold("    ", f"{guessed}, on outputs that nothing had looked at{by}", indent=4)
     if sequential is not None:

@@ -61,7 +61,7 @@ def test_answers_say_what_is_proved_and_which_way_was_gone(name):
     found = answer.utility
     assert (type(found), found.void) == (kind, void)
     assert found.side == {UtilityBound: "lower", CostBound: "upper", ReportBound: "both"}[kind]
-    assert str(found).startswith("void: ") == void
+    assert str(found).startswith("none is proved: ") == void
     told = json.loads(json.dumps(found.to_json(), allow_nan=False)) if kind is not UtilityBound or not void else found.to_json()
     assert (told["void"], told["reason"], told["side"]) == (void, found.reason, found.side)
     text = answer.explain()

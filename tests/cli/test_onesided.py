@@ -165,7 +165,7 @@ def test_monitor_reads_files_and_standard_input(pdp, tmp_path):
     assert "time 0: " in live.stdout
     assert "sees when a report appears" in " ".join(live.stdout.split())
     planned = pdp("monitor", EXAMPLES / "lines.csv", *STREAM[:-2], "--beta", "0.05", "--seed", "1")
-    assert "but for a probability of 0.0348" in planned.out
+    assert "except with probability 0.0348" in planned.out
 
 
 @pytest.mark.thorough

@@ -162,7 +162,7 @@ def test_missing_files_folders_and_other_objects(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="at least 1 row"):
         open_dataset(VALUES, batch_rows=0)
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(UnreadableFile, match="no regular file"):
+    with pytest.raises(UnreadableFile, match="not a regular file"):
         open_dataset(tmp_path / "pipe.csv")
 
 

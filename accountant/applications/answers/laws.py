@@ -77,7 +77,7 @@ class PartNoise:
         return math.sqrt(2.0) * scale * _SLACK
 
     def radius(self, tail: Fraction = TAIL) -> float:
-        """Return a t for which the noise is within ±t but with a probability of at most ``tail``, rounded up.
+        """Return a t for which the noise is within ±t except with probability at most ``tail``, rounded up.
 
         Of a choice: how far its score is from that of the best point, in rows.
         """

@@ -141,7 +141,8 @@ class HeavyHitterMonitor:
         """Where the threshold is from."""
         planned = "as asked" if self.utility.void else "about the least one for which the error is proved"
         return Choice(
-            f"threshold {self._threshold}", f"{planned}; noise of rate {float(self.rate):.6g} a user, membership {self.membership}"
+            f"threshold {self._threshold}",
+            f"{planned}; noise of rate {float(self.rate):.6g} per user; who is in the sample is {self.membership}",
         )
 
     @property

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.spending import Payment, Purpose
 from accountant.applications.charging import require_analysis
-from accountant.applications.kmeans.fitting import Fit, FitSettings, certify_fit, fit_rows, to_plain
+from accountant.applications.kmeans.fitting import Fit, FitDraws, FitSettings, certify_fit, fit_rows, to_plain
 from accountant.guarantees import Guarantee, Run
 from profiles import InvalidArgument, InvalidTarget, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     from accountant.applications.budget.rows import SelectableRows
     from accountant.applications.kmeans.protocols import Method
     from accountant.ledger import Analysis, Charged
-    from profiles.hypotheses import Hypothesis
-    from profiles.randomness.bits import BitSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,14 +111,11 @@ def charge_fit(
     rows: SelectableRows,
     settings: FitSettings,
     method: Method,
+    draws: FitDraws,
     ledger: Analysis,
     *,
-    bits: BitSource,
-    source: Hypothesis | str,
-    rng: np.random.Generator,
     arguments: tuple[object, ...],
     size: int | None,
-    known: bool = True,
     certify: Any = None,
 ) -> tuple[Mapping[str, Any], Charged]:
     """Charge a fit, run it on the rows that take part, and return what it released, as it is stored, with what was charged.
@@ -136,14 +129,14 @@ def charge_fit(
             f"public names {', '.join(sorted(settings.public.names))}, but of the rows that take part in a release nothing is public, not "
             "even how many they are; leave public out, or keep a ledger in public mode, in which all rows take part"
         )
-    guarantee, curve = promise_fit(settings, Run(noise=source, known=known))
+    guarantee, curve = promise_fit(settings, draws.run())
 
     def compute(active: Booleans) -> dict[str, Any]:
-        fit = fit_rows(rows.keep(active), settings, method, bits=bits, source=source, rng=rng, known=known)
+        fit = fit_rows(rows.keep(active), settings, method, draws)
         if not set(fit.certified.guarantee.hypotheses) <= {*guarantee.hypotheses, ARITHMETIC}:
             raise InvalidTarget(
                 "a fit rests on more than was charged for it; nothing is handed out, and the charge stays: please report it"
             )
         return {"fit": ReleasedFit.of(fit).store(), "texts": {} if certify is None else certify(fit)}
 
-    return analysis.release(guarantee, size, compute, arguments=arguments, curve=curve, known=known)
+    return analysis.release(guarantee, size, compute, arguments=arguments, curve=curve, known=draws.known)

@@ -11,27 +11,44 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.budget.concluding import bound_costs, prove_released
 from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.records import Domain, PrivateRecords, as_vector
 from accountant.applications.budget.rows import SelectableRows
-from accountant.applications.budget.spending import Payment, PricedNoise, Spending, open_law
+from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, PureNoise, Spending, open_law
 from accountant.applications.kmeans.bounds import BoundedRows, ColumnBounds
-from accountant.applications.kmeans.composed_guarantee import CertifiedPath, certify_path
+from accountant.applications.kmeans.composed_guarantee import CertifiedPath, describe_path
 from accountant.applications.kmeans.method import find_centres
 from accountant.applications.kmeans.protocols import Clustering, Method
 from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, certify_sample
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
 from accountant.deltas import warn_of_delta
-from accountant.guarantees import Guarantee, Run
-from profiles import InvalidArgument, InvalidData, exact_text, to_exact
+from accountant.guarantees import (
+    Guarantee,
+    Losses,
+    Run,
+    assume,
+    compose,
+    conclude_run,
+    curve_of_profile,
+    keep_within_budget,
+    point_of_curve,
+    update_hypotheses,
+)
+from accountant.guarantees.gaussian import bound_mu
+from accountant.guarantees.rules import GIVEN_ROW, name_readings
+from accountant.rules.named import PUBLIC_RATE
+from profiles import InvalidArgument, InvalidData, InvalidTarget, Undecided, exact_text, to_exact
 from profiles.arrays import Floats, ignore_flags
-from profiles.hypotheses import Hypothesis
+from profiles.hypotheses import EXACT_REALS, IN_RANGE, PUBLIC_CONSTANTS, WITHIN_BUDGET, Hypothesis
+from profiles.mechanisms import GaussianSum, KNormSum
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.datasets import check_radius
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource
 
+_PAGE = "docs/private-kmeans.md"
 _MOST_CLUSTERS = 10**5
 #: Squared norms, and the squares of their noise, are numbers of binary64 in such balls, however small ε is.
 _LEAST_RADIUS, _LARGEST_RADIUS = Fraction(1, 10**60), Fraction(10**60)
@@ -114,6 +131,23 @@ class FitSettings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FitDraws:
+    """What a fit draws from: ``bits`` for noise and samples, ``rng`` for what need not be secret.
+
+    ``source`` is what has to be true of the bits; ``known``: the estimator is one of this project.
+    """
+
+    bits: BitSource
+    source: Hypothesis | str
+    rng: np.random.Generator
+    known: bool = True
+
+    def run(self, *, sampled: bool = False) -> Run:
+        """Return what is known of the run that uses these numbers, for noise, or for a sample as well."""
+        return Run(noise=self.source, draws=self.source if sampled else None, known=self.known)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fit:
     """A fit: ``centres`` in the coordinates of the records, shape (k, d), ``clustering`` in centred ones, and what was released for it."""
 
@@ -131,16 +165,11 @@ def fit_rows(
     rows: SelectableRows,
     settings: FitSettings,
     method: Method,
-    *,
-    bits: BitSource,
-    source: Hypothesis | str,
-    rng: np.random.Generator,
-    known: bool = True,
+    draws: FitDraws,
 ) -> Fit:
     """Return the private fit of ``rows``: one release, whose guarantee is its own.
 
-    ``bits`` draw the noise, and ``source`` is what has to be true of them; ``rng`` draws what need not be secret. ``known``: the estimator
-    is one of this project. Raises :class:`InvalidArgument`, :class:`profiles.InvalidData`.
+    Raises :class:`InvalidArgument`, :class:`profiles.InvalidData`.
     """
     bounds = settings.bounds
     if bounds is not None:
@@ -155,19 +184,18 @@ def fit_rows(
             )
         radius = max(Fraction(largest), _LEAST_RADIUS)
     spending = Spending(settings.law)
-    records = PrivateRecords(rows, Domain(center, radius), spending, bits)
+    records = PrivateRecords(rows, Domain(center, radius), spending, draws.bits)
     alone = method is find_centres and settings.sample is None
     statistics = release_statistics(records, rows, settings.clusters, settings.public, alone=alone)
-    sampled: SampledRecords | None = None
-    run, part = Run(noise=source, known=known), None
+    sampled, part = None, None
     if settings.sample is not None:
-        sampled = SampledRecords(records, settings.sample, bits, PoissonSampler(bits))
-    clustering = method(records if sampled is None else sampled, settings.clusters, rng)
+        sampled = SampledRecords(records, settings.sample, draws.bits, PoissonSampler(draws.bits))
+    clustering = method(records if sampled is None else sampled, settings.clusters, draws.rng)
     if sampled is not None:
-        part = certify_sample(sampled.plan, Run(noise=source, draws=source, known=known))
+        part = certify_sample(sampled.plan, draws.run(sampled=True))
     doubt = () if settings.delta is None else warn_of_delta(settings.delta, statistics.count)
     inside = project_records(clustering.centres + (statistics.mean - center), 2, radius) + center
-    certified = certify_fit(records.charges, settings, dimension=rows.dimension, run=run, sample=part)
+    certified = certify_fit(records.charges, settings, dimension=rows.dimension, run=draws.run(), sample=part)
     if bounds is not None:
         inside = bounds.leave(inside)
         statistics = replace(statistics, mean=bounds.leave(statistics.mean), center=bounds.middle)
@@ -180,18 +208,54 @@ def fit_rows(
 def certify_fit(
     charges: tuple[Payment, ...], settings: FitSettings, *, dimension: int, run: Run, sample: Guarantee | None = None
 ) -> CertifiedPath:
-    """Return the guarantee of a fit with these arguments that released at these costs (:func:`certify_path`)."""
-    return certify_path(
-        charges,
-        settings.law,
-        epsilon=settings.epsilon,
-        delta=settings.delta,
-        dimension=dimension,
-        name=name_fit(settings),
-        run=run,
-        public=settings.public.sentence,
-        sample=sample,
-    )
+    """Return the guarantee of a fit with these arguments that released at these costs, by a run that keeps its budget.
+
+    ``sample``: the guarantee of what was released besides about one sample, whose worst case is added. Raises :class:`InvalidTarget`
+    where the costs are not proved to be within the budget, :class:`profiles.Undecided` where the kernel does not accept the proof.
+    """
+    law, name, public = settings.law, name_fit(settings), settings.public.sentence
+    profile = describe_path(charges, law, name)
+    curve: Guarantee | None = None
+    if isinstance(law, NormalNoise):
+        worst = bound_mu(profile)
+        guarantee = curve_of_profile(profile, (EXACT_REALS,))
+        proxy: GaussianSum | KNormSum = GaussianSum(sigma=1, dimension=dimension)
+        budget = law.mu
+    else:
+        derived = bound_costs(profile)
+        guarantee, worst = derived.guarantee, derived.bound.evidence
+        proxy, budget = KNormSum(beta_sum=1, dimension=dimension), settings.epsilon
+        if not worst.checked_by_kernel:
+            raise Undecided("the costs of a private fit were to be proved, but the kernel does not accept the proof; please report it")
+    guarantee = prove_released(guarantee, f"{_PAGE}, Theorem 2, of the run of {name}", proxy)
+    if sample is not None:
+        profile = describe_path(charges, law, name, sampled=True)
+        worst = bound_costs(profile).bound.evidence
+        guarantee = compose(guarantee, sample, subject=name)
+    elif isinstance(law, PureNoise):
+        guarantee = compose(guarantee, subject=name)  # nothing is sampled: the rule of rate 1 stands for that
+    guarantee = keep_within_budget(guarantee, budget)
+    # norms are computed of the row, of arguments and of released numbers; what a row was made of before is not seen
+    guarantee = name_readings(update_hypotheses(guarantee, _reasons(guarantee) | {PUBLIC_RATE: "the rate is the constant 1"}), (GIVEN_ROW,))
+    if public:
+        guarantee = assume(guarantee, (PUBLIC_CONSTANTS.about(names=public),))
+    guarantee = conclude_run(guarantee, run)
+    if isinstance(law, NormalNoise):
+        curve, guarantee = guarantee, point_of_curve(guarantee, at_epsilon=settings.epsilon)
+        if not isinstance(guarantee.bound, Losses) or settings.delta is None or guarantee.bound.delta > settings.delta:
+            raise InvalidTarget("a delta was asked for at this epsilon, but the certified bound is larger; ask for another number")
+    elif not isinstance(guarantee.bound, Losses):
+        raise InvalidTarget("an epsilon was asked for, but the costs are not proved to be within it; ask for another number")
+    return CertifiedPath(guarantee, profile, worst, curve)
+
+
+def _reasons(guarantee: Guarantee) -> dict[Hypothesis, str]:
+    """Return what discharges the hypotheses of a fit that hold by construction, with reasons (docs/private-kmeans.md, section 5)."""
+    said = {
+        WITHIN_BUDGET.id: f"the account of the run refuses a release that its budget does not have ({_PAGE}, Theorem 1)",
+        IN_RANGE.id: f"each row is moved into the ball by itself ({_PAGE}, Lemma 1)",
+    }
+    return {item: said[item.id] for item in guarantee.hypotheses if item.id in said}
 
 
 def name_fit(settings: FitSettings) -> str:

@@ -43,7 +43,7 @@ class PrivatePartialCover:
 
     On one Poisson sample: noisy greedy puts the sets into an order, noise drawn once for each; the order is cut after the first i sets
     with covered elements + fresh noise ≥ ⌈share·ñ⌉ + margin, where ñ is the noisy number of elements that are in a set, and the margin
-    exceeds all noises but for a probability of ``beta``. Then at least ``share`` of the sampled elements that are in a set are covered,
+    exceeds all noises except with probability ``beta``. Then at least ``share`` of the sampled elements that are in a set are covered,
     unless all sets are returned.
 
     ``epsilon`` (nats, exact), ``sets`` m, ``share`` in (0, 1) and ``beta`` are public. Source: docs/set-cover.md, Theorem 5; the problem is
@@ -77,7 +77,7 @@ class PrivatePartialCover:
 
     @property
     def margin(self) -> int:
-        """What none of m noises of the stop exceeds but for a probability of ``beta``: ⌈ln(m/β)/ε_t⌉."""
+        """What none of m noises of the stop exceeds except with probability ``beta``: ⌈ln(m/β)/ε_t⌉."""
         return math.ceil(math.log(self.sets / float(to_beta(self.beta))) / float(self.budgets[2]) * (1 + 1e-9))
 
     @property

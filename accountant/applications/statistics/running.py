@@ -120,7 +120,9 @@ def draw_within(
     Raises :class:`profiles.Infeasible` where the budget is too small even without sampling, :class:`InvalidArgument`, and what reading
     raises.
     """
-    opened = _open(profiles, data, epsilon, private_statistics, rule, constants, specs, source)
+    mechanisms = Mechanisms.of(profiles)
+    request = SampleRequest.of(mechanisms.profile, epsilon, private_statistics, rule, constants)
+    opened = _open(mechanisms, request, data, specs, source)
     sample = draw_sample(opened.plan.plan, opened.source, specs=opened.specs, source=opened.bits)
     return BudgetedSample(opened.plan, sample, clipped=opened.clipped)
 
@@ -155,7 +157,9 @@ def sample_file_within(
     kind = output_format(path)
     proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
     check_outputs({"input": data, "profile": profiles}, path, proof_path)
-    opened = _open(profiles, data, epsilon, private_statistics, rule, constants, specs, source, ledger, name)
+    mechanisms = Mechanisms.of(profiles)
+    request = SampleRequest.of(mechanisms.profile, epsilon, private_statistics, rule, constants)
+    opened = _open(mechanisms, request, data, specs, source, None if ledger is None else (ledger, str(name)))
     sampler, figures = PoissonSampler(opened.bits), Figures(progress)
     guarantee = conclude_within(opened.plan, opened.plan.plan.drawn_guarantee(opened.bits), clipped=opened.clipped)
     with replace_files(path, proof_path) as (stream, proof_stream):
@@ -187,7 +191,8 @@ def weigh_file_within(
     which nobody may be told without them. ``guarantee`` is that of the statistics and of one analysis of a sample drawn with the weights.
     Raises as :func:`draw_within` does.
     """
-    opened = _open(profiles, data, epsilon, private_statistics, CONSTRAINED, None, specs, source)
+    mechanisms = Mechanisms.of(profiles)
+    opened = _open(mechanisms, SampleRequest.of(mechanisms.profile, epsilon, private_statistics, CONSTRAINED, None), data, specs, source)
     plan, target = opened.plan.plan, opened.plan.plan.rule.target_epsilon
     if out is not None:
         check_not_input(Path(out), data, "input")
@@ -205,26 +210,20 @@ def weigh_file_within(
 
 
 def _open(
-    profiles: object,
+    mechanisms: Mechanisms,
+    request: SampleRequest,
     data: Any,
-    epsilon: object,
-    private_statistics: object,
-    rule: str | None,
-    constants: Mapping[str, object] | None,
     specs: Sequence[StatisticSpec],
     source: object,
-    ledger: Ledger | None = None,
-    name: str | None = None,
+    charge: tuple[Ledger, str] | None = None,
 ) -> _Opened:
-    """Check everything that can be refused for all data, charge the ledger, then release the statistics and plan by them."""
-    mechanisms = Mechanisms.of(profiles)
+    """Check everything that can be refused for all data, charge the ledger under a name, then release the statistics and plan by them."""
     profile = mechanisms.profile
-    request = SampleRequest.of(profile, epsilon, private_statistics, rule, constants)
     complete = complete_specs(profile, specs)
-    if ledger is not None:
+    if charge is not None:
         from accountant.ledger.rows import leave_out  # noqa: PLC0415 - Arrow and SQLite are for those who keep a ledger
 
-        complete = tuple(leave_out(spec, ledger.settings.key) for spec in complete)
+        complete = tuple(leave_out(spec, charge[0].settings.key) for spec in complete)
     prepared = prepare(mechanisms, request)
     opened = open_dataset(data)
     if not isinstance(opened, (TableSource, ArraySource)):
@@ -234,9 +233,10 @@ def _open(
     bits = open_bits(source)
     read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in complete]
     promised, receipt, active = None, None, None
-    if ledger is not None:
+    if charge is not None:
+        ledger, name = charge
         promised = _promise(prepared, read, bits, clipped=clipped)
-        receipt = ledger.charge(str(name), promised, data)
+        receipt = ledger.charge(name, promised, data)
         active = receipt.active
     released = release_statistics(rows, request.moment, request.costs, request.statistics, bits, active)
     plan = _assume(plan_within(prepared, released), read)

@@ -20,9 +20,10 @@ from accountant import DPKMeans, compose, read_guarantee, replay, write_guarante
 from accountant.applications.budget.protocols import Cells
 from accountant.applications.budget.records import Domain, PrivateRecords, check_labels, square_norms
 from accountant.applications.budget.rows import ArrayRows
-from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, PureNoise, Purpose, Spending, open_law, round_cost
+from accountant.applications.budget.spending import NormalNoise, Payment, PricedNoise, PureNoise, Purpose, Spending, round_cost
 from accountant.applications.kmeans import UtilityWarning
-from accountant.applications.kmeans.composed_guarantee import certify_path, describe_path
+from accountant.applications.kmeans.composed_guarantee import describe_path
+from accountant.applications.kmeans.fitting import FitSettings, certify_fit
 from accountant.applications.kmeans.lloyd import nearest_to
 from accountant.applications.kmeans.statistics import Public, release_statistics, share_of_mean, share_of_spread, shrink_mean
 from accountant.guarantees import Run, keep_within_budget
@@ -230,18 +231,14 @@ def test_noise_is_what_its_cost_buys(cost: Fraction, reach: Fraction) -> None:
 
 @pytest.mark.thorough
 def test_costs_above_the_budget_are_no_guarantee() -> None:
-    charges = [Payment(Purpose.RECORDS, Fraction(2), Fraction(1))]
+    settings = FitSettings.of(2, 1, radius=1)
     with pytest.raises(InvalidArgument, match="may be spent"):
-        certify_path(
-            charges, PureNoise(Fraction(1)), epsilon=Fraction(1), delta=None, dimension=2, name="too much", run=Run(noise=SECURE_BITS)
-        )
-    law = open_law(1, "1e-6")
-    assert isinstance(law, NormalNoise)
+        certify_fit((Payment(Purpose.RECORDS, Fraction(2), Fraction(1)),), settings, dimension=2, run=Run(noise=SECURE_BITS))
+    settings = FitSettings.of(2, 1, delta="1e-6", radius=1)
+    assert isinstance(settings.law, NormalNoise)
+    charge = Payment(Purpose.RECORDS, settings.law.mu**2 * 2, Fraction(1))
     with pytest.raises(InvalidArgument, match="may be spent"):
-        certify_path(
-            [Payment(Purpose.RECORDS, law.mu**2 * 2, Fraction(1))],
-            law, epsilon=Fraction(1), delta=Fraction(1, 10**6), dimension=2, name="too much", run=Run(noise=SECURE_BITS),
-        )  # fmt: skip
+        certify_fit((charge,), settings, dimension=2, run=Run(noise=SECURE_BITS))
     with pytest.raises(InvalidArgument):
         keep_within_budget(fit(delta="1e-6").guarantee_, Fraction(1))
 

@@ -125,7 +125,7 @@ def test_a_bound_that_says_nothing_says_so():
         bound = bound_utility(made, beta="0.05", users=100)
         assert bound.void
         assert bound.value(10**9) == 0
-        assert str(bound) == f"void: 8 roundings are too few for this beta; give at least {least}, and more for a good ratio"
+        assert str(bound) == f"none is proved: 8 roundings are too few for this beta; give at least {least}, and more for a good ratio"
         better = PrivateMatroidGreedy(matroid=UniformMatroid(10, 2), epsilon=1, rounds=rounds, roundings=least)
         assert not bound_utility(better, beta="0.05", users=100).void
     drawn = PrivateMatroidGreedy(matroid=UniformMatroid(10, 2), epsilon=1, roundings=50, objective=Tracked(10), draws=2)
