@@ -26,6 +26,7 @@ from accountant.interop import read_guarantee as read_guarantee
 from accountant.interop import replay as replay
 from accountant.interop import suppose as suppose
 from accountant.interop import write_guarantee as write_guarantee
+from accountant.interop.loops import training as training
 from accountant.onesided import calibrate_one_sided as calibrate_one_sided
 from accountant.onesided import compose as compose
 from accountant.onesided import feasible_weights as feasible_weights

@@ -26,6 +26,7 @@ from accountant import (
     plan_sample,
     release,
     subsample,
+    training,
 )
 from accountant.applications.setcover import PrivateSetCover
 from accountant.applications.submodular import CoverageInstance, PrivateGreedy
@@ -62,6 +63,12 @@ def _train(**changes: Any) -> Guarantee:
     return model.fit(_POINTS, _LABELS).guarantee_  # type: ignore[no-any-return]
 
 
+def _loop() -> Guarantee:
+    with training(noise_multiplier=2, batches="1/10", delta="1e-5") as account:
+        account.step(3)
+    return account.guarantee
+
+
 def _ledger(**changes: Any) -> Guarantee:
     with tempfile.TemporaryDirectory() as folder:
         given = {"budget": 5, "anchor": Path(folder, "a")} | changes
@@ -85,6 +92,7 @@ RUNS: Mapping[str, Mapping[str, Callable[[], Guarantee]]] = {
     "events": {
         "sampled noise": lambda: curve_of(make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10", count=2)).guarantee,
         "noise": lambda: curve_of(make_event("laplace", {"scale": 2})).guarantee,
+        "training": _loop,
         "a known epsilon": lambda: curve_of(make_event("pure", {"epsilon": 2})).guarantee,
     },
     "rules": {

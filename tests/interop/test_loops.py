@@ -1,0 +1,268 @@
+"""An account in a training loop: the count is that of the steps, whatever the loop does, and no step exceeds the budget."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from accountant import compose, read_guarantee, replay, training
+from accountant.cli.main import invoke
+from accountant.compositions.engine import bound_epsilon
+from accountant.compositions.events import Composition, Direction, make_event
+from accountant.curves import PrivacyCurve, account, curve_of, read_composition
+from profiles import InvalidArgument, InvalidNumber, UnreadableFile, UnwritableOutput
+from profiles.errors import OverBudget
+from profiles.protection import USERS, Neighbors, Protection, Unit
+
+SETTINGS = {"noise_multiplier": 2, "batches": "1/10", "delta": "1e-5"}
+
+
+def events(steps, noise=2):
+    return make_event("gaussian", {"noise_multiplier": noise}, sampling_probability="1/10", count=steps)
+
+
+def true_ends(steps, noise=2):
+    alone = [bound_epsilon(Composition("alone", (events(steps, noise),)), Fraction(1, 10**5), item) for item in Direction]
+    return max(end.lower for end in alone), max(end.upper for end in alone)
+
+
+def fit(loop, rng, *, most=10_000):
+    """Logistic regression by DP-SGD with nothing but NumPy: returns how often it drew noise, which is what is released."""
+    rows, labels = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    weights, drawn = np.zeros(3), 0
+    while drawn < most and not loop.is_spent:
+        loop.step()
+        batch = rng.random(200) < 0.1  # a coin of its own for each record, in each step
+        gradients = (1 / (1 + np.exp(-rows[batch] @ weights)) - labels[batch])[:, None] * rows[batch]
+        norms = np.linalg.norm(gradients, axis=1, keepdims=True)
+        clipped = gradients / np.maximum(norms, 1.0)
+        drawn += 1
+        weights -= 0.5 * (clipped.sum(0) + rng.normal(0, 2, 3)) / (0.1 * 200)
+    return drawn
+
+
+def test_a_loop_with_numpy_stops_at_its_budget_and_its_files_say_what_it_ran(tmp_path, capsys):
+    with training(**SETTINGS, budget=1, out=tmp_path / "run") as loop:
+        drawn = fit(loop, np.random.default_rng(1))
+        assert loop.room == 0
+        with pytest.raises(OverBudget, match="would cost more than the budget"):
+            loop.step()
+    assert loop.steps == len(loop) == drawn
+    assert true_ends(drawn)[0] <= 1 < true_ends(drawn + 1)[1]
+    assert loop.guarantee.bound.upper <= 1
+    whole = json.loads((tmp_path / "run.certificate.json").read_text())
+    assert [event["count"] for event in whole["composition"]["events"]] == [drawn]
+    for name in ("run.certificate.json", "run.guarantee.json"):
+        assert invoke(["check", str(tmp_path / name)]) == 0
+    capsys.readouterr()
+    read = read_guarantee((tmp_path / "run.guarantee.json").read_text())
+    assert read.stated.bound == loop.guarantee.bound
+    assert {"declared-events", "independent-draws", "fresh-samples", "sensitivity-one"} <= {item.id for item in read.hypotheses}
+
+
+def test_numbers_are_those_of_pdp_account(capsys):
+    with training(**SETTINGS) as loop:
+        loop.step(40)
+    invoke(["account", "--gaussian", "2", "--sampling", "1/10", "--count", "40", "--delta", "1e-5", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert loop.account().to_json()["epsilon"] == told["epsilon"]
+
+
+def test_epsilon_so_far_encloses_that_of_the_steps():
+    with training(**SETTINGS) as loop:
+        assert str(loop) == "0 <= epsilon <= 0"
+        for steps in (1, 1, 3, 15, 80):
+            loop.step(steps)
+            low, high = loop.so_far()
+            lower, upper = true_ends(loop.steps)
+            assert low <= upper
+            assert high >= lower
+            assert str(loop).count("<=") == 2
+
+
+def test_a_step_that_does_not_fit_is_not_counted():
+    with training(**SETTINGS, budget="0.6") as loop:
+        room = loop.room
+        loop.step(room - 1)
+        with pytest.raises(OverBudget):
+            loop.step(2)
+        assert (loop.steps, loop.room) == (room - 1, 1)
+        loop.step()
+        assert loop.is_spent
+        assert loop.so_far()[1] <= Fraction("0.6")
+    with training(**SETTINGS, budget="0.01") as small:
+        assert small.is_spent
+        with pytest.raises(OverBudget):
+            small.step()
+    assert small.steps == 0
+
+
+def break_after(loop, steps, act=lambda: None):
+    with loop:
+        loop.step(steps)
+        act()
+        raise ZeroDivisionError
+
+
+def test_an_exception_keeps_the_count_and_the_files_are_written(tmp_path):
+    loop = training(**SETTINGS, out=tmp_path / "run")
+    with pytest.raises(ZeroDivisionError) as caught:
+        break_after(loop, 7)
+    assert loop.steps == 7
+    assert json.loads((tmp_path / "run.certificate.json").read_text())["composition"]["events"][0]["count"] == 7
+    assert not getattr(caught.value, "__notes__", [])
+
+
+def test_files_that_cannot_be_written_do_not_hide_the_error_of_the_loop(tmp_path):
+    folder = tmp_path / "there"
+    folder.mkdir()
+    loop = training(**SETTINGS, out=folder / "run")
+    with pytest.raises(ZeroDivisionError) as caught:
+        break_after(loop, 1, folder.rmdir)
+    assert "were not written" in caught.value.__notes__[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_loops_and_nested_accounts_each_count_their_own():
+    with training(**SETTINGS) as outer:
+        for _ in range(3):
+            outer.step()
+        with training(**{**SETTINGS, "noise_multiplier": 3}) as inner:
+            for _ in range(5):
+                inner.step()
+                outer.step()
+        for _ in range(2):
+            outer.step()
+    assert (outer.steps, inner.steps) == (10, 5)
+    both = outer.curve.compose(inner.curve)
+    assert [event.count for event in both.composition.events] == [10, 5]
+    assert "only-release" in {item.id for item in outer.hypotheses}  # no account knows of the other one
+
+
+@pytest.mark.parametrize("noise", [2, 3])
+def test_a_resumed_run_counts_what_went_before(noise):
+    with training(**SETTINGS) as first:
+        first.step(20)
+    assert [event.count for event in read_composition(first.state()).composition.events] == [20]
+    with training(**{**SETTINGS, "noise_multiplier": noise}) as second:
+        second.resume(first.state())
+        assert second.steps == 20
+        second.step(10)
+    again = curve_of(Composition("both", (events(20), events(10, noise))))
+    assert second.steps == 30
+    assert second.curve.composition.events == again.composition.events
+    assert second.account().point.upper == account(again, delta="1e-5").point.upper
+    third = training(**SETTINGS)
+    third.resume(second.state())
+    assert third.steps == 30
+
+
+def test_a_budget_is_for_all_steps_of_a_resumed_run():
+    with training(**SETTINGS, budget=1) as whole:
+        most = whole.room
+        whole.step(most - 4)
+    with training(**SETTINGS, budget=1) as rest:
+        rest.resume(whole.state())
+        assert rest.room == 4
+        rest.step(4)
+        with pytest.raises(OverBudget):
+            rest.step()
+    assert rest.guarantee.bound.upper <= 1
+
+
+def test_hypotheses_and_protection_of_an_earlier_state_stay():
+    earlier = read_composition(
+        'name = "a year"\nunit = "user"\n[[event]]\nmechanism = "pure"\nepsilon = "0.1"\n[[hypothesis]]\nid = "stated"\n'
+        'sentence = "the histogram is of one table"\nhead = "your data"\n'
+    )
+    with training(**SETTINGS, protection=USERS) as loop:
+        loop.resume(earlier)
+        loop.step(2)
+    told = loop.guarantee
+    assert told.protection.unit is Unit.USER
+    assert {"stated", "neighbors-assumed"} <= {item.id for item in told.hypotheses}
+    with pytest.raises(InvalidArgument, match="other units"):
+        training(**SETTINGS).resume(earlier)
+
+
+def test_a_guarantee_composes_and_replays(tmp_path):
+    with training(**SETTINGS, out=tmp_path / "run") as loop:
+        loop.step(5)
+    again = replay(read_guarantee((tmp_path / "run.guarantee.json").read_text()))
+    assert again.bound == loop.guarantee.bound
+    assert compose(again, loop.guarantee).bound.upper <= 2 * loop.guarantee.bound.upper
+    assert isinstance(loop.curve, PrivacyCurve)
+
+
+def test_a_loader_that_says_its_rate_is_taken_and_others_are_refused():
+    with training(noise_multiplier=2, batches=SimpleNamespace(sample_rate=0.125), delta="1e-5") as loop:
+        loop.step()
+    assert loop.curve.composition.events[0].sampling_probability == Fraction(1, 8)
+    with training(noise_multiplier=2, batches={"sampling_probability": "1/8"}, delta="1e-5") as loop:
+        loop.step()
+    assert loop.curve.composition.events[0].sampling_probability == Fraction(1, 8)
+    shuffled = SimpleNamespace(batch_size=8, sampler=None, batch_sampler=None)
+    for wrong in (shuffled, [1, 2], iter([]), {"sampling": "shuffle"}, {}):
+        with pytest.raises(InvalidArgument):
+            training(noise_multiplier=2, batches=wrong, delta="1e-5")
+
+
+def test_use_outside_of_the_block_is_refused():
+    loop = training(**SETTINGS)
+    with pytest.raises(InvalidArgument, match="not open"):
+        loop.step()
+    with loop:
+        loop.step()
+        with pytest.raises(InvalidArgument, match="entered once"):
+            loop.__enter__()
+        with pytest.raises(InvalidArgument, match="before the first step"):
+            loop.resume(loop.state())
+    with pytest.raises(InvalidArgument, match="not open"):
+        loop.step()
+    with pytest.raises(InvalidArgument, match="entered once"):
+        loop.__enter__()
+    assert loop.steps == 1
+
+
+def test_a_run_without_steps_has_nothing_to_write(tmp_path):
+    with pytest.raises(InvalidArgument, match="no step was counted"), training(**SETTINGS, out=tmp_path / "run"):
+        pass
+    with pytest.raises(InvalidArgument, match="no step was counted"):
+        training(**SETTINGS).state()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [({"noise_multiplier": 0}, InvalidArgument), ({"noise_multiplier": "x"}, InvalidNumber), ({"noise_multiplier": -1}, InvalidArgument),
+     ({"batches": 0}, InvalidArgument), ({"batches": 2}, InvalidArgument), ({"batches": float("nan")}, InvalidNumber),
+     ({"batches": None}, InvalidNumber), ({"delta": 0}, InvalidArgument), ({"delta": 1}, InvalidArgument), ({"delta": "x"}, InvalidNumber),
+     ({"budget": -1}, InvalidArgument), ({"budget": float("inf")}, InvalidNumber), ({"protection": "record"}, InvalidArgument),
+     ({"out": "/nowhere/at/all/run"}, UnwritableOutput),
+     ({"protection": Protection(Unit.RECORD, Neighbors.REPLACE_ONE)}, InvalidArgument)],
+)  # fmt: skip
+def test_other_numbers_are_refused_in_a_sentence(changes, error):
+    with pytest.raises(error, match=";"):
+        training(**{**SETTINGS, **changes})
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, True, "many", None])
+def test_steps_are_whole_and_positive(count):
+    with training(**SETTINGS) as loop:
+        with pytest.raises(InvalidArgument):
+            loop.step(count)
+        assert loop.steps == 0
+
+
+@pytest.mark.parametrize("state", ["", "name = 3", 'name = "n"', None, 3, {"steps": 4}])
+def test_no_state_is_refused(state):
+    loop = training(**SETTINGS)
+    with pytest.raises((InvalidArgument, UnreadableFile)):
+        loop.resume(state)
+    with loop:
+        loop.step()
+    assert loop.steps == 1
