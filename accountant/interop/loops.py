@@ -323,7 +323,7 @@ def _to_rate(batches: object) -> object:
     if any(hasattr(batches, name) for name in ("batch_sampler", "sampler", "__next__", "__iter__")) and not isinstance(batches, str):
         raise InvalidArgument(
             f"batches of Poisson samples were expected, but a {type(batches).__name__} does not say how it draws, and shuffled batches "
-            "lose more; use a loader of Poisson samples (Opacus: DPDataLoader) or give the probability, if each record has a coin of its own"
+            "lose more; use a loader of Poisson samples (Opacus: DPDataLoader) or give the probability, if each record has its own coin"
         )
     return batches
 

@@ -19,19 +19,24 @@ from profiles.strict_json import MAX_CHARACTERS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "interoperability.md").read_text(encoding="utf-8")
-BLOCKS = [
-    block
-    for text in (PAGE, (DOCS / "trainers.md").read_text(encoding="utf-8"))
-    for block in re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", text, re.DOTALL)
-]
+TRAINERS = (DOCS / "trainers.md").read_text(encoding="utf-8")
+BLOCKS = [block for text in (PAGE, TRAINERS) for block in re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", text, re.DOTALL)]
 
 
 def test_examples_of_files_run() -> None:
     names: dict[str, object] = {}
-    plain = [block for needs, block in BLOCKS if not needs]
+    plain = [block for needs, block in BLOCKS if not needs and block in PAGE]
     assert len(plain) == 4
     for block in plain:
         exec(compile(block, "docs/interoperability.md", "exec"), names)
+
+
+def test_the_loop_of_the_page_prints_what_the_page_shows(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    loop, printed = re.findall(r"```python\n(import numpy as np\n.*?)```\n\n```text\n(.*?)```", TRAINERS, re.DOTALL)[0]
+    exec(compile(loop, "docs/trainers.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.certificate.json", "run.guarantee.json"]
 
 
 @pytest.mark.filterwarnings("default")  # Opacus warns of its generator
