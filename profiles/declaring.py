@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
-
-import sympy
+from typing import TYPE_CHECKING, Any
 
 from profiles.errors import InvalidExpression, InvalidProfile
 from profiles.grammar import parse_expression
@@ -15,7 +13,6 @@ from profiles.notions import NUMBERS, ORDER, ProfileNotion, to_notion
 from profiles.profile import Profile, resolve_ranges
 from profiles.ranges import Ends, Written, WrittenRange, read_ends, require_parameters, share_name
 from profiles.suggestions import suggest
-from profiles.symbolic import from_sympy
 from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
 from profiles.tables import Table, make_table
 from profiles.terms import Term, applications, count_nodes, free_symbols, to_text
@@ -31,6 +28,9 @@ from profiles.variables import (
     require_name,
     shown,
 )
+
+if TYPE_CHECKING:
+    import sympy
 
 
 def declare(
@@ -91,7 +91,12 @@ def declare(
     for taken in sorted(notion.reserved & {*names, *(tables or ())}):
         raise InvalidProfile(f'the name {taken!r} is declared, but in the notion "{notion.value}" it belongs to the order; rename it')
     known_tables = _tables(tables, names)
-    term = parse_expression(given, word, known_tables) if isinstance(given, str) else from_sympy(given)
+    if isinstance(given, str):
+        term = parse_expression(given, word, known_tables)
+    else:
+        from profiles.symbolic import from_sympy  # noqa: PLC0415 - slow to load, and most declarations are texts
+
+        term = from_sympy(given)
     count_nodes(term, 5_000)
     _limit_tables(term, word)
     if not isinstance(given, str):

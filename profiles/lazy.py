@@ -42,3 +42,24 @@ def offer_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
         return sorted({*(name for name in vars(import_module(package)) if name.startswith("__")), *names})
 
     return load, complete, names
+
+
+class _Later:
+    """A module that is imported when one of its names is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module(self._name), name)
+        setattr(self, name, value)
+        return value
+
+
+def load_later(name: str) -> Any:
+    """Return what stands for a module that is slow to load, until one of its names is used.
+
+    >>> load_later("fractions").Fraction(1, 2)
+    Fraction(1, 2)
+    """
+    return _Later(name)

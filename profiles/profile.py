@@ -7,21 +7,23 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import sympy
-
 from profiles.errors import InvalidProfile, OtherNotion
 from profiles.evaluation import constant_value
+from profiles.lazy import load_later
 from profiles.notions import ABOVE_ONE, ORDER, ProfileNotion
 from profiles.numbers import exact_text
 from profiles.ranges import Written, WrittenRange
 from profiles.suggestions import suggest
-from profiles.symbolic import to_rational, to_sympy
 from profiles.terms import Term, number, substitute, symbol, to_text
 from profiles.variables import WEIGHT, Parameter, Statistic, Variable, listed, make_parameter, make_statistic
 from profiles.views import show_html, show_latex, show_picture, show_text
 
 if TYPE_CHECKING:
+    import sympy
+
     from profiles.presenting.pictures import Picture
+else:
+    sympy = load_later("sympy")  # which commands that show no formula do not need
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,8 @@ class Profile:
 
     def values(self) -> dict[str, sympy.Expr]:
         """Like :meth:`symbols`, but with the exact number in place of every parameter that has one."""
+        from profiles.symbolic import to_rational  # noqa: PLC0415 - which loads SymPy
+
         made: dict[str, Any] = dict(self.symbols())
         for parameter in self.parameters:
             if parameter.value is not None:
@@ -168,6 +172,8 @@ class Profile:
 
     def expression(self, *, numeric: bool = True) -> sympy.Expr:
         """Return ε as a SymPy expression, with numbers in place of parameters that have one (``numeric``) or with all symbols."""
+        from profiles.symbolic import to_sympy  # noqa: PLC0415 - which loads SymPy
+
         return to_sympy(self.epsilon, self.values() if numeric else self.symbols())
 
     def with_parameters(self, **values: object) -> Profile:

@@ -8,18 +8,16 @@ numbers for the parameters bring the numeric range back.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import sympy
-
 from profiles.errors import InvalidExpression, InvalidNumber, InvalidProfile
 from profiles.evaluation import constant_value
 from profiles.grammar import parse_expression
 from profiles.numbers import to_exact
-from profiles.symbolic import from_sympy
 from profiles.terms import Term, free_symbols, fresh_name, number, substitute, symbol, to_text
 
 Ends = tuple[Term, Term]
@@ -96,7 +94,10 @@ def _as_term(end: Fraction | Term) -> Term:
 
 
 def _end(end: Any, what: str) -> Fraction | Term:
-    if isinstance(end, sympy.Basic) and not end.is_Rational:
+    sympy = sys.modules.get("sympy")  # whoever gives an expression has loaded it
+    if sympy is not None and isinstance(end, sympy.Basic) and not end.is_Rational:
+        from profiles.symbolic import from_sympy  # noqa: PLC0415 - slow to load, and rarely needed
+
         return from_sympy(end)
     if not isinstance(end, str):
         return to_exact(end, what)

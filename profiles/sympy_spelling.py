@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any
-
-import sympy
+from typing import TYPE_CHECKING, Any
 
 from profiles.errors import InvalidNumber, InvalidProfile
+from profiles.lazy import load_later
 from profiles.numbers import exact_text
+
+if TYPE_CHECKING:
+    import sympy
+else:
+    sympy = load_later("sympy")  # which commands that declare nothing do not need
 
 #: What each sign means for all of [lo, hi]; None: no end; ``above``: lo itself does not belong to it.
 _SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero", "zero")

@@ -11,7 +11,6 @@ from accountant.guarantees.measures import Bound, Losses, Notion, name_notion
 from accountant.guarantees.statements import RULES, Basis, may_close
 from profiles import InvalidArgument, Profile
 from profiles.hypotheses import FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE, PHYSICS, RECORD_STATISTICS, Hypothesis, as_hypothesis
-from profiles.mechanisms.catalogue import resembles_exact
 from profiles.protection import Protection, Unit
 from profiles.views import show_html, show_text
 
@@ -309,9 +308,7 @@ def update_hypotheses(
     closed = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
     if not all(closed.values()):
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
-    if by is None and any(
-        map(resembles_exact, closed.values())
-    ):  # the words of a theorem with hypotheses of its own, which would be left out here
+    if by is None and any(map(_resembles_exact, closed.values())):  # the words of a theorem with hypotheses of its own, left out here
         raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
     left = Carried.of(guarantee).update_hypotheses(closed, (), guarantee.subject)
     call = guarantee.call
@@ -377,3 +374,9 @@ def _require_steps(reasons: Mapping[Hypothesis, str], rule: str = "") -> None:
 def _require_line(subject: object) -> None:
     if not isinstance(subject, str) or not subject.strip() or not subject.isprintable():
         raise InvalidArgument(f"subject and hypotheses of a guarantee are lines of text, but {str(subject)[:60]!r} was found; reword it")
+
+
+def _resembles_exact(evidence: str) -> bool:
+    from profiles.mechanisms.catalogue import resembles_exact  # noqa: PLC0415 - all mechanisms, which a guarantee mostly does without
+
+    return resembles_exact(evidence)

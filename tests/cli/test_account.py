@@ -174,6 +174,15 @@ def test_the_upper_side_alone_is_printed_and_certified(pdp, place):
     assert pdp("account", "--count", "4", "--calibrate", "noise", "--epsilon", "1", "--delta", "1e-6", "--side", "upper").refused()
 
 
+def test_an_account_loads_no_symbolic_algebra_and_no_mechanisms():
+    run = "import sys; from accountant.cli.main import invoke; invoke(sys.argv[1:]); print(*sorted(sys.modules), file=sys.stderr)"
+    words = ("account", "--gaussian", "4", "--sampling", "0.1", "--count", "4", "--delta", "1e-5")
+    done = subprocess.run([sys.executable, "-c", run, *words], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert not loaded & {"sympy", "scipy", "matplotlib", "pyarrow", "profiles.mechanisms.catalogue"}
+    assert "accountant.curves.accounting" in loaded
+
+
 def test_no_epsilon_at_this_delta(pdp, place):
     (place / "c.toml").write_text(EVENT + 'mechanism = "approximate"\nepsilon = 1\ndelta = 1e-3\n')
     for words in (("c.toml", "--delta", "1e-4"), ("c.toml", "--delta", "0"), ("--gaussian", "9", "--delta", "0")):

@@ -14,6 +14,8 @@ import time
 import warnings
 from typing import Any
 
+from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting.pld import PLDAccountant
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 #: Below this, a gap is absolute.
@@ -59,12 +61,28 @@ def search(task: dict[str, Any], ways: tuple[bool, ...]) -> dict[str, Any]:
     return told
 
 
+def ask_default(task: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer of the accountant as it is, with the least processor time of two looks; its grid is what it is."""
+    step = PoissonSampledDpEvent(task["rate"], GaussianDpEvent(task["scale"]))
+    times = []
+    try:
+        for _ in range(2):
+            started = time.process_time()
+            epsilon = PLDAccountant().compose(SelfComposedDpEvent(step, task["count"])).get_epsilon(task["delta"])
+            times.append(time.process_time() - started)
+    except Exception as error:
+        return {"close": False, "problem": f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"}
+    if math.isinf(epsilon):
+        return {"close": False, "answers": [epsilon], "seconds": min(times), "problem": "epsilon is infinite"}
+    return {"close": True, "answers": [epsilon], "seconds": min(times)}
+
+
 def main() -> None:
     """Answer until there are no more lines."""
     warnings.simplefilter("ignore")
     for line in sys.stdin:
         task = json.loads(line)
-        print(json.dumps({"upper": search(task, (True,)), "both": search(task, (True, False))}), flush=True)
+        print(json.dumps({"default": ask_default(task), "upper": search(task, (True,)), "both": search(task, (True, False))}), flush=True)
 
 
 main()
