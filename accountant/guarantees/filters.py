@@ -38,12 +38,16 @@ def filter_releases(
     release that was charged, and of the ledger that this one goes on from. All that is open in it stays open, but that each release was
     the only one, and that nobody has two records: the ledger adds up releases, and all rows with one value of ``key``. ``one_number``: no
     budget was ever read from columns; ``raised``: some were raised, which without a cap leaves open that this was decided beforehand.
-    Source: docs/ledger.md, Theorems L1, L2, M, C (the cap) and S (data that change).
+    Source: docs/ledger.md, Theorems L1, L2, M, R, C (the cap) and S (data that change).
     """
     bound: Bound = CurveBound(budget) if isinstance(budget, Composition) else Losses(budget, budget)
     theorem = "L1"
     if isinstance(budget, Composition):
-        theorem = "L2" if all(event.mechanism is MechanismKind.ZCDP for event in budget.events) else "M"
+        kinds = {event.mechanism for event in budget.events}
+        sampled = any(event.sampling_probability != 1 for event in budget.events)
+        theorem = "R" if sampled or MechanismKind.ZCDP in kinds else "M"
+        if kinds == {MechanismKind.ZCDP}:
+            theorem = "L2"
     below = {item for part in carried for item in part.hypotheses}
     closes = {
         ONLY_RELEASE: "every release that was charged is added up in the account of each unit, which never exceeds its budget; that "

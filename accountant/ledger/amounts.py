@@ -44,8 +44,22 @@ def to_nats(amount: int) -> Fraction:
     return Fraction(amount, 1 << BITS)
 
 
-#: The components of an account by how many it has, with the bits of their steps.
-_SCALES = {1: (("", BITS),), 3: (("epsilon", BITS), ("mu2", BITS), ("delta", DELTA_BITS))}
+#: The components of a mixed account, with the bits of their steps: three, or those with rho and as many counts of steps.
+_MIXED = (("epsilon", BITS), ("mu2", BITS), ("delta", DELTA_BITS))
+_FURTHER = (("rho", BITS), *((f"step{number}", 0) for number in range(1, 9)))
+#: By how many there are.
+_SCALES = {1: (("", BITS),), 3: _MIXED} | {len(_MIXED) + more: _MIXED + _FURTHER[:more] for more in range(1, len(_FURTHER) + 1)}
+#: The most kinds of steps that a menu has (docs/ledger.md, Theorem R).
+MOST_STEPS = len(_FURTHER) - 1
+
+
+def list_components(width: int) -> tuple[tuple[str, int], ...]:
+    """Return the names of the components of an account that has so many, and of each the bits of its steps. One alone has no name.
+
+    >>> [name for name, _ in list_components(6)]
+    ['epsilon', 'mu2', 'delta', 'rho', 'step1', 'step2']
+    """
+    return _SCALES[width]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +110,7 @@ class Amounts:
         if not isinstance(value, list):
             return cls((read_count(value, where),))
         if len(value) not in _SCALES or len(value) == 1:
-            raise UnreadableFile(f"{where} has one number or three, but {len(value)} were found; restore it from a backup")
+            raise UnreadableFile(f"{where} has one number, or three and more, but {len(value)} were found; restore it from a backup")
         return cls(tuple(read_count(item, where) for item in value))
 
 

@@ -21,7 +21,7 @@ from accountant.guarantees.measures import Losses
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.anchor import check_name
-from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.charges import Charge
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.log import CHARGE, OUTPUT
 from accountant.ledger.notes import to_note
@@ -114,6 +114,11 @@ class Analysis:
     def notion(self) -> LedgerNotion:
         return self.ledger.settings.notion
 
+    @property
+    def adds_rho(self) -> bool:
+        """Whether accounts are of one ρ, so that each part of a release is charged its own."""
+        return self.notion is LedgerNotion.ZCDP
+
     def release(
         self,
         guarantee: Guarantee,
@@ -198,8 +203,8 @@ class Analysis:
     def _prepare(self, guarantee: Guarantee, curve: Guarantee | None, personal: Personal | None) -> Charge:
         promised = guarantee if curve is None else curve
         if personal is not None:  # the cost of a row is that of the profile, and what it rests on is told by what will be run
-            return replace(prepare_charge(Declaration(personal.profile), self.notion), carried=Carried.of(promised))
-        return prepare_charge(guarantee if self.notion is LedgerNotion.PURE else promised, self.notion)
+            return replace(self.ledger.prepare(Declaration(personal.profile)), carried=Carried.of(promised))
+        return self.ledger.prepare(guarantee if self.notion is LedgerNotion.PURE else promised)
 
     def _read(self, size: int | None, statistics: Mapping[str, Floats], found_ids: Any) -> Iterator[RowBatch]:
         specs, ids = self.ledger.budget.specs, self.ids if found_ids is None else found_ids

@@ -340,7 +340,7 @@ def _go_on(
     settings = LedgerSettings(
         make_token(), ledger.settings.notion, ledger.settings.mode, ledger.settings.key, ledger.budget, ledger.settings.records,
         make_check(hidden), ledger.settings.protection, head.hash.hex(), spent, carried,
-        cap=ledger.settings.cap, first=ledger.settings.grid,
+        cap=ledger.settings.cap, first=ledger.settings.grid, menu=ledger.settings.menu,
     )  # fmt: skip
     made = Ledger.begin(path, anchor, secret, hidden, settings)
     made.partial = ledger.partial

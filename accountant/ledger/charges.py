@@ -41,6 +41,9 @@ from profiles.terms import number, substitute
 from profiles.variables import MAX_NAME, WEIGHT
 from proofs_check.admission import admit
 
+#: More noise of these kinds is less noise, and some more that is independent of it.
+_MORE_NOISE = (MechanismKind.GAUSSIAN, MechanismKind.LAPLACE)
+
 
 @dataclass(frozen=True, slots=True)
 class Charge:
@@ -129,11 +132,15 @@ class Charge:
             return self.rounding.count(columns, size), None
         return self.rounding.count(columns, size, chosen.probabilities, chosen.weights), chosen
 
+    @property
+    def _parts(self) -> dict[str, Fraction]:
+        return {} if self.rows is None else self.rows.parts(len(self.prices))
+
     def describe(self) -> dict[str, Any]:
         """Return what the log says of it: all of it public."""
         return {
             "profile": None if self.rows is not None else profile_object(self.profile),
-            **({} if self.rows is None else {"rows": {name: write_exact(value) for name, value in self.rows.parts.items()}}),
+            **({} if self.rows is None else {"rows": {name: write_exact(value) for name, value in self._parts.items()}}),
             "sampling": None if self.plan is None else write_rule(self.plan.rule),
             "worst": write_exact(self.worst),
             **({"clipped": True} if self.clipped else {}),
@@ -141,11 +148,12 @@ class Charge:
         }
 
 
-def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> Charge:
+def prepare_charge(reference: object, notion: LedgerNotion, menu: Sequence[Event] | None = None, **sampling: Any) -> Charge:
     """Return what a release of ``reference`` is charged: a profile (also by its file or ``package.module:object``), a mechanism, or a
     guarantee of what will be run, whose number every record is charged; one that was prepared is returned as it is.
 
-    ``sampling``: the options of :func:`accountant.plan_sample` (rule, q, constants, target_epsilon); without any, the profile file's
+    ``menu``: the steps that a mixed ledger takes with a ρ, None where it has neither. ``sampling``: the options of
+    :func:`accountant.plan_sample` (rule, q, constants, target_epsilon); without any, the profile file's
     sampling rule, or else every record with weight 1. With sampling, a record is charged ψ whether or not it is drawn.
 
     Raises :class:`profiles.OtherNotion` for a promise that the ledger has no place for, :class:`Undecided` where no worst case is found.
@@ -153,18 +161,19 @@ def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> 
     if isinstance(reference, Charge):
         return reference
     if isinstance(reference, Guarantee):
-        return _charge_guarantee(reference, notion)
+        return _charge_guarantee(reference, notion, menu)
+    width = _count_components(notion, menu)
     if isinstance(reference, SamplingPlan):
         plan: SamplingPlan | None = reference
         profile = reference.profile
     else:
         declaration = to_declaration(reference) if isinstance(reference, (str, Profile, Declaration)) else _declare(reference)
         profile = declaration.profile
-        notion.require(profile)
+        notion.require(profile, width)
         asked = {name: value for name, value in sampling.items() if value}
         _refuse_delta(pure=profile.notion is ProfileNotion.PURE or not (asked or declaration.sampling))
         plan = plan_sample(reference, **asked) if asked or declaration.sampling is not None else None
-    notion.require(profile)
+    notion.require(profile, width)
     if profile.free_parameters:
         raise InvalidProfile(
             f"a charge needs numbers for all parameters, but {profile.free_parameters[0].name} of {profile.name[:60]!r} has none; give it "
@@ -176,14 +185,19 @@ def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> 
         worst, carried = plan.epsilon, Carried.of(plan.guarantee())
     else:
         worst, carried = _bound_shift(profile), _suppose(declaration)
-    return _make(profile, notion, worst, plan, carried)
+    return _make(profile, notion, width, worst, plan, carried)
 
 
-def _make(profile: Profile, notion: LedgerNotion, worst: Fraction, plan: SamplingPlan | None, carried: Carried) -> Charge:
+def _count_components(notion: LedgerNotion, menu: Sequence[Event] | None) -> int:
+    """Return how many components an account has: those of the notion, and with a menu a ρ and the count of each of its steps."""
+    return len(notion.components) + (0 if menu is None else 1 + len(menu))
+
+
+def _make(profile: Profile, notion: LedgerNotion, width: int, worst: Fraction, plan: SamplingPlan | None, carried: Carried) -> Charge:
     shifts = choose_grid(worst, 32 if notion.shape(profile) is PriceShape.LINEAR else 31)  # squares have 62 bits
     return Charge(
-        profile, notion, worst, shifts, notion.prices(profile, shifts, worst), _count_shifts(profile, notion, worst, shifts, plan), plan,
-        carried,
+        profile, notion, worst, shifts, notion.prices(profile, shifts, worst, width), _count_shifts(profile, notion, worst, shifts, plan),
+        plan, carried,
     )  # fmt: skip
 
 
@@ -192,30 +206,32 @@ def _count_shifts(profile: Profile, notion: LedgerNotion, worst: Fraction, shift
     return Rounding(term, CompiledTerm(term), shifts.shift, up=True, most=shifts.round_up(worst))
 
 
-def _charge_guarantee(guarantee: Guarantee, notion: LedgerNotion) -> Charge:
+def _charge_guarantee(guarantee: Guarantee, notion: LedgerNotion, menu: Sequence[Event] | None) -> Charge:
     """Return the charge of something that has a guarantee for each record, or each user: that number, or its shift, for every record.
 
     A guarantee for users is charged as often as a user has rows, which may be more than is needed, and is never less.
     """
     name, carried = guarantee.subject[:MAX_NAME], Carried.of(guarantee)
+    width = _count_components(notion, menu)
     if notion is LedgerNotion.MIXED:
-        return _charge_rows(name, _find_spending(guarantee), carried)
+        return _charge_rows(name, _find_spending(guarantee, menu), width, carried)
     known = _find_epsilon(guarantee)
     if known is not None:
         profile = declare(name, notion=ProfileNotion.PURE, ignores_weights=True, epsilon=exact_text(known))
-        return _make(profile, notion, known, None, carried)
+        return _make(profile, notion, width, known, None, carried)
     squared = _find_square(guarantee, notion)
     profile = declare(name, notion=ProfileNotion.ZCDP, ignores_weights=True, rho=exact_text(squared / 2))
-    return _make(profile, notion, root_up(squared), None, carried)
+    return _make(profile, notion, width, root_up(squared), None, carried)
 
 
-def _charge_rows(name: str, rows: RowCost, carried: Carried) -> Charge:
+def _charge_rows(name: str, rows: RowCost, width: int, carried: Carried) -> Charge:
     """Return the charge of rows that all cost the same in a mixed ledger: the shift of each is one step, so that totals count them."""
     notion, shifts = LedgerNotion.MIXED, CostGrid(0)
     profile = declare(name, notion=ProfileNotion.PURE, ignores_weights=True, epsilon=exact_text(shifts.step))
     return Charge(
-        profile, notion, shifts.step, shifts, rows.prices(), _count_shifts(profile, notion, shifts.step, shifts, None), None, carried, rows
-    )
+        profile, notion, shifts.step, shifts, rows.prices(width), _count_shifts(profile, notion, shifts.step, shifts, None), None, carried,
+        rows,
+    )  # fmt: skip
 
 
 def _find_epsilon(guarantee: Guarantee) -> Fraction | None:
@@ -235,19 +251,19 @@ def _find_square(guarantee: Guarantee, notion: LedgerNotion) -> Fraction:
     raise InvalidArgument(f"{guarantee.subject[:60]!r} was to be charged, but {_say_refusal(bound, notion)}")
 
 
-def _find_spending(guarantee: Guarantee) -> RowCost:
-    """Return ε, μ² and δ of a guarantee for a mixed ledger. Raises :class:`InvalidArgument`."""
+def _find_spending(guarantee: Guarantee, menu: Sequence[Event] | None) -> RowCost:
+    """Return ε, μ² and δ of a guarantee for a mixed ledger, and its ρ and steps of the ``menu``. Raises :class:`InvalidArgument`."""
     bound = guarantee.bound
     if isinstance(bound, Losses) and bound.epsilon is not None:
         return RowCost(epsilon=bound.epsilon, delta=bound.delta)
     if isinstance(bound, CurveBound):
-        found = [_spend_on(event) for event in bound.composition.events]
+        found = [_spend_on(event, menu) for event in bound.composition.events]
         if None not in found:
             return sum((item for item in found if item is not None), RowCost())
-    raise InvalidArgument(f"{guarantee.subject[:60]!r} was to be charged, but {_say_refusal(bound, LedgerNotion.MIXED)}")
+    raise InvalidArgument(f"{guarantee.subject[:60]!r} was to be charged, but {_say_refusal(bound, LedgerNotion.MIXED, menu)}")
 
 
-def _say_refusal(bound: Bound, notion: LedgerNotion) -> str:
+def _say_refusal(bound: Bound, notion: LedgerNotion, menu: Sequence[Event] | None = None) -> str:
     """Return why a guarantee without an ε in both directions, and without a ρ, cannot be charged, and what can."""
     if isinstance(bound, Losses) and bound.epsilon is None:
         return (
@@ -258,12 +274,16 @@ def _say_refusal(bound: Bound, notion: LedgerNotion) -> str:
     if isinstance(bound, CurveBound) and notion is LedgerNotion.MIXED and not sampled:
         return (
             "one of its events is neither pure, nor Gaussian noise, nor an (epsilon, delta): a rho alone is no Gaussian curve; charge it "
-            "in a zcdp ledger, or take a point of the curve, which has an (epsilon, delta)"
+            "in a ledger that was opened with a budget for rho (zcdp, or mixed with rho=R), or take a point of the curve, which has an "
+            "(epsilon, delta)"
         )
+    if sampled and menu:
+        return f"its noise on samples is none of the steps of this ledger's menu, nor less private than one of them: {_say_menu(menu)}"
     if sampled:
         return (
             "noise on Poisson samples has neither an epsilon nor a useful rho for each record; take every record in every step (a rate "
-            "of 1) in a ledger in the notion zcdp or mixed, a pure mechanism, or in a mixed one a point of the curve, which has a delta"
+            "of 1) in a ledger in the notion zcdp or mixed, a pure mechanism, or in a mixed one a point of the curve, which has a delta, "
+            "or one with a menu of such steps (--menu)"
         )
     if isinstance(bound, CurveBound) and notion is LedgerNotion.PURE:
         return (
@@ -278,10 +298,32 @@ def _say_refusal(bound: Bound, notion: LedgerNotion) -> str:
     return "it has a profile as its bound; take the worst case over records, or charge the profile itself"
 
 
-def _spend_on(event: Event) -> RowCost | None:
-    """Return what an event costs in a mixed ledger, None where the kernel's pair for it is none of Theorem M."""
+def _say_menu(menu: Sequence[Event]) -> str:
+    return "; ".join(replace(step, count=1).describe() for step in menu)
+
+
+def _find_step(event: Event, menu: Sequence[Event]) -> int | None:
+    """Return which step of a menu is the event, or else one that dominates it: of no lower rate, with no more noise."""
+    same = [place for place, step in enumerate(menu) if replace(step, count=event.count) == event]
+    wider = [
+        place
+        for place, step in enumerate(menu)
+        if step.mechanism is event.mechanism
+        and event.sampling_probability <= step.sampling_probability
+        and (event.parameters == step.parameters or (event.mechanism in _MORE_NOISE and event.parameters[0][1] >= step.parameters[0][1]))
+    ]
+    return next(iter((*same, *wider)), None)
+
+
+def _spend_on(event: Event, menu: Sequence[Event] | None) -> RowCost | None:
+    """Return what an event costs in a mixed ledger, None where the kernel's pair for it is none of Theorem M, and of Theorem R where the
+    ledger has a ``menu``.
+    """
     if event.sampling_probability != 1:
-        return None
+        step = None if menu is None else _find_step(event, menu)
+        if menu is None or step is None:
+            return None
+        return RowCost(steps=tuple(int(place == step) for place in range(len(menu)))).times(event.count)
     match event.mechanism:
         case MechanismKind.GAUSSIAN:
             one = RowCost(square=1 / event["noise_multiplier"] ** 2)
@@ -291,6 +333,10 @@ def _spend_on(event: Event) -> RowCost | None:
             one = RowCost(epsilon=1 / event["scale"])
         case MechanismKind.APPROXIMATE:
             one = RowCost(epsilon=event["epsilon"], delta=event["delta"])
+        case MechanismKind.ZCDP if menu is not None:
+            one = RowCost(rho=event["rho"])
+        case MechanismKind.DISCRETE_GAUSSIAN if menu is not None:
+            one = RowCost(rho=1 / (2 * event["noise_multiplier"] ** 2))
         case _:
             return None
     return one.times(event.count)
@@ -301,12 +347,14 @@ def _square_of_event(event: Event) -> Fraction | None:
     if event.sampling_probability != 1:
         return None
     match event.mechanism:
-        case MechanismKind.GAUSSIAN:
+        case MechanismKind.GAUSSIAN | MechanismKind.DISCRETE_GAUSSIAN:
             return event.count / event["noise_multiplier"] ** 2
         case MechanismKind.ZCDP:
             return 2 * event["rho"] * event.count
-        case MechanismKind.PURE:
+        case MechanismKind.PURE | MechanismKind.RANDOMIZED_RESPONSE:
             return 2 * PriceShape.TANH.bound(event["epsilon"]) * event.count
+        case MechanismKind.LAPLACE | MechanismKind.DISCRETE_LAPLACE:
+            return 2 * PriceShape.TANH.bound(1 / event["scale"]) * event.count
     return None
 
 

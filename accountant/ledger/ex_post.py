@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from accountant.compositions.events import Composition
+from accountant.compositions.events import Composition, Event
 from accountant.compositions.queries import point_at_delta, to_delta, to_gap
 from accountant.guarantees.render import hypotheses_json
 from accountant.guarantees.theorem import Carried
@@ -74,7 +75,9 @@ class ExPost:
         }
 
 
-def make_ex_post(notion: LedgerNotion, most: Amounts, grid: Amounts | None, carried: Carried, delta: object = None) -> ExPost:
+def make_ex_post(
+    notion: LedgerNotion, most: Amounts, grid: Amounts | None, carried: Carried, delta: object = None, menu: Sequence[Event] | None = None
+) -> ExPost:
     """Return what holds of a ledger whose largest budgets in force are ``most``, under what is open in ``carried``.
 
     In pure that is this budget: along each transcript the density ratio is within e^±B. Otherwise the levels are b_k = 2^k · ``grid``,
@@ -100,7 +103,7 @@ def make_ex_post(notion: LedgerNotion, most: Amounts, grid: Amounts | None, carr
         return ExPost(notion, budget, level, None, None, None, carried.protection, open_)
     exact = to_delta(delta)
     share = exact * _SHARE / (level + 1) ** 2
-    promised = notion.promise(budget, "a level of a ledger")
+    promised = notion.promise(budget, "a level of a ledger", menu)
     if not isinstance(promised, Composition):
         raise InvalidArgument("a level with a privacy curve was expected, but it has none; report the budget in force")
     epsilon = point_at_delta(promised, share, to_gap("1e-6")).upper
@@ -113,7 +116,7 @@ def make_ex_post(notion: LedgerNotion, most: Amounts, grid: Amounts | None, carr
 
 
 def _raise_to(grid: Amounts, level: int) -> Amounts:
-    return Amounts(tuple(value << level if place < 2 else value for place, value in enumerate(grid.values)))  # the third is a δ
+    return Amounts(tuple(value << level if place != 2 else value for place, value in enumerate(grid.values)))  # the third is a δ
 
 
 def _find_level(most: Amounts, grid: Amounts) -> int:

@@ -34,7 +34,7 @@ from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, Digest, Entry
 from accountant.ledger.notes import to_note
-from accountant.ledger.notions import to_ledger_notion
+from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.opening import open_book, open_store
 from accountant.ledger.outputs import load_output
 from accountant.ledger.packing import CHUNK
@@ -48,6 +48,7 @@ from accountant.ledger.settings import (
     BudgetRule,
     LedgerSettings,
     ReleaseMode,
+    add_steps,
     budget_body,
     make_check,
     make_token,
@@ -57,6 +58,7 @@ from accountant.ledger.settings import (
     to_budget_rule,
     to_cap,
     to_key,
+    to_menu,
     to_mode,
     to_protection,
     to_records,
@@ -144,6 +146,7 @@ class Ledger:
         partial: bool = False,
         version: int | None = None,
         note: Mapping[str, object] | None = None,
+        menu: object = None,
     ) -> Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
         with ``ids`` beside it. ``unit``: what that is, "user", or "user-period" where the key has several columns and nothing is said.
@@ -157,14 +160,23 @@ class Ledger:
         where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
         ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
         into memory (docs/ledger.md, section 4). ``version``: of its tables, 1 (chunks of accounts) or 2 (pages, in a file alone), by
-        default the newest that there is for such a place. ``note``: what its entries say of who asked, see :meth:`stamp`.
+        default the newest that there is for such a place. ``note``: what its entries say of who asked, see :meth:`stamp`. ``menu``: a
+        composition of steps on Poisson samples that a mixed ledger takes, each as often as its count says (docs/ledger.md, Theorem R).
 
         Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
         """
         found, chosen, columns = to_ledger_notion(notion), to_mode(mode), to_key(key)
-        rule = to_budget_rule(budget, attributes, found)
-        if table is not None and len(found.components) > 1:
-            raise InvalidArgument("accounts in a table hold one number, but those of the notion mixed hold three; open it without a table")
+        steps = None if menu is None else to_menu(menu)
+        if steps and found is not LedgerNotion.MIXED:
+            raise InvalidArgument("a menu of steps was given, but a ledger in the notion mixed alone takes them; open one, or leave it out")
+        rule = to_budget_rule(budget if steps is None else add_steps(budget, steps), attributes, found)
+        further = len(rule.floor.values) - len(found.components)
+        if further and len(steps or ()) + 1 != further:
+            raise InvalidArgument("a budget names steps that the menu does not have; give a menu with as many kinds of them")
+        if table is not None and len(rule.floor.values) > 1:
+            raise InvalidArgument(
+                "accounts in a table hold one number, but those of the notion mixed hold several; open it without a table"
+            )
         hidden = secrets.token_bytes(SECRET_BYTES)
         settings = LedgerSettings(
             make_token(),
@@ -176,8 +188,9 @@ class Ledger:
             make_check(hidden),
             to_protection(unit, Neighbors.ADD_REMOVE, columns),
             table=table is not None,
-            spent=Amounts((0,) * len(found.components)),
-            cap=to_cap(cap, found),
+            spent=Amounts((0,) * len(rule.floor.values)),
+            cap=to_cap(cap if cap is None or not steps else add_steps(cap, steps), found, width=len(rule.floor.values)),
+            menu=steps or () if further else None,
         )
         rule = settings.limit(rule)
         rows, said = open_rows(data, settings.key, rule.specs, ids), to_note(note)
@@ -369,7 +382,7 @@ class Ledger:
         Raises :class:`ReleaseUsed` for a name that was charged before, :class:`OverBudget` in public mode, and in individual mode where
         units may have no room for it and ``partial`` was not said; :class:`InvalidData`.
         """
-        charge = prepare_charge(reference, self.settings.notion, **sampling)
+        charge = self.prepare(reference, **sampling)
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
         found = self.find_data(data)
         seen, read = look(found), (*specs, *self.budget.specs)
@@ -394,6 +407,10 @@ class Ledger:
             open_dataset(data, batch_rows=CHUNK), profile, [leave_out(spec, self.settings.key) for spec in specs], columns=True
         )
 
+    def prepare(self, reference: object, **sampling: Any) -> Charge:
+        """Return what a release is charged here: see :func:`~accountant.ledger.charges.prepare_charge`."""
+        return prepare_charge(reference, self.settings.notion, self.settings.menu, **sampling)
+
     def find_data(self, data: Any) -> Any:
         """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""
         found = self.journal.store.read_place("data") if data is None else data
@@ -407,7 +424,7 @@ class Ledger:
 
         ``reference``, ``note``, ``sampling``: as :meth:`charge` takes them. Raises :class:`InvalidArgument` as that does.
         """
-        charge = prepare_charge(reference, self.settings.notion, **sampling)
+        charge = self.prepare(reference, **sampling)
         charge.require(self.settings.protection)
         self.journal.catch_up()
         return self.find_room(charge, self.stamp(note))
@@ -611,7 +628,7 @@ class Ledger:
         """
         subject, named = to_subject(of, name)
         checked = to_note({subject: named})[subject]
-        limit = to_cap(most, self.settings.notion, "quota")
+        limit = to_cap(most, self.settings.notion, "quota", self.settings.width)
         if limit is None:
             raise InvalidArgument("a quota needs a number of nats, but none was given; give one")
         body = {"of": subject, "most": limit.to_body()}
@@ -636,7 +653,7 @@ class Ledger:
 
         Raises :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        rule, said = self.settings.limit(to_budget_rule(budget, attributes, self.settings.notion)), to_note(note)
+        rule, said = self.settings.limit(to_budget_rule(budget, attributes, self.settings.notion, self.settings.width)), to_note(note)
         self._require_raise(rule)
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
 
@@ -685,7 +702,7 @@ class Ledger:
         subject = f"all releases of a ledger whose units are told by {', '.join(self.settings.key)}"
         return filter_releases(
             subject,
-            self.settings.notion.promise(most, shorten_subject(subject)),
+            self.settings.notion.promise(most, shorten_subject(subject), self.settings.menu),
             self.list_carried(),
             protection=self.settings.protection,
             key=", ".join(self.settings.key),
@@ -711,7 +728,7 @@ class Ledger:
         if not self.is_raised:
             raise InvalidArgument("an ex-post report was asked for, but the budgets were not raised without a cap; ask for the guarantee")
         settings = self.settings
-        return make_ex_post(settings.notion, self.budget.ceiling, settings.grid, self.carry(), delta)
+        return make_ex_post(settings.notion, self.budget.ceiling, settings.grid, self.carry(), delta, settings.menu)
 
     def list_carried(self) -> list[Carried]:
         """Return what is known of all that was released: of the ledger that this one goes on from, and of each charge."""
@@ -779,5 +796,5 @@ def open_journal(store: Store, anchor: Anchor, hasher: Hasher, settings: LedgerS
     if folder is None:
         if engine is not None:
             raise InvalidArgument("an engine was named, but the accounts of this ledger are in its store, and no table; leave it out")
-        return Journal(store, anchor, hasher, settings.previous, open_book(store, hasher, settings.notion))
+        return Journal(store, anchor, hasher, settings.previous, open_book(store, hasher, settings.width))
     return Journal(store, anchor, hasher, settings.previous, TableBook(store, hasher, folder, to_engine(engine)))

@@ -6,7 +6,6 @@ from accountant.ledger.accounts import Accounts
 from accountant.ledger.book import Book
 from accountant.ledger.database import NEWEST, Database
 from accountant.ledger.mixed_book import MixedBook
-from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.paged.book import PageBook
 from accountant.ledger.paged.store import PageStore
 from accountant.ledger.sqlite import name_maps
@@ -19,9 +18,8 @@ def open_store(database: Database) -> Store:
     return PageStore(database) if database.version == NEWEST else Store(database)
 
 
-def open_book(store: Store, hasher: Hasher, notion: LedgerNotion) -> Accounts:
-    """Return the accounts in a store, of a ledger of this notion."""
-    components = len(notion.components)
+def open_book(store: Store, hasher: Hasher, components: int) -> Accounts:
+    """Return the accounts in a store, of so many components each."""
     if isinstance(store, PageStore):
         files = store.database.files
         return PageBook(store, hasher, name_maps(files[0]) if files else None, components)

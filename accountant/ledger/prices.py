@@ -11,12 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import partial
+from itertools import zip_longest
+from operator import mul
 from typing import Protocol
 
 import numpy as np
 from flint import arb
 
-from accountant.ledger.amounts import BITS, DELTA_BITS, MOST, CostGrid, choose_grid, to_cost
+from accountant.ledger.amounts import BITS, DELTA_BITS, MOST, CostGrid, choose_grid, list_components, to_cost
 from profiles import Undecided
 from profiles.arrays import Integers
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
@@ -171,38 +174,54 @@ class Free:
 @dataclass(frozen=True, slots=True)
 class RowCost:
     """What one row costs in a ledger of mixed releases: ``epsilon`` of pure parts and of those with a δ, ``square``, the μ² of Gaussian
-    ones, and ``delta``. (docs/ledger.md, Theorem M)
+    ones, and ``delta`` (docs/ledger.md, Theorem M); ``rho`` of those with a ρ alone, and ``steps``, how many of each kind of a menu
+    (Theorem R), none where there is no menu.
     """
 
     epsilon: Fraction = Fraction(0)
     square: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+    steps: tuple[int, ...] = ()
 
     @property
     def most_rows(self) -> int | None:
-        """How many rows of one unit can be charged: one where Gaussian noise meets others, since bounds for groups are known of each."""
-        return 1 if self.square and (self.epsilon or self.delta) else None
+        """How many rows of one unit can be charged: one where different parts meet, since bounds for groups are known of each, and one
+        where there are steps of a menu, whose pairs are those of one record.
+        """
+        parts = (self.epsilon or self.delta, self.square, self.rho, any(self.steps))
+        return 1 if any(self.steps) or sum(map(bool, parts)) > 1 else None
 
-    @property
-    def parts(self) -> dict[str, Fraction]:
-        """The three numbers by the names of the components of a mixed account."""
-        return {"epsilon": self.epsilon, "mu2": self.square, "delta": self.delta}
+    def parts(self, width: int) -> dict[str, Fraction]:
+        """Return the numbers by the names of the ``width`` components of a mixed account."""
+        numbers = (self.epsilon, self.square, self.delta, self.rho, *map(Fraction, self.steps))
+        return {name: number for (name, _), number in zip(list_components(width), numbers, strict=False)}
 
     def __add__(self, other: RowCost) -> RowCost:
         """Return the cost of both, one after the other."""
-        return RowCost(self.epsilon + other.epsilon, self.square + other.square, self.delta + other.delta)
+        steps = tuple(one + another for one, another in zip_longest(self.steps, other.steps, fillvalue=0))
+        return RowCost(self.epsilon + other.epsilon, self.square + other.square, self.delta + other.delta, self.rho + other.rho, steps)
 
     def times(self, count: int) -> RowCost:
         """Return the cost of doing it ``count`` times."""
-        return RowCost(count * self.epsilon, count * self.square, count * self.delta)
+        steps = tuple(count * step for step in self.steps)
+        return RowCost(count * self.epsilon, count * self.square, count * self.delta, count * self.rho, steps)
 
-    def prices(self) -> tuple[Price, Price, Price]:
-        """Return the prices of n rows: nε, (nμ)², and δ(1 + e^ε + ... + e^((n−1)ε)), which is that of (ε, δ) n times in a row."""
-        return (
+    def prices(self, width: int = 3) -> tuple[Price, ...]:
+        """Return the prices of n rows: nε, (nμ)², δ(1 + e^ε + ... + e^((n−1)ε)), which is that of (ε, δ) n times in a row, and n²ρ, that
+        of shifts √(2ρ) which add up; of one row its steps. ``width``: how many components the account has.
+        """
+        three: tuple[Price, ...] = (
             RowsPrice(lambda rows: to_cost(rows * self.epsilon)),
             RowsPrice(lambda rows: to_cost(rows * rows * self.square)),
             RowsPrice(lambda rows: group_delta(self.epsilon, self.delta, rows)),
         )
+        further: tuple[Price, ...] = (
+            RowsPrice(lambda rows: to_cost(rows * rows * self.rho)),
+            *(RowsPrice(partial(mul, count)) for count in self.steps),
+        )
+        made = (*three, *further)
+        return made[:width] + (Free(),) * (width - len(made))
 
 
 def group_delta(epsilon: Fraction, delta: Fraction, rows: int) -> int:

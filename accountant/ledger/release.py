@@ -13,7 +13,7 @@ import numpy as np
 from accountant.guarantees import Guarantee, Run, ships
 from accountant.guarantees.rules import GIVEN_ROW
 from accountant.ledger.anchor import check_name
-from accountant.ledger.charges import Charge, prepare_charge
+from accountant.ledger.charges import Charge
 from accountant.ledger.log import CHARGE, OUTPUT, Digest
 from accountant.ledger.notes import to_note
 from accountant.ledger.outputs import load_output, read_output, write_output
@@ -184,7 +184,7 @@ def prepare_release(
         raise InvalidArgument(
             f"a mechanism with a profile, statistic and run was expected, but {type(mechanism).__name__} was found; charge its profile"
         )
-    charge = prepare_charge(mechanism, ledger.settings.notion, **sampling)
+    charge = ledger.prepare(mechanism, **sampling)
     if clip:
         charge = replace(charge, clipped=True)
         if not callable(getattr(mechanism, "clip", None)):

@@ -16,10 +16,12 @@ import numpy as np
 
 from accountant.columns.domain import as_columns, outside
 from accountant.columns.values import Columns
+from accountant.compositions.events import MOST_USES, Composition, Event, MechanismKind
+from accountant.compositions.json_format import composition_from_object, composition_object
 from accountant.data.specs import StatisticSpec
 from accountant.guarantees.stored import read_carried, read_stated_protection, write_carried
 from accountant.guarantees.theorem import Carried
-from accountant.ledger.amounts import BITS, DELTA_BITS, MOST, Amounts, to_budget
+from accountant.ledger.amounts import MOST, MOST_STEPS, Amounts, list_components, to_budget
 from accountant.ledger.log import START, Entry, check_entry
 from accountant.ledger.notes import NOTES
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
@@ -44,6 +46,8 @@ from proofs_check.enclosures import Enclosure
 FORMAT, TABLE_FORMAT = 3, 4
 _EARLIER = {1: FORMAT, 2: TABLE_FORMAT}
 _UNITS = (Unit.USER, Unit.USER_PERIOD)
+#: What a menu may have, on samples.
+_STEPS = (MechanismKind.GAUSSIAN, MechanismKind.LAPLACE, MechanismKind.DISCRETE_GAUSSIAN, MechanismKind.DISCRETE_LAPLACE)
 _BITS = 200
 
 
@@ -114,9 +118,12 @@ def _name(item: Statistic) -> str:
     return f"budget {item.name}"
 
 
-def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None, notion: LedgerNotion = LedgerNotion.PURE) -> BudgetRule:
+def to_budget_rule(
+    text: object, ranges: Mapping[str, object] | None = None, notion: LedgerNotion = LedgerNotion.PURE, width: int | None = None
+) -> BudgetRule:
     """Return the rule of budgets that ``text`` writes, in nats; ``ranges`` are those of the columns that it names. In the notion mixed
-    it writes three numbers, "epsilon=1, mu2=1, delta=1e-6", of which one that is left out is 0, or is a mapping with them.
+    it writes three numbers, "epsilon=1, mu2=1, delta=1e-6", of which one that is left out is 0, or is a mapping with them; a ρ and counts
+    of steps beside them ("rho=1/2, step1=2000") where accounts have more components: ``width``, None for those that it names.
 
     The ends are those of a ball around all values, which may be wider by a relative 1e-8.
     Raises :class:`InvalidArgument` for a column without a range, or a budget that may be negative or infinite.
@@ -126,7 +133,7 @@ def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None, not
     (True, True)
     """
     if notion is LedgerNotion.MIXED:
-        return _to_mixed_rule(text, ranges)
+        return _to_mixed_rule(text, ranges, width)
     written = exact_text(to_exact(text, "the budget")) if not isinstance(text, str) else text.strip()
     term = parse_expression(written, "the budget")
     known = {name: make_statistic(name, bounds) for name, bounds in (ranges or {}).items()}
@@ -155,43 +162,76 @@ def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None, not
     return BudgetRule(written, attributes, term, to_budget(low), to_budget(high))
 
 
-def _to_mixed_rule(given: object, ranges: Mapping[str, object] | None) -> BudgetRule:
+def _to_mixed_rule(given: object, ranges: Mapping[str, object] | None, width: int | None) -> BudgetRule:
     if ranges:
-        raise InvalidArgument(
-            "a column has a range, but budgets of the notion mixed are three numbers, the same for all units; leave it out"
-        )
-    exact = _read_three(given, "the budget")
-    epsilon, *more = to_components(given, "the budget").values
-    text = ", ".join(f"{name}={exact_text(value)}" for name, value in zip(LedgerNotion.MIXED.components, exact, strict=True))
-    return BudgetRule(text, (), number(exact[0]), epsilon, epsilon, tuple(more))
+        raise InvalidArgument("a column has a range, but budgets of the notion mixed are numbers, the same for all units; leave it out")
+    exact = _read_components(given, "the budget", width)
+    epsilon, *more = to_components(given, "the budget", width).values
+    text = ", ".join(f"{name}={exact_text(value)}" for name, value in exact.items())
+    return BudgetRule(text, (), number(exact["epsilon"]), epsilon, epsilon, tuple(more))
 
 
-def to_components(given: object, what: str) -> Amounts:
-    """Return ε, μ² and δ of a text such as "epsilon=1, mu2=1, delta=1e-6", or of a mapping, as amounts, rounded down.
+def to_components(given: object, what: str, width: int | None = None) -> Amounts:
+    """Return ε, μ² and δ of a text such as "epsilon=1, mu2=1, delta=1e-6", or of a mapping, as amounts, rounded down; also ρ and counts of
+    steps, where it names them, or the accounts have ``width`` components.
 
     Raises :class:`InvalidArgument` for other names, and numbers out of range.
     """
-    exact = _read_three(given, what)
-    steps = tuple(math.floor(value * (1 << bits)) for value, bits in zip(exact, (BITS, BITS, DELTA_BITS), strict=True))
-    if min(exact) < 0 or max(steps) >= MOST:
-        raise InvalidArgument(f"{what} has components of at least 0, epsilon and mu2 below 2^22, delta below 1; give others")
+    exact = _read_components(given, what, width)
+    steps = tuple(math.floor(value * (1 << bits)) for value, (_, bits) in zip(exact.values(), list_components(len(exact)), strict=True))
+    if min(exact.values()) < 0 or max(steps) >= MOST or max(steps[4:], default=0) > MOST_USES:
+        raise InvalidArgument(
+            f"{what} has components of at least 0, epsilon, mu2 and rho below 2^22, delta below 1, at most {MOST_USES} steps; give others"
+        )
+    if any(value.denominator > 1 for value in list(exact.values())[4:]):
+        raise InvalidArgument(f"{what} has whole numbers of steps; give others")
     return Amounts(steps)
 
 
-def _read_three(given: object, what: str) -> tuple[Fraction, ...]:
-    """Return the three numbers; those that are left out are 0."""
-    names = LedgerNotion.MIXED.components
+def _read_components(given: object, what: str, width: int | None) -> dict[str, Fraction]:
+    """Return the numbers by their names; those that are left out are 0."""
     pairs = list(given.items()) if isinstance(given, Mapping) else [part.partition("=")[::2] for part in str(given).split(",")]
     found = {str(name).strip(): value for name, value in pairs}
+    names = [name for name, _ in list_components(4 + MOST_STEPS if width is None else width)]
     for name in found:
         if name not in names:
+            known = names if width is not None else names[:4]
             raise InvalidArgument(
-                f"{what} of the notion mixed has the components {', '.join(names)}, but {name[:40]!r} was found; write for example "
+                f"{what} of the notion mixed has the components {', '.join(known)}, but {name[:40]!r} was found; write for example "
                 f"epsilon=1, mu2=1, delta=1e-6{suggest(name, names)}"
             )
     if len(found) < len(pairs):
-        raise InvalidArgument(f"{what} names a component twice; give each of {', '.join(names)} once")
-    return tuple(to_exact(found.get(name, 0), f"{what}, {name}") for name in names)
+        raise InvalidArgument(f"{what} names a component twice; give each of {', '.join(found)} once")
+    last = max((3, *(names.index(name) + 1 for name in found))) if width is None else width
+    return {name: to_exact(found.get(name, 0), f"{what}, {name}") for name in names[:last]}
+
+
+def to_menu(given: object) -> tuple[Event, ...]:
+    """Return the steps of a menu: a composition or its events, each of which is one step, whose count is the budget for it.
+
+    Raises :class:`InvalidArgument` for steps that are not on samples, whose price is known without a menu, and for too many.
+    """
+    events = given.events if isinstance(given, Composition) else given
+    if not isinstance(events, (list, tuple)) or not all(isinstance(event, Event) for event in events):
+        raise InvalidArgument("a menu is a composition, or events of one, but something else was found; give those")
+    if len(events) > MOST_STEPS:
+        raise InvalidArgument(f"a menu of at most {MOST_STEPS} kinds of steps was expected, but {len(events)} were found; give fewer")
+    for event in events:
+        if event.sampling_probability == 1 or event.mechanism not in _STEPS:
+            raise InvalidArgument(
+                f"a menu has steps with noise on Poisson samples, but {replace(event, count=1).describe()} was found; leave it "
+                "out: releases of that kind have a budget already"
+            )
+    return tuple(events)
+
+
+def add_steps(given: object, menu: Sequence[Event]) -> object:
+    """Return budgets with those of the steps that they do not name: the counts of the menu."""
+    named = given if isinstance(given, Mapping) else dict(part.partition("=")[::2] for part in str(given).split(",") if part.strip())
+    found = {str(name).strip(): value for name, value in named.items()}
+    if not isinstance(given, Mapping) and len(found) < str(given).count(",") + 1:
+        return given  # named twice, which is refused where it is read
+    return {f"step{place}": event.count for place, event in enumerate(menu, 1)} | found
 
 
 def _constant(term: Term, low: Fraction) -> int:
@@ -207,7 +247,8 @@ class LedgerSettings:
     from, ``spent`` what was charged there at worst, as an amount, and ``carried`` what all that was released there rests on.
     ``protection``: whose an account is. ``table``: whether the accounts are a table beside the log. ``cap``: what no budget ever exceeds,
     as an amount, where one was fixed (docs/ledger.md, Theorem C). ``first``: the largest amount that the rule of the very first of the
-    ledgers gives which this one goes on from; None where there is none, or it did not say.
+    ledgers gives which this one goes on from; None where there is none, or it did not say. ``menu``: the steps that a mixed ledger takes
+    beside a ρ, perhaps none; None where it has neither (docs/ledger.md, Theorem R).
     """
 
     ledger: str
@@ -224,6 +265,12 @@ class LedgerSettings:
     table: bool = False
     cap: Amounts | None = None
     first: Amounts | None = None
+    menu: tuple[Event, ...] | None = None
+
+    @property
+    def width(self) -> int:
+        """How many components an account has."""
+        return len(self.notion.components) + (0 if self.menu is None else 1 + len(self.menu))
 
     def to_body(self, time: str) -> dict[str, Any]:
         """Return the body of the first entry."""
@@ -242,6 +289,7 @@ class LedgerSettings:
             "carried": None if self.carried is None else write_carried(self.carried),
             "time": time,
             **{name: value.to_body() for name, value in (("cap", self.cap), ("first", self.first)) if value is not None},
+            **({} if self.menu is None else {"menu": composition_object(Composition("menu", self.menu))["events"] if self.menu else []}),
         }
 
     @property
@@ -276,8 +324,7 @@ class LedgerSettings:
 
     def require_components(self) -> LedgerSettings:
         """Return it, if all of its amounts have the components of its notion. Raises :class:`UnreadableFile`."""
-        wanted = len(self.notion.components)
-        if any(len(item.values) != wanted for item in (self.spent, self.budget.floor, self.cap, self.first) if item is not None):
+        if any(len(item.values) != self.width for item in (self.spent, self.budget.floor, self.cap, self.first) if item is not None):
             raise UnreadableFile("the amounts of the first entry are those of another notion; restore the ledger from a backup")
         return self
 
@@ -328,7 +375,7 @@ def read_settings(entry: Entry) -> LedgerSettings:
     keys = {"format", "ledger", "notion", "mode", "key", "budget", "records", "check", "continues", "spent", "time"}
     earlier = body["format"] in _EARLIER
     found = read_fields(
-        dict(body), "the first entry", keys if earlier else {*keys, "protection", "carried"}, frozenset({"cap", "first", *NOTES})
+        dict(body), "the first entry", keys if earlier else {*keys, "protection", "carried"}, frozenset({"cap", "first", "menu", *NOTES})
     )
     continues = None if found["continues"] is None else read_string(found["continues"], "the hash before")
     if continues is not None and not re.fullmatch(r"[0-9a-f]{64}", continues):
@@ -349,10 +396,18 @@ def read_settings(entry: Entry) -> LedgerSettings:
             Amounts.read(found["spent"], "what was spent before"),
             carried,
             _EARLIER.get(body["format"], body["format"]) == TABLE_FORMAT,
-            *(Amounts.read(found[name], name) if name in found else None for name in ("cap", "first")),
+            cap=Amounts.read(found["cap"], "a cap") if "cap" in found else None,
+            first=Amounts.read(found["first"], "a budget") if "first" in found else None,
+            menu=_read_menu(found["menu"]) if "menu" in found else None,
         ).require_components()
     except InvalidArgument as error:
         raise UnreadableFile(f"the first entry of the ledger cannot be read: {error}") from None
+
+
+def _read_menu(value: object) -> tuple[Event, ...]:
+    if not read_list(value, "the menu"):
+        return ()
+    return to_menu(composition_from_object({"name": "menu", "events": value}, "the menu"))
 
 
 def _read_carried(found: Mapping[str, Any]) -> tuple[Protection, Carried | None]:
@@ -405,7 +460,7 @@ def to_mode(value: object) -> ReleaseMode:
     return names[value]
 
 
-def to_cap(value: object, notion: LedgerNotion, what: str = "cap of the budgets") -> Amounts | None:
+def to_cap(value: object, notion: LedgerNotion, what: str = "cap of the budgets", width: int | None = None) -> Amounts | None:
     """Return a cap of budgets as amounts, or ``what`` else is no more than a limit, rounded down; None where none is given.
 
     Raises :class:`InvalidArgument`.
@@ -416,7 +471,7 @@ def to_cap(value: object, notion: LedgerNotion, what: str = "cap of the budgets"
     if value is None:
         return None
     if notion is LedgerNotion.MIXED:
-        return to_components(value, f"the {what}")
+        return to_components(value, f"the {what}", width)
     exact = to_exact(value, f"the {what}")
     unit = "" if notion is LedgerNotion.ZCDP else " nats"
     if exact < 0 or to_budget(exact) == MOST:

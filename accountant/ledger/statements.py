@@ -97,7 +97,7 @@ def make_statement(ledger: Ledger, key: object) -> dict[str, Any]:
     account = ledger.account(key)
     with ledger.journal.reading():
         journal, hashed = ledger.journal, ledger.hash_unit(key)
-        lines, spent = list[dict[str, Any]](), Amounts((0,) * len(ledger.settings.notion.components))
+        lines, spent = list[dict[str, Any]](), Amounts((0,) * ledger.settings.width)
         for entry, cost, budget in journal.accounts.trace(hashed, journal.entries):
             spent += Amounts(cost)
             lines.append(_tell(entry, Amounts(cost), spent, Amounts(budget)))

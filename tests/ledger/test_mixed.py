@@ -248,7 +248,7 @@ def test_an_epsilon_with_a_delta_names_the_notion_that_has_room_for_it():
 
 
 @pytest.mark.parametrize(
-    "budget", ["1", "epsilon", "rho=1", "epsilon=-1", "delta=1", "epsilon=1, epsilon=2", "mu2=1e9", "epsilon=x", {"mu": 1}]
+    "budget", ["1", "epsilon", "rho=-1", "step1=3", "epsilon=-1", "delta=1", "epsilon=1, epsilon=2", "mu2=1e9", "epsilon=x", {"mu": 1}]
 )
 def test_budgets_of_other_forms_are_refused(make, tmp_path, budget):
     with pytest.raises(PDPError):

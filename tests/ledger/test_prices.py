@@ -62,6 +62,25 @@ def test_prices_do_not_depend_on_the_totals_beside_them():
     assert PriceShape.TANH.steps(large, CostGrid(0), CostGrid(0)).tolist() == large.tolist()
 
 
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_losses_within_an_interval_of_length_epsilon_have_a_rho_of_epsilon_squared_over_8(size):
+    """Lemma 1d, for exponential mechanisms with scores that move by at most 1: weights e^(ε u/2). Randomised response has no such range."""
+    rng = np.random.default_rng(size)
+    for _ in range(200):
+        epsilon = float(rng.uniform(0.01, 6))
+        scores = rng.integers(0, 4, size)
+        moved = scores + rng.uniform(-1, 1, size) if rng.random() < 0.5 else scores + rng.choice([-1, 1], size)
+        p, q = (np.exp(epsilon * given / 2) / np.exp(epsilon * given / 2).sum() for given in (scores, moved))
+        losses = np.log(p / q)
+        assert losses.max() - losses.min() <= epsilon * (1 + 1e-9)
+        for order in (1.001, 1.5, 2, 4, 16, 64):
+            assert (
+                np.logaddexp.reduce(order * np.log(p) + (1 - order) * np.log(q)) / (order - 1)
+                <= order * epsilon**2 / 8 * (1 + 1e-6) + 1e-11
+            )
+    assert tanh_exact(Fraction(1)) > Fraction(1, 8)
+
+
 def test_a_price_on_its_own_grid():
     price = ShiftPrice.make(PriceShape.TANH, CostGrid(9), Fraction(1))
     (found,) = price.amounts(np.array([CostGrid(9).round_up(Fraction(1))])).tolist()
@@ -93,16 +112,16 @@ def stick(gamma: Fraction, p: Law, q: Law) -> Fraction:
 UNEVEN = ((Fraction(9, 16), Fraction(6, 16), Fraction(1, 16)), (Fraction(7, 16), Fraction(9, 16), Fraction(0)))  # no product
 
 
-def worst_case(menu: list[tuple[tuple[Law, Law], tuple[int, int]]], budget: tuple[int, int], gamma: Fraction, rounds: int) -> Fraction:
-    """The largest δ at factor γ of an adversary who chooses each step in view of earlier outputs, while it fits both components."""
-    known: dict[tuple[Fraction, tuple[int, int], int], Fraction] = {}
+def worst_case(menu: list[tuple[tuple[Law, Law], tuple[int, ...]]], budget: tuple[int, ...], gamma: Fraction, rounds: int) -> Fraction:
+    """The largest δ at factor γ of an adversary who chooses each step in view of earlier outputs, while it fits every component."""
+    known: dict[tuple[Fraction, tuple[int, ...], int], Fraction] = {}
 
-    def go(ratio: Fraction, left: tuple[int, int], more: int) -> Fraction:
+    def go(ratio: Fraction, left: tuple[int, ...], more: int) -> Fraction:
         key = (ratio, left, more)
         if key not in known:
             best = max(ratio - gamma, Fraction(0))
             for (p, q), cost in menu if more else ():
-                rest = (left[0] - cost[0], left[1] - cost[1])
+                rest = tuple(have - need for have, need in zip(left, cost, strict=True))
                 if min(rest) >= 0:
                     parts = (b * go(ratio * a / b, rest, more - 1) if b else a * ratio for a, b in zip(p, q, strict=True))
                     best = max(best, sum(parts, Fraction(0)))

@@ -66,6 +66,11 @@ class PartNoise:
         return make_event(MechanismKind.LAPLACE, {"scale": 1 / self.cost})
 
     @property
+    def range(self) -> Fraction | None:
+        """Of a choice: the length of an interval that holds every loss of one row, its ε; None of noise (docs/ledger.md, Lemma 1d)."""
+        return self.cost if self.part.kind is PartKind.CHOICE else None
+
+    @property
     def deviation(self) -> float:
         """The standard deviation of the noise, rounded up. Of a choice there is none."""
         scale = round_up(self.scale)

@@ -19,7 +19,7 @@ from accountant.applications.answers.parts import Groups, Needs, PartKind, Relea
 from accountant.applications.answers.requests import MOST_CELLS, Request, check_requests
 from accountant.applications.answers.where import Where, read_where
 from accountant.applications.budget.spending import MOST_EPSILON
-from accountant.compositions.events import MOST_EVENTS, Composition
+from accountant.compositions.events import MOST_EVENTS, Composition, make_event
 from accountant.curves import DeclaredEvents, account
 from accountant.guarantees import (
     CurveBound,
@@ -113,17 +113,28 @@ class ReleasePlan:
 
         Raises :class:`InvalidTarget` where the bound is larger than what was asked for.
         """
-        promised = declare_events(self.composition, (), unit=RECORDS.unit, neighbors=RECORDS.neighbors)
-        closes = {item: _PROVED[item.id] for item in promised.hypotheses if item.id in _PROVED}
-        rounded = any(not noise.is_discrete for noise in self.noises)
-        promised = update_hypotheses(promised, {**closes, EXACT_REALS: _ROUNDED}, EXACT_MODE if rounded else ())
-        curve = conclude_run(assume(promised, (GIVEN_ROW,)), run)
+        curve = self._conclude(self.composition, run)
         point = point_of_curve(curve, at_delta=0) if self.delta is None else point_of_curve(curve, at_epsilon=self.epsilon)
         bound = point.bound
         within = isinstance(bound, Losses) and bound.add is not None and bound.upper <= self.epsilon and bound.delta <= (self.delta or 0)
         if not within or not isinstance(curve.bound, CurveBound):
             raise InvalidTarget("a release was planned whose certified bound is larger than what was asked for; please report it")
         return point, curve
+
+    def promise_rho(self, run: Run) -> Guarantee:
+        """Return the curve of every run of this plan for a ledger in zcdp: with a choice as what has a bounded range, ρ = ε²/8, which is
+        less than the ε tanh(ε/2) of a pure mechanism (docs/ledger.md, Lemma 1d).
+        """
+        events = (noise.event if noise.range is None else make_event("zcdp", {"rho": noise.range**2 / 8}) for noise in self.noises)
+        return self._conclude(Composition(self.name, tuple(events)), run)
+
+    def _conclude(self, composition: Composition, run: Run) -> Guarantee:
+        """Return the curve of a run as these events."""
+        promised = declare_events(composition, (), unit=RECORDS.unit, neighbors=RECORDS.neighbors)
+        closes = {item: _PROVED[item.id] for item in promised.hypotheses if item.id in _PROVED}
+        rounded = any(not noise.is_discrete for noise in self.noises)
+        promised = update_hypotheses(promised, {**closes, EXACT_REALS: _ROUNDED}, EXACT_MODE if rounded else ())
+        return conclude_run(assume(promised, (GIVEN_ROW,)), run)
 
     def certificate(self) -> Mapping[str, Any]:
         """Return the certificate of the composition, for ``pdp check``: the kernel computes the bound from the events alone."""

@@ -127,7 +127,9 @@ def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None =
     """Return the release of a plan: see :func:`release`."""
     table.require(plan.columns)
     source = open_bits(bits)
-    guarantee, curve = plan.promise(run_of(source.hypothesis))
+    done = run_of(source.hypothesis)
+    guarantee, whole = plan.promise(done)
+    curve = whole if plan.delta is not None else None if ledger is None or not ledger.adds_rho else plan.promise_rho(done)
     read: list[PartTotals] = []
     size = None
     if ledger is None:
@@ -142,9 +144,7 @@ def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None =
         totals = count_rows(table, plan, active) if active is not None else read
         return {"noisy": [store_numbers(draw_part(total, plan.groups.count, source)) for total in totals]}
 
-    answers, promised, charged = release_once(
-        ledger, guarantee, size, run, arguments=(plan, *plan.arguments), curve=None if plan.delta is None else curve
-    )
+    answers, promised, charged = release_once(ledger, guarantee, size, run, arguments=(plan, *plan.arguments), curve=curve)
     return Released(plan, [restore_numbers(values) for values in answers["noisy"]], promised, charged)
 
 

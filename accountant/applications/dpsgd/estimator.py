@@ -156,9 +156,10 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike, *, ledger: Analysis | None = None) -> DPSGDClassifier:  # noqa: N803
         """Train on the records ``X``, shape (n, d), with labels ``y``, shape (n,); n may be 0 where ``classes`` is given.
 
-        ``ledger``: an analysis with the unit of each record, ``ledger.analysis(name, ids)``, of a ledger in the notion zcdp; with ``rate``
-        1, because samples have no useful ρ (docs/ledger.md, section 7). ``guarantee_`` is then that of the ledger, for a unit with all of
-        its records, and ``charged_`` says under which entry. Asked for again with these parameters, the coefficients are served.
+        ``ledger``: an analysis with the unit of each record, ``ledger.analysis(name, ids)``, of a mixed ledger with a menu that has these
+        steps (docs/ledger.md, Theorem R), or with ``rate`` 1 in zcdp, because samples have no useful ρ. ``guarantee_`` is then that of
+        the ledger, for a unit with all of its records, and ``charged_`` says under which entry. Asked for again with these parameters, the
+        coefficients are served.
         """
         with release_of(self):
             schedule, by_bound = self._schedule(), self._by_bound()

@@ -80,7 +80,6 @@ class _Quota(NoteOptions):
 
 def _charge(options: _Charge) -> int:
     from accountant.data import parse_statistic
-    from accountant.ledger.charges import prepare_charge
     from accountant.ledger.writing import check_active, check_outputs, remember_active, write_active
 
     declaration = load_quietly(options.profile)
@@ -93,7 +92,7 @@ def _charge(options: _Charge) -> int:
         if active is not None:
             check_active(active, data)
             check_outputs(ledger, active)
-        charge = prepare_charge(declaration, ledger.settings.notion, **options.sampling())
+        charge = ledger.prepare(declaration, **options.sampling())
         room = ledger.look_ahead(charge)
         receipt = ledger.charge(
             options.name,

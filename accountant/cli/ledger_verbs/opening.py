@@ -63,6 +63,10 @@ class _Init(DataOptions):
     table: Annotated[
         Path | None, typer.Option("--table", metavar="FOLDER", help="keep the accounts in a table of Parquet files, for many units")
     ] = None
+    menu: Annotated[
+        Path | None,
+        typer.Option("--menu", metavar="FILE", help="in mixed: a composition of steps on samples, each taken as often as its count says"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +96,7 @@ class _Migrate(Options):
 
 
 def _init(options: _Init) -> int:
+    from accountant.curves import read_composition_file
     from accountant.ledger import Ledger
     from accountant.ledger.room import MODES
 
@@ -111,6 +116,7 @@ def _init(options: _Init) -> int:
         table=options.table,
         engine=options.engine,
         note=options.note(),
+        menu=None if options.menu is None else read_composition_file(options.menu).composition,
     ) as ledger:
         protection = ledger.settings.protection
         told = {"sequence": 0, "hash": ledger.journal.entries[0].hash.hex(), "ledger": ledger.settings.ledger}

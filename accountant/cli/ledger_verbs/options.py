@@ -26,7 +26,9 @@ NewArgument = Annotated[str, typer.Argument(metavar="NEW", help="the ledger to m
 BudgetOption = Annotated[
     list[str],
     typer.Option(
-        "--budget", metavar="EXPR", help="nats for each unit, a number or an expression in columns; in mixed epsilon=E, mu2=M, delta=D"
+        "--budget",
+        metavar="EXPR",
+        help="nats for each unit, a number or an expression in columns; in mixed epsilon=E, mu2=M, delta=D, rho=R",
     ),
 ]
 AttributeOption = Annotated[

@@ -309,6 +309,22 @@ def test_a_ledger_is_charged_first_and_serves_again(tmp_path: Path) -> None:
         assert first.guarantee.bound.upper == 1
 
 
+def test_each_part_is_charged_its_own_rho_and_a_quantile_by_its_range(tmp_path: Path) -> None:
+    """ε tanh(ε/2) for a count, ε²/8 for what an exponential mechanism chooses, which has losses in an interval of length ε."""
+    ids = [f"p{place}" for place in range(ROWS)]
+    asked = [Count(), Quantile("age", "1/2", (0, 100, 1))]
+    given = {"data": np.zeros((ROWS, 1)), "ids": ids, "budget": 2, "anchor": tmp_path / "a", "notion": "zcdp"}
+    with Ledger.create(tmp_path / "l", **given) as ledger:
+        done = release(TABLE, asked, epsilon=2, ledger=ledger.analysis("both", ids))
+        assert done.plan.epsilon == 2
+        assert 0.5871 < float(ledger.account("p3")["spent"]) < 0.5871 * (1 + 2**-9)  # tanh(1/2) + 1/8
+        release(TABLE, asked[1], epsilon=1, ledger=ledger.analysis("median", ids))
+        assert float(ledger.account("p3")["spent"]) == pytest.approx(0.4621 + 2 / 8, rel=1e-3)
+    with Ledger.create(tmp_path / "m", **given | {"anchor": tmp_path / "b", "notion": "mixed", "budget": "epsilon=2"}) as ledger:
+        release(TABLE, asked, epsilon=2, ledger=ledger.analysis("both", ids))
+        assert ledger.account("p3")["spent"]["epsilon"] == "2"
+
+
 def test_only_active_rows_are_counted(tmp_path: Path) -> None:
     opened, plan = open_table(TABLE), plan_release([Count(), Sum("age", (0, 110))], 1, integers=["age"], where="year = 2025")
     active = np.arange(ROWS) % 3 == 0
