@@ -15,14 +15,12 @@ from typing import Any
 from accountant.files import replace_file
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.anchor import Anchor
-from accountant.ledger.book import Book
-from accountant.ledger.database import NEWEST, VERSION, StoreLocation
+from accountant.ledger.database import NEWEST, VERSION
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger, open_journal
 from accountant.ledger.log import CHARGE, END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
 from accountant.ledger.opening import open_store
-from accountant.ledger.packing import pack
 from accountant.ledger.paged.book import PageBook
 from accountant.ledger.paged.changes import HASHING
 from accountant.ledger.places import to_place
@@ -107,7 +105,7 @@ def restore(
             if _digest(batch) != entry.digest or not _has_output(entry, batch, hasher):
                 break
             if store is None:
-                store = open_store(where.create(_find_version(batch, where)))
+                store = open_store(where.create(NEWEST if any(change.kind == HASHING for change in batch.changes) else VERSION))
             _write_batch(store, entry, batch, hasher)
             entries.append(entry)
         if settings is None or store is None:
@@ -121,14 +119,6 @@ def restore(
         if store is not None:
             store.database.discard()
         raise
-
-
-def _find_version(batch: _Batch, where: StoreLocation) -> int:
-    """Return the version of the tables that hold what the first entry of a backup did. Raises :class:`InvalidArgument`."""
-    version = NEWEST if any(change.kind == HASHING for change in batch.changes) else VERSION
-    if version > where.newest:
-        raise InvalidArgument("the ledger in this backup has accounts in pages, which only a file holds; restore it into a file")
-    return version
 
 
 def _find_folder(settings: LedgerSettings, table: str | os.PathLike[str] | None) -> Folder | None:
@@ -301,13 +291,6 @@ class _Renaming:
         kept = b"".join(secrets.token_bytes(WIDTH) if part in self.forgotten else part for part in parts) if self.forgotten else hashes
         return Hasher.of(self.secrets).rename(kept) if self.rotated else kept
 
-    def rename_rows(self, segment: Segment) -> bytes:
-        """Return the hash of the rows of a segment: none where one of them is forgotten."""
-        hashes = segment.hashes
-        if any(hashes[start : start + WIDTH] in self.forgotten for start in range(0, len(hashes), WIDTH)):
-            return b""
-        return Hasher.of(self.secrets).rename_fingerprint(segment.fingerprint) if self.rotated else segment.fingerprint
-
 
 def _tell_key(made: Ledger, *, rotate: bool) -> dict[str, str]:
     """Return the public key of a ledger with a new secret, for the entry that ends the old one; nothing where none can be made."""
@@ -346,24 +329,12 @@ def _go_on(
     made.partial = ledger.partial
 
     def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-        store, hasher = made.journal.store, made.journal.hasher
         files = old.store.database.files
-        store.write_place(BEFORE, files[0].absolute() if files else old.store.database.name)
+        made.journal.store.write_place(BEFORE, files[0].absolute() if files else old.store.database.name)
         accounts = made.journal.accounts
-        if isinstance(accounts, PageBook):
-            accounts.adopt(entry, old.accounts, old.entries, settings.budget.flat, digest, renaming.rename)
-            return settings.to_body(ledger.tell_time()) | ledger.note
-        if not isinstance(old.accounts, Book):
-            raise InvalidArgument("a ledger with accounts in pages goes on in a file alone, but another place was named; name a file")
-        for segment in old.store.iter_segments(old.hasher):
-            renamed = Segment(segment.first, renaming.rename(segment.hashes), renaming.rename_rows(segment))
-            store.write_segment(entry, renamed, hasher)
-            digest.add_segment(renamed)
-        for chunk, amounts, budgets in old.accounts.fold(old.entries):
-            for kind, values in (("budget", budgets), ("cost", amounts)):
-                change = Change(kind, chunk, pack(values))
-                store.write_change(entry, change)
-                digest.add_change(change)
+        if not isinstance(accounts, PageBook):
+            raise InvalidArgument("a ledger goes on in pages, but accounts of another kind were made; name a new place")
+        accounts.adopt(entry, old.accounts, old.entries, settings.budget.flat, digest, renaming.rename)
         return settings.to_body(ledger.tell_time()) | ledger.note
 
     try:

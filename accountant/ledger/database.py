@@ -106,10 +106,6 @@ class StoreLocation(Protocol):
     def file(self) -> Path | None:
         """The file, where it is one."""
 
-    @property
-    def newest(self) -> int:
-        """The newest version that a ledger may have there."""
-
     def create(self, version: int) -> Database:
         """Make the tables of a version. Raises :class:`profiles.UnwritableOutput`, also where there are some already."""
 

@@ -28,7 +28,7 @@ from accountant.ledger.amounts import Amounts
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
 from accountant.ledger.charges import Charge, prepare_charge
-from accountant.ledger.database import VERSION
+from accountant.ledger.database import NEWEST, VERSION
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import Journal, find_place, find_secret, read_first, read_secret, write_secret
@@ -159,8 +159,8 @@ class Ledger:
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
         where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
         ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
-        into memory (docs/ledger.md, section 4). ``version``: of its tables, 1 (chunks of accounts) or 2 (pages, in a file alone), by
-        default the newest that there is for such a place. ``note``: what its entries say of who asked, see :meth:`stamp`. ``menu``: a
+        into memory (docs/ledger.md, section 4). ``version``: of its tables, 1 (chunks of accounts) or 2 (pages), by default
+        the newest, and 1 with a table. ``note``: what its entries say of who asked, see :meth:`stamp`. ``menu``: a
         composition of steps on Poisson samples that a mixed ledger takes, each as often as its count says (docs/ledger.md, Theorem R).
 
         Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
@@ -231,7 +231,7 @@ class Ledger:
             raise InvalidArgument("the ledger, its anchor and its secret are three files, but two have one name; name three")
         if engine is not None and folder is None:
             raise InvalidArgument("an engine computes the spending of a ledger with a table, but no folder for one was named; name one")
-        newest = where.newest if folder is None else VERSION
+        newest = NEWEST if folder is None else VERSION
         if version is not None and (type(version) is not int or not VERSION <= version <= newest):
             raise InvalidArgument(f"a version of tables from {VERSION} to {newest} was expected for this ledger, but another was asked for")
         with ExitStack() as made:

@@ -12,11 +12,22 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from accountant.ledger.database import APPLICATION, HISTORY, TABLES, VERSION, WAIT_SECONDS, Values
+from accountant.ledger.database import (
+    APPLICATION,
+    HISTORY,
+    NEWEST,
+    PAGED_ACCOUNTS,
+    PAGED_HISTORY,
+    PAGED_TABLES,
+    TABLES,
+    VERSION,
+    WAIT_SECONDS,
+    Values,
+)
 from profiles import InvalidArgument, MissingExtra, PDPError, UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 from profiles.randomness.forks import mark_process
@@ -33,18 +44,50 @@ except ImportError as error:
 #: The schema of a ledger where the address names none.
 SCHEMA = "pdp_ledger"
 _REFUSE = "CREATE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''{}''; END'"
-_TABLES = [f"CREATE TABLE {name} {columns.replace('INTEGER', 'BIGINT').replace('BLOB', 'BYTEA')}" for name, columns in TABLES.items()]
-_TRIGGERS = [
-    _REFUSE.format("refuse_change", "history is not changed"),
-    _REFUSE.format("refuse_deletion", "accounts are not deleted"),
-    *(f"CREATE TRIGGER keep BEFORE UPDATE OR DELETE OR TRUNCATE ON {name} EXECUTE FUNCTION refuse_change()" for name in HISTORY),
-    "CREATE TRIGGER keep BEFORE DELETE OR TRUNCATE ON accounts EXECUTE FUNCTION refuse_deletion()",
-    *(f"ALTER TABLE {name} ENABLE ALWAYS TRIGGER keep" for name in (*HISTORY, "accounts")),
-    # amounts are packed already
-    "ALTER TABLE changes ALTER packed SET STORAGE EXTERNAL",
-    "ALTER TABLE segments ALTER hashes SET STORAGE EXTERNAL",
-    "ALTER TABLE accounts ALTER spent SET STORAGE EXTERNAL, ALTER budgets SET STORAGE EXTERNAL",
-]
+
+
+def _list_statements(tables: dict[str, str], history: tuple[str, ...], accounts: tuple[str, ...], stored: dict[str, str]) -> list[str]:
+    """Return what makes the tables of a version, the triggers that keep them, and how columns are ``stored``."""
+    keep = "CREATE TRIGGER keep BEFORE {} OR TRUNCATE ON {} EXECUTE FUNCTION {}()"
+    return [
+        *(f"CREATE TABLE {name} {columns.replace('INTEGER', 'BIGINT').replace('BLOB', 'BYTEA')}" for name, columns in tables.items()),
+        _REFUSE.format("refuse_change", "history is not changed"),
+        _REFUSE.format("refuse_deletion", "accounts are not deleted"),
+        *(keep.format("UPDATE OR DELETE", name, "refuse_change") for name in history),
+        *(keep.format("DELETE", name, "refuse_deletion") for name in accounts),
+        *(f"ALTER TABLE {name} ENABLE ALWAYS TRIGGER keep" for name in (*history, *accounts)),
+        *(f"ALTER TABLE {name} {how}" for name, how in stored.items()),
+    ]
+
+
+_SCHEMAS = {
+    VERSION: _list_statements(
+        TABLES,
+        HISTORY,
+        ("accounts",),
+        {  # amounts are packed already
+            "changes": "ALTER packed SET STORAGE EXTERNAL",
+            "segments": "ALTER hashes SET STORAGE EXTERNAL",
+            "accounts": "ALTER spent SET STORAGE EXTERNAL, ALTER budgets SET STORAGE EXTERNAL",
+        },
+    ),
+    # What is compressed has a size that tells of amounts: nothing is. Two pages of accounts, in one piece each, are one of the server.
+    NEWEST: _list_statements(
+        PAGED_TABLES,
+        PAGED_HISTORY,
+        PAGED_ACCOUNTS,
+        {
+            "changes": "ALTER packed SET STORAGE EXTERNAL",
+            "segments": "ALTER hashes SET STORAGE EXTERNAL",
+            "runs": "ALTER fences SET STORAGE EXTERNAL",
+            "late": "ALTER body SET STORAGE EXTERNAL",
+            "state": "ALTER body SET STORAGE EXTERNAL",
+            "ids": "ALTER body SET STORAGE PLAIN",
+            "accounts": "ALTER body SET STORAGE PLAIN",
+            "budgets": "ALTER body SET STORAGE PLAIN",
+        },
+    ),
+}
 #: What the tables, their keys and their triggers are, in one text for each.
 _DESCRIBE = """
 SELECT concat_ws(' ', c.relname, c.relkind, c.relpersistence, c.relrowsecurity, c.relhasrules,
@@ -59,6 +102,8 @@ FROM pg_class c WHERE c.relnamespace = to_regnamespace(?) AND c.relkind NOT IN (
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ"
 #: Rows that are fetched at once; each has up to a megabyte.
 _FETCHED = 16
+#: Rows that are sent at once; each has some kilobytes.
+_SENT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +128,17 @@ class ServerPlace:
         port = f":{found['port']}" if "port" in found else ""
         return f"postgresql://{found.get('host', '')}{port}/{found.get('dbname', '')}#{self.schema}"
 
-    @property
-    def newest(self) -> int:
-        return VERSION
-
-    def create(self, version: int) -> ServerDatabase:  # noqa: ARG002 - there is one
+    def create(self, version: int) -> ServerDatabase:
         """Return a new schema with the tables. Raises :class:`UnwritableOutput`, also where there is one already."""
         made = _connect(self)
         try:
             with made.transaction():
                 if made.find_row("SELECT to_regnamespace(?)::text", (self.schema,)) != (None,):
                     raise UnwritableOutput(f"the ledger {self.name} is there already, and is never written over; name another schema")
-                for statement in (f'CREATE SCHEMA "{self.schema}"', *_TABLES, *_TRIGGERS):
+                for statement in (f'CREATE SCHEMA "{self.schema}"', *_SCHEMAS[version]):
                     made.execute(statement)
-                made.execute(f"COMMENT ON SCHEMA \"{self.schema}\" IS 'pdp ledger {VERSION} {made.fingerprint()}'")
+                made.execute(f"COMMENT ON SCHEMA \"{self.schema}\" IS 'pdp ledger {version} {made.fingerprint()}'")
+                made.version = version
             made.choose_lock()
         except BaseException:
             made.close()
@@ -111,10 +153,12 @@ class ServerPlace:
             told = re.fullmatch(r"pdp ledger (\d+) ([0-9a-f]{64})", found[0])
             if told is None:
                 raise UnreadableFile(f"a ledger was expected in {self.name}, but there is none; check the address, or run: pdp ledger init")
-            if int(told[1]) != VERSION:
+            if int(told[1]) not in _SCHEMAS:
                 raise UnreadableFile(
-                    f"a ledger of version {VERSION} was expected in {self.name}, but version {told[1]} was found; use another release"
+                    f"a ledger of version {VERSION} or {NEWEST} was expected in {self.name}, but version {told[1]} was found; use another "
+                    "release"
                 )
+            made.version = int(told[1])
             if made.fingerprint() != told[2]:
                 raise LedgerRejected(
                     f"the tables or triggers of the ledger {self.name} are not those that were made; restore it from a backup"
@@ -154,19 +198,16 @@ def to_server(address: str) -> ServerPlace:
 class ServerDatabase:
     """An open schema of a server: a :class:`~accountant.ledger.database.Database`."""
 
-    __slots__ = ("_connection", "_cursors", "_lock", "_owner", "_place")
+    __slots__ = ("_connection", "_cursors", "_lock", "_owner", "_place", "version")
 
-    def __init__(self, place: ServerPlace, connection: Any) -> None:
+    def __init__(self, place: ServerPlace, connection: Any, version: int = VERSION) -> None:
+        self.version = version
         self._place, self._connection, self._lock, self._cursors = place, connection, 0, count()
         self._owner = (mark_process(), threading.get_ident())
 
     @property
     def name(self) -> str:
         return self._place.name
-
-    @property
-    def version(self) -> int:
-        return VERSION
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -222,11 +263,14 @@ class ServerDatabase:
             self._connection.execute(_translate(statement), tuple(values) or None)
 
     def execute_many(self, statement: str, rows: Iterable[Values]) -> None:
-        for values in rows:
-            self.execute(statement, values)
+        given = iter(rows)
+        while part := list(islice(given, _SENT)):
+            with self._reporting(), self._connection.cursor() as cursor:
+                cursor.executemany(_translate(statement), part)
 
     def read_rows(self, statement: str, values: Values) -> list[tuple[Any, ...]]:
-        return list(self.iter_rows(statement, values))
+        with self._reporting(), self._connection.cursor(binary=True) as cursor:
+            return list(cursor.execute(_translate(statement), tuple(values) or None).fetchall())
 
     def find_row(self, statement: str, values: Values = ()) -> tuple[Any, ...] | None:
         with self._reporting(), self._connection.cursor(binary=True) as cursor:

@@ -67,10 +67,6 @@ class FilePlace:
     def file(self) -> Path:
         return self.path
 
-    @property
-    def newest(self) -> int:
-        return NEWEST
-
     def create(self, version: int) -> FileDatabase:
         """Return a new file with the tables of a version. Raises :class:`UnwritableOutput`, also where there is one already."""
         path = self.path

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from accountant.ledger import Ledger
-from accountant.ledger.backup import back_up, restore
+from accountant.ledger.backup import back_up, migrate, restore
 from accountant.ledger.journal import Journal
 from accountant.ledger.places import to_place
 from profiles import InvalidArgument, PDPError, UnreadableFile, UnwritableOutput
@@ -59,13 +61,13 @@ def test_an_opened_ledger_is_what_was_closed_and_can_be_kept_elsewhere(ledger, w
         assert made.output("two") == output
     made, lost = restore(where("again"), tmp_path / "log", anchor=tmp_path / "l.anchor", secret=tmp_path / "l.db.key")
     with made:
-        made.charge("three", SUM, PEOPLE)
+        made.charge("three", SUM, PEOPLE, partial=True)
         assert made.verify() == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("act", ["DELETE FROM {}", "UPDATE {} SET seq = seq + 1", "TRUNCATE {}"])
-@pytest.mark.parametrize("table", ["log", "changes", "segments", "outputs"])
+@pytest.mark.parametrize("table", ["log", "changes", "segments", "outputs", "runs"])
 def test_history_is_neither_changed_nor_deleted(server, ledger, where, act, table):
     with pytest.raises(psycopg.errors.RaiseException, match="history"):
         ask(server, act.format(f"{schema(where)}.{table}"))
@@ -83,7 +85,8 @@ def test_history_is_neither_changed_nor_deleted(server, ledger, where, act, tabl
         "CREATE TABLE {0}.more (x int)",
         "CREATE OR REPLACE FUNCTION {0}.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
         "COMMENT ON SCHEMA {0} IS 'something else'",
-        "UPDATE {0}.accounts SET spent = budgets",
+        "UPDATE {0}.accounts SET body = overlay(body placing '\\xff' from 30)",
+        "UPDATE {0}.state SET body = body || '\\x00'",
         "DROP TABLE {0}.outputs",
     ],
 )
@@ -246,10 +249,10 @@ def test_the_command_line_takes_an_address_and_tells_no_password(pdp, server, wh
     address, schema_ = where("cli").split("#")
     address = f"{address}&password=hunter2#{schema_}"
     told = [
-        pdp("ledger", "init", address, "--data", "people.csv", "--key", "id", "--budget", "1", "--anchor", "a", "--secret", "s"),
+        pdp("ledger", "init", address, "--data", "people.csv", "--key", "id", "--budget", "2", "--anchor", "a", "--secret", "s"),
         pdp("ledger", "charge", address, "sum.toml", "--statistic", "z=income", "--name", "one", "--active", "rows.csv"),
         pdp("ledger", "release", address, "two", "--mechanism", "profiles.mechanisms.weighted_count:default", "--out", "two.json"),
-        pdp("ledger", "raise", address, "--budget", "2"),
+        pdp("ledger", "raise", address, "--budget", "3"),
         pdp("ledger", "report", address, "--public"),
         pdp("ledger", "report", address, "--unit", "ada"),
         pdp("ledger", "verify", address),
@@ -281,7 +284,51 @@ def test_a_table_beside_the_log_on_a_server(make, where, tmp_path):
     made, lost = restore(where("again"), tmp_path / "log", table=folder, **options)
     with made:
         assert lost == ""
-        made.charge("three", SUM, PEOPLE)
+        made.charge("three", SUM, PEOPLE, partial=True)
         assert made.verify() == 0
     with pytest.raises(LedgerRejected, match="older than its anchor"):
         Ledger.open(where("l"))
+
+
+@pytest.mark.slow
+def test_tables_have_one_size_whatever_amounts_are_in_them(server, where, make):
+    """Nothing is compressed, and every row has a fixed width: one unit that costs 0, little, much, or is left out."""
+    people = np.arange(60_000)
+    found = []
+    for number, own in enumerate((0.0, 0.5, 1.0, 1.0)):
+        costs = np.full(people.size, 0.5)
+        costs[31_000] = own
+        rows = pa.table({"id": people, "z": costs})
+        ledger = make(rows, budget="1.5" if number == 3 else "9", name=f"size{number}")
+        for place in range(3):
+            ledger.charge(f"c{place}", SUM, rows)
+        ledger.charge("some", SUM, rows[30_990:31_010])
+        ledger.close()
+        name = schema(where, f"size{number}")
+        ask(server, f"VACUUM {name}.accounts")
+        sizes = (
+            "SELECT relname::text, pg_total_relation_size(oid) FROM pg_class WHERE relnamespace = to_regnamespace('{}') AND relkind = 'r'"
+        )
+        found.append({table: size for table, size in ask(server, sizes.format(name)) if table != "log"})
+        assert found[-1] == found[0]
+    assert found[0]["changes"] > 3 * 120_000
+
+
+@pytest.mark.slow
+def test_a_ledger_of_chunks_goes_on_in_pages_and_from_a_file(make, where, tmp_path):
+    ledger = make(budget="2", version=1)
+    ledger.charge("one", SUM, PEOPLE)
+    ledger.close()
+    with Ledger.open(where("l"), partial=True) as old:
+        assert old.journal.store.database.version == 1
+        old.charge("two", SUM, PEOPLE)
+        with migrate(old, where("pages"), anchor=tmp_path / "b", secret=tmp_path / "b.key") as new:
+            assert new.journal.store.database.version == 2
+            assert new.account("ada") == {"spent": "1", "budget": "2", "left": "1"}
+            new.charge("three", SUM, PEOPLE)
+            assert new.verify() == 0
+            with migrate(new, tmp_path / "c.db", anchor=tmp_path / "c", rotate=True) as file:
+                assert file.account("ben")["spent"] == "0.75"
+                with migrate(file, where("again"), anchor=tmp_path / "d", secret=tmp_path / "d.key") as back:
+                    assert back.account("ben")["spent"] == "0.75"
+                    assert back.verify() == 0
