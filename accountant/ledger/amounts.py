@@ -81,6 +81,10 @@ class Amounts:
         """Return what is left after ``other``, at least 0, by component."""
         return Amounts(tuple(max(one - another, 0) for one, another in zip(self.values, other.values, strict=True)))
 
+    def least(self, other: Amounts) -> Amounts:
+        """Return the smaller of both, by component."""
+        return Amounts(tuple(min(one, another) for one, another in zip(self.values, other.values, strict=True)))
+
     def within(self, other: Amounts) -> bool:
         """Whether no component exceeds that of ``other``."""
         return all(one <= another for one, another in zip(self.values, other.values, strict=True))

@@ -10,13 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from accountant.guarantees.stored import read_stated_protection
 from accountant.ledger.amounts import Amounts, say_amounts
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import CHARGE, ROOT, Digest, Entry
+from accountant.ledger.log import CHANGING, CHARGE, ROOT, Digest, Entry
 from accountant.ledger.merkle import DEPTH, Fill, build, climb, hash_leaf
+from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.public import PublicLog
+from accountant.ledger.settings import read_budget
 from accountant.ledger.units import WIDTH, Hasher
-from profiles import InvalidArgument
+from profiles import InvalidArgument, UnreadableFile
 from profiles.errors import LedgerRejected
 from profiles.strict_json import read_count, read_fields, read_list, read_string, write_document
 from proofs_check.documents.entries import Document, Outcome
@@ -163,6 +166,11 @@ def read_statement(text: str) -> dict[str, Any]:
         )
         for item in read_list(found["entries"], "the entries of a statement")
     ]
+    try:
+        to_ledger_notion(found["notion"])
+    except InvalidArgument as error:
+        raise UnreadableFile(f"the notion of a statement cannot be read: {error}") from None
+    read_stated_protection(found["protection"], "a statement")
     _check_sums(found, entries)
     if found["proof"] is not None:
         _check_proof(found["proof"], entries)
@@ -220,13 +228,18 @@ def _to_bytes(value: object) -> bytes:
 
 
 def require_root(told: Mapping[str, Any], log: PublicLog) -> None:
-    """Refuse a statement whose root the log for everybody does not have. Raises :class:`LedgerRejected`, :class:`InvalidArgument`."""
+    """Refuse a statement whose root the log for everybody does not have, that lacks an entry which the log has, or that says something else
+    of one. Raises :class:`LedgerRejected`, :class:`InvalidArgument`.
+    """
     proof = told["proof"]
     if proof is None:
         raise InvalidArgument("the statement has no proof that could be looked up; ask for one after the next root")
     found = next((entry for entry in log.entries if entry.sequence == proof["entry"] and entry.kind == ROOT), None)
     if log.ledger != told["ledger"] or found is None or found.body.get("root") != proof["root"]:
         raise LedgerRejected("the root of the statement is not in the log: it is of another ledger, or another history was told")
+    opened = log.entries[0].body
+    if (told["notion"], told["protection"]) != (opened.get("notion"), opened.get("protection", told["protection"])):
+        raise LedgerRejected("the statement says another notion or protection than the log of the ledger: it was changed")
     public = {entry.sequence: entry for entry in log.entries}
     for item in told["entries"]:
         entry = public.get(item["sequence"])
@@ -234,6 +247,30 @@ def require_root(told: Mapping[str, Any], log: PublicLog) -> None:
             raise InvalidArgument("the log is older than the statement; get one that has all of its entries")
         if (entry.kind, entry.name, entry.body.get("time")) != (item["kind"], item["name"], item["time"]):
             raise LedgerRejected(f"entry {item['sequence']} of the statement is another one in the log")
+        if item.get("purpose", "") != (entry.body.get("purpose", "") if entry.kind == CHARGE else ""):
+            raise LedgerRejected(f"entry {item['sequence']} of the statement has another purpose in the log")
+    _require_whole(told, log)
+
+
+def _require_whole(told: Mapping[str, Any], log: PublicLog) -> None:
+    """Refuse a statement without some of the entries, from its first to its last and to the root, that change accounts, or with a budget
+    that the rule in force does not give.
+    """
+    listed = {item["sequence"]: item for item in told["entries"]}
+    first, last = min(listed), max(*listed, told["proof"]["entry"])
+    least, most = Amounts((0,)), Amounts((0,))
+    cap = log.entries[0].body.get("cap")
+    for entry in (entry for entry in log.entries if entry.kind in CHANGING and entry.sequence <= last):
+        if entry.kind != CHARGE:
+            rule = read_budget(entry.body["budget"])
+            least, most = (item if cap is None else item.least(Amounts.read(cap, "a cap")) for item in (rule.floor, rule.ceiling))
+        if entry.sequence < first:
+            continue
+        if entry.sequence not in listed:
+            raise LedgerRejected(f"entry {entry.sequence} of the log was left out of the statement, though it changed accounts")
+        budget = Amounts.read(listed[entry.sequence]["budget_steps"], "a budget")
+        if len(budget.values) != len(least.values) or not (least.within(budget) and budget.within(most)):
+            raise LedgerRejected(f"entry {entry.sequence} of the statement has a budget that the rule in the log does not give")
 
 
 def _judge(found: Mapping[str, Any]) -> Outcome:

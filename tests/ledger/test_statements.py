@@ -11,7 +11,7 @@ import pytest
 from accountant.ledger.merkle import DEPTH, build, climb, hash_leaf
 from accountant.ledger.public import read_public, write_public
 from accountant.ledger.statements import append_root, make_statement, read_statement, require_root, write_statement
-from profiles import InvalidArgument, InvalidData
+from profiles import InvalidArgument, InvalidData, UnreadableFile
 from profiles.errors import LedgerRejected
 from tests.ledger.conftest import PEOPLE, SUM, table
 
@@ -37,6 +37,49 @@ def test_a_statement_says_what_was_spent_on_what(ledger):
     assert read_statement(write_statement(told))["proof"] == told["proof"]
     with pytest.raises(InvalidData, match="check the id"):
         make_statement(ledger, "nobody")
+
+
+def _edit(found, *path_and_value):
+    *path, last, value = path_and_value
+    place = found
+    for key in path:
+        place = place[key]
+    place[last] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda told: _edit(told, "notion", "zcdp"), "another notion or protection"),
+        (lambda told: _edit(told, "protection", "unit", "user-period"), "another notion or protection"),
+        (lambda told: _edit(told, "entries", 1, "purpose", "something else"), "entry 1"),
+        (lambda told: _edit(told, "entries", 1, "budget_steps", told["entries"][1]["budget_steps"] + 1), "budget"),
+        (lambda told: _edit(told, "entries", told["entries"][:3] + told["entries"][4:]), "left out"),  # a raise, which costs nothing
+        (lambda told: _edit(told, "entries", told["entries"][:2] + told["entries"][3:]), "left out"),  # a release without a row
+    ],
+)
+def test_what_the_log_knows_of_a_statement_is_compared(make, change, match):
+    """What was written into a statement beside the amounts that the root holds: the log for everybody has it."""
+    pytest.importorskip("cryptography")
+    ledger = make(budget="2", cap="4")
+    ledger.charge("one", SUM, PEOPLE, note={"purpose": "a survey"})
+    ledger.charge("two", SUM, table(cleo=1.0))
+    ledger.raise_budget("3", PEOPLE)
+    append_root(ledger)
+    ledger.charge("three", SUM, PEOPLE)
+    log = read_public(write_public(ledger))
+    told = read_statement(write_statement(make_statement(ledger, "ben")))
+    require_root(told, log)
+    assert [entry["name"] for entry in told["entries"]] == ["", "one", "two", "", "three"]
+    with pytest.raises(LedgerRejected, match=match):
+        require_root(change(json.loads(json.dumps(told))), log)
+
+
+@pytest.mark.parametrize(("key", "value"), [("notion", "pur0"), ("protection", {"unit": "use0", "neighbors": "add-remove"})])
+def test_a_statement_of_no_notion_or_protection_is_refused(ledger, key, value):
+    with pytest.raises(UnreadableFile):
+        read_statement(write_statement(make_statement(ledger, "ben") | {key: value}))
 
 
 def test_every_account_is_under_the_root(ledger):
