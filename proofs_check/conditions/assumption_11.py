@@ -32,6 +32,7 @@ from proofs_check.prover.goals import Goal
 from proofs_check.prover.minimize import fraction_below, least_of
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove, prove_by
+from proofs_check.prover.tactics.fading import fades, name_exponent
 from proofs_check.prover.tactics.generalisation import through_logarithm
 from proofs_check.results import Decision, Tree, Verdict
 
@@ -97,6 +98,9 @@ def _floors(context: Context) -> Iterator[Floor]:
         lambda: _from_convexity(context),
         lambda: _just_below(context),
     ]
+    fading = fades(context.for_all(context.curvature))
+    if fading:
+        attempts[1:1] = [partial(_from_fading, context, floor) for floor in _terms_below(context)]
     attempts += [partial(_from_term, context, context.curvature, floor, "log") for floor in _terms_below(context)]
     forms = (("log", context.curvature), ("exp", bent))
     last: list[Callable[[], Floor | None]] = []
@@ -105,7 +109,7 @@ def _floors(context: Context) -> Iterator[Floor]:
             (attempts if number >= LEAST else last).append(partial(_from_term, context, expression, to_rational(number), form))
     for chosen, slice_ in itertools.product((attempts, last), (QUICK, SLICE)):
         for attempt in chosen:
-            found = one_way(FIRST if attempt is attempts[0] and slice_ == QUICK else slice_, attempt)
+            found = one_way(FIRST if attempt is attempts[0] and slice_ == QUICK and not fading else slice_, attempt)
             if found is not None:
                 yield found
 
@@ -188,6 +192,16 @@ def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form
     if curvature is None:
         return None
     return floor, {"floor": trees.text(floor), "positive": positive, "form": form, "curvature": curvature}, False
+
+
+def _from_fading(context: Context, floor: sympy.Expr) -> Floor | None:
+    """Return a floor of K in which exponentials of products of the weight and a parameter fade, where it is seen by their names."""
+    goal = context.for_all(context.curvature - floor)
+    positive = prove(context.for_records(floor, strict=True), 2) if looks_true(goal) else None
+    curvature = None if positive is None else prove_by(name_exponent, goal, 1)
+    if positive is None or curvature is None:
+        return None
+    return floor, {"floor": trees.text(floor), "positive": positive, "form": "log", "curvature": curvature}, False
 
 
 def _slope_of_bent(context: Context) -> Tree | None:

@@ -21,7 +21,7 @@ from proofs_check.prover.effort import apart, until_failure
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.minimize import exact_points
 from proofs_check.prover.search import prove
-from proofs_check.prover.smooth import resolve
+from proofs_check.prover.smooth import resolve, resolve_at
 from proofs_check.results import Tree
 
 #: Work for deciding branches, in nominal seconds.
@@ -129,9 +129,12 @@ class Context:
 
     @cached_property
     def near_one(self) -> tuple[sympy.Expr, bool]:
-        """ε with branches decided for w in [1, 1 + 2^-10], and whether none is left: what the derivative at w = 1 is taken of."""
+        """ε with branches decided for w in [1, 1 + 2^-10], or just above 1, and whether none is left: what has the derivative at w = 1."""
         nearby = (*self.records, Variable(WEIGHT, Fraction(1), Fraction(1025, 1024)))
-        return self._decided(nearby)
+        near, decided = self._decided(nearby)
+        if decided:
+            return near, True
+        return apart(SECONDS, lambda: resolve_at(self.expression, self.records, self.weight, 1)) or (near, False)
 
     def _decided(self, box: tuple[Variable, ...]) -> tuple[sympy.Expr, bool]:
         """Put decided branches in: by a search apart, because all conditions share what it finds, whichever of them asks first."""

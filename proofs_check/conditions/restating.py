@@ -1,12 +1,13 @@
 """ε written in another way: roots of squares as absolute values, Max and Min by absolute values, so that what cancels is gone.
 
-Statement: (r²)^c = |r|^(2c), r·r^c = r^(1 + c), max(a, b) = (a + b + |a − b|)/2, |r|^(2k) = r^(2k), |−r| = |r|. SymPy does some of this
+Statement: (r²)^c = |r|^(2c), r·r^c = r^(1 + c), max(a, b) = (a + b + |a − b|)/2, |r|^(2k) = r^(2k), |−r| = |r|, and the
+arguments of a maximum may stand in any order: the largest one first, because the kernel compares two at a time. SymPy does some of this
 on construction; the kernel, which reads ε as it was written, is told the other term, and shows that it equals ε.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,29 +17,34 @@ from profiles.errors import InvalidExpression
 from profiles.evaluation import constant_value
 from profiles.profile import Profile
 from profiles.symbolic import from_sympy, to_sympy
-from profiles.terms import Term, children, free_symbols, to_text
+from profiles.terms import Term, children, free_symbols, rebuild, to_text
 from profiles.variables import WEIGHT
 from proofs_check.prover.algebra import expand, put_in, tidy
 from proofs_check.prover.effort import until_failure
+from proofs_check.prover.explore import candidates
 from proofs_check.prover.oracle import equals
+from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.sizes import is_modest
 from proofs_check.results import Tree
 
 _BRANCHING = ("abs", "min", "max", "piecewise")
 _KINKED = (sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise)
 _MOST_LEVELLED = 4
+#: Records at which the arguments of a maximum are compared, and the weight.
+_MOST_RECORDS, _BESIDE_ONE = 60, Fraction(1025, 1024)
 
 
 @dataclass(frozen=True, slots=True)
 class Restatement:
-    """Another expression for ε, and the roots r of the powers (r²)^c in ε that make it one."""
+    """Another expression for ε, and the roots r of the powers (r²)^c in ε that make it one; ``term``: as the kernel is to read it."""
 
     expression: sympy.Expr
-    roots: tuple[sympy.Expr, ...]
+    roots: tuple[sympy.Expr, ...] = ()
+    term: Term | None = None
 
     def field(self) -> Tree:
         """Return the field of a proof that tells the kernel."""
-        found: Tree = {"term": to_text(from_sympy(self.expression))}
+        found: Tree = {"term": to_text(self.term or from_sympy(self.expression))}
         return {**found, "roots": [to_text(from_sympy(root)) for root in self.roots]} if self.roots else found
 
 
@@ -57,11 +63,29 @@ def _restatements(profile: Profile, expression: sympy.Expr) -> Iterator[Restatem
     roots = dict.fromkeys(root for node in written for root in _roots(node, values))
     simpler = _levelled(_without_roots(expression, weight), weight)
     branching = {node for node in written if node[0] in _BRANCHING}
-    if not roots and _count(simpler, weight) >= len(branching) and not _without_steep_roots(written, simpler, values):
-        return
-    found = Restatement(simpler, tuple(roots))
+    if roots or _count(simpler, weight) < len(branching) or _without_steep_roots(written, simpler, values):
+        found = Restatement(simpler, tuple(roots))
+    else:
+        ordered = _largest_first(profile.numeric_epsilon(), candidates(profile.record_variables(), _MOST_RECORDS))
+        if ordered == profile.numeric_epsilon():
+            return
+        found = Restatement(expression, term=ordered)
     if equals(profile, found.field()):
         yield found
+
+
+def _largest_first(term: Term, records: Sequence[Mapping[str, Fraction]]) -> Term:
+    """Return a term in which a maximum (minimum) of more than two begins with what is largest (least) just above w = 1 at some records."""
+    new = rebuild(term, lambda part: _largest_first(part, records))
+    if new[0] not in ("max", "min") or len(new) < 4 or WEIGHT not in free_symbols(new):
+        return new
+    sign = 1 if new[0] == "max" else -1
+    balls = [[as_ball(value_at(part, {**record, WEIGHT: _BESIDE_ONE})) * sign for record in records] for part in new[1:]]
+    for index, values in enumerate(balls):
+        others = [other for place, other in enumerate(balls) if place != index]
+        if index and all(a > b for other in others for a, b in zip(values, other, strict=True)):
+            return (new[0], new[1 + index], *new[1 : 1 + index], *new[2 + index :])
+    return new
 
 
 def _nodes(term: Term) -> Iterator[Term]:

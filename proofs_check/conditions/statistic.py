@@ -34,6 +34,7 @@ from proofs_check.prover.minimize import exact_points, fraction_below, least_of,
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.pointwise import value_at
 from proofs_check.prover.search import prove
+from proofs_check.prover.smooth import gaps
 from proofs_check.results import Decision, Tree, Verdict
 
 MOST_PARTS = 3
@@ -148,7 +149,7 @@ def _parts(expression: sympy.Expr) -> Iterator[sympy.Expr]:
         names = {symbol.name for symbol in part.free_symbols}
         if WEIGHT in names or part == expression or part.is_Symbol or part.is_Rational or _is_plain(part):
             continue
-        if not names and (part in (sympy.pi, sympy.E) or not expression.has(part)):
+        if not names and (part in (sympy.pi, sympy.E) or not expression.has(part) or _moves_a_border(expression, part)):
             continue
         if names and part_named(expression, part, sympy.Dummy("c", real=True)).free_symbols & part.free_symbols:
             continue
@@ -157,6 +158,12 @@ def _parts(expression: sympy.Expr) -> Iterator[sympy.Expr]:
     numbers = [part for part in reversed(suited) if not part.free_symbols]  # the whole 1 - exp(-c) before its parts
     yield from sorted(named, key=lambda part: (-len(part.free_symbols), part.count_ops()))
     yield from sorted(numbers, key=lambda part: -part.count_ops())
+
+
+def _moves_a_border(expression: sympy.Expr, number: sympy.Expr) -> bool:
+    """Tell whether branches of the weight meet at a place that a number decides: what is joined there is joined for this number."""
+    weight = next((symbol for symbol in expression.free_symbols if symbol.name == WEIGHT), None)
+    return weight is not None and any(gap.has(weight) and gap.has(number) for gap in gaps(expression, weight))
 
 
 def _groups(node: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -193,8 +200,8 @@ def _made_abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
     name = fresh_name("c", [*declared, *(symbol.name for symbol in expression.free_symbols)])
     names = {symbol.name for symbol in part.free_symbols}
     box = tuple(variable for variable in profile.record_variables() if variable.name in names)
-    lower = _lower(part, box)
-    upper = None if lower is None or _is_unbounded(part, box) else _lower(-part, box)
+    lower = prove_lower(part, box)
+    upper = None if lower is None or _is_unbounded(part, box) else prove_lower(-part, box)
     if lower is None:
         return None
     low, is_open, below = lower
@@ -233,7 +240,7 @@ def _positive(part: sympy.Expr, box: tuple[Variable, ...]) -> Tree | None:
     return within(BOUND_SLICE, partial(prove, Goal(part, box, strict=True), 3))
 
 
-def _lower(part: sympy.Expr, box: tuple[Variable, ...]) -> tuple[Fraction, bool, Tree] | None:
+def prove_lower(part: sympy.Expr, box: tuple[Variable, ...]) -> tuple[Fraction, bool, Tree] | None:
     """Return a number that a part is proved to be at least (more than, if the second is True): the best one that is found."""
     for bound, is_open in dict.fromkeys(until_failure(_bounds(part, box))):
         goal = Goal(part - to_rational(bound), box, is_open)

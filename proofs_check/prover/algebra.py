@@ -178,6 +178,12 @@ def remainder(expression: sympy.Expr, modulus: sympy.Expr, symbol: sympy.Symbol)
     return sympy.rem(sympy.expand(expression), modulus, symbol)
 
 
+def quotient(expression: sympy.Expr, divisor: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    """Return a small polynomial divided by another one, without the remainder. Raises :class:`InvalidExpression` where one is too large."""
+    spend(FACTOR * (limit_polynomial(expression) + limit_polynomial(divisor)))
+    return sympy.quo(sympy.expand(expression), sympy.expand(divisor), symbol)
+
+
 def inverse(expression: sympy.Expr, modulus: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return p with p·expression = 1 up to multiples of the other polynomial, as a numerator.
 

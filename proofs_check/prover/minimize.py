@@ -196,13 +196,13 @@ def exact_points(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[di
     found = least_of(expression, box)
     if found is None:
         return
-    choices = [list(itertools.islice(_exact_numbers(found.point[variable.name], variable), 4)) for variable in box]
+    choices = [list(itertools.islice(exact_numbers(found.point[variable.name], variable), 4)) for variable in box]
     if all(choices):
         for numbers in itertools.islice(itertools.product(*choices), 8):
             yield dict(zip(found.point, numbers, strict=True))
 
 
-def _exact_numbers(value: Fraction, variable: Variable) -> Iterator[sympy.Expr]:
+def exact_numbers(value: Fraction, variable: Variable) -> Iterator[sympy.Expr]:
     """Yield exact numbers near a value, inside the range: ends, fractions, roots, multiples of pi, logarithms, exponentials."""
     width = variable.hi - variable.lo if variable.hi is not None else max(abs(value), Fraction(1, 10**9))
     for end in (variable.lo, variable.hi):

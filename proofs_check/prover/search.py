@@ -14,9 +14,10 @@ from proofs_check.prover.attempt import MAX_DEPTH, Attempt, Tactic
 from proofs_check.prover.effort import apart, is_counted, memory, out_of_time, spend, until_failure
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
-from proofs_check.prover.tactics.choices import choose
+from proofs_check.prover.tactics.choices import choose, follow_lines
 from proofs_check.prover.tactics.constants import decide_constant, use_circle
 from proofs_check.prover.tactics.direct import identity, manifest, subdivide, subdivide_more
+from proofs_check.prover.tactics.fading import bound_fading, name_exponent
 from proofs_check.prover.tactics.generalisation import forget_atom, through_logarithm
 from proofs_check.prover.tactics.maxima import choose_each, weigh
 from proofs_check.prover.tactics.polynomials import add_squares, expand_from_ends
@@ -42,6 +43,8 @@ TACTICS: tuple[Tactic, ...] = (
     even_power,
     add_squares,
     expand_from_ends,
+    bound_fading,
+    name_exponent,
     weigh,
     separate,
     split_where_it_touches,
@@ -56,6 +59,7 @@ TACTICS: tuple[Tactic, ...] = (
     unwind,
     name_arguments,
     smooth_steps,
+    follow_lines,
     choose,
     choose_each,
     extend_to_zero,

@@ -18,9 +18,10 @@ from sympy.core.relational import Relational
 from profiles.errors import InvalidExpression
 from profiles.symbolic import from_sympy, to_rational
 from profiles.variables import Variable
-from proofs_check.prover.algebra import cancelled, derivative, expand, factored, put_in, rational_roots
+from proofs_check.prover.algebra import approximate, cancelled, derivative, expand, factored, put_in, rational_roots, vanishes
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.minimize import exact_numbers
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 
@@ -36,6 +37,8 @@ _STEPPED = (sympy.floor, sympy.ceiling)
 _KINKED = (sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise, *_STEPPED)
 #: Jumps of one floor or ceiling that are looked for: of the first whole numbers above its argument at w = 1.
 _JUMPS = 3
+#: Zeros of one gap that are looked at.
+_MOST_ZEROS = 4
 
 #: How far on either side of an exact border the range lies in which the kernel is shown the kink.
 MARGIN = Fraction(1, 2**12)
@@ -46,6 +49,15 @@ WIDTH = Fraction(1, 10**9)
 def resolve(expression: sympy.Expr, box: tuple[Variable, ...], weight: sympy.Symbol) -> tuple[sympy.Expr, bool]:
     """Return the expression with decided branches put in, and whether no undecided branch depends on ``weight``."""
     return _replace(expression, weight, lambda node: _decide(node, partial(_holds, box=box)))
+
+
+def resolve_at(expression: sympy.Expr, records: tuple[Variable, ...], weight: sympy.Symbol, at: int) -> tuple[sympy.Expr, bool]:
+    """The same in a neighborhood of one weight, which may depend on the record: by what is > 0 there for all records."""
+
+    def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
+        return _holds(put_in(gap, {weight: at}), box=records, strict=True)
+
+    return _replace(expression, weight, lambda node: _decide(node, shows))
 
 
 def resolve_inside(expression: sympy.Expr, box: tuple[Variable, ...], weight: sympy.Symbol) -> tuple[sympy.Expr, bool]:
@@ -237,21 +249,38 @@ def _narrow(lo: Fraction, hi: Fraction, sign: Callable[[Fraction], int]) -> tupl
 
 
 def moving_borders(expression: sympy.Expr, records: Sequence[Variable], weight: sympy.Symbol) -> list[sympy.Expr]:
-    """Return the weights > 1 at which branches meet, as expressions in the records, rising at a record in the middle."""
+    """Return the weights > 1 at which branches meet, as expressions in the records, rising at a record in the middle.
+
+    Where a branch depends on the weight alone they are short exact numbers, such as sqrt(2) or e, which need not be rational.
+    """
     middle = {
         variable.name: sympy.Rational(1) if variable.hi is None else to_rational((variable.lo + variable.hi) / 2) for variable in records
     }
-    found: dict[sympy.Expr, sympy.Expr] = {}
+    found: dict[sympy.Expr, Fraction] = {}
     for gap in dict.fromkeys(gaps(expression, weight)):
         for factor in sympy.Mul.make_args(factored(gap) or gap):
-            line = expand(factor.base if factor.is_Pow else factor)
-            rate = derivative(line, weight)
-            if rate == 0 or rate.has(weight):
-                continue
-            border = cancelled(-put_in(line, {weight: 0}) / rate)
-            if border is None:
-                continue
-            place = put_in(border, {symbol: middle[symbol.name] for symbol in border.free_symbols if symbol.name in middle})
-            if place.is_Rational and place > 1:
-                found[border] = place
+            for border in _borders_of(expand(factor.base if factor.is_Pow else factor), weight):
+                place = put_in(border, {symbol: middle[symbol.name] for symbol in border.free_symbols if symbol.name in middle})
+                if not place.free_symbols and place.is_real and place.is_finite:
+                    about = Fraction(str(approximate(place, 40)))
+                    if about > 1:
+                        found[border] = about
     return sorted(found, key=found.__getitem__)
+
+
+def _borders_of(gap: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
+    """Yield the weights at which a gap is zero: of a line in the weight, or near a change of sign of what depends on the weight alone."""
+    rate = derivative(gap, weight)
+    if rate == 0:
+        return
+    if not rate.has(weight):
+        border = cancelled(-put_in(gap, {weight: 0}) / rate)
+        if border is not None:
+            yield border
+        return
+    if gap.free_symbols == {weight}:
+        for lo, hi in itertools.islice(_sign_changes(gap, weight), _MOST_ZEROS):
+            numbers = exact_numbers((lo + hi) / 2, Variable(weight.name, Fraction(1), None))
+            exact = next((number for number in numbers if vanishes(put_in(gap, {weight: number}))), None)
+            if exact is not None:
+                yield exact

@@ -19,14 +19,14 @@ from mpmath import mpf
 
 PROFILES = [
     profile
-    for name in ("cases.toml", "borders.toml", "borders_again.toml")
+    for name in ("cases.toml", "borders.toml", "borders_again.toml", "joins_and_surcharges.toml")
     for profile in tomllib.loads((Path(__file__).parent / name).read_text())["profile"]
 ]
 
 DIGITS = 100  # unless the profile has a field "digits", for what is far beyond 1e-15 in size
 MORE_DIGITS = 800  # for ε(1) ≤ ε*: a spike may add exp(-1600)
 MOST_RECORDS = 24
-KINKS = ("Max", "Min", "Abs", "Piecewise")
+KINKS = ("Max", "Min", "Abs", "Piecewise", "floor", "f(w)")
 
 CONDITIONS = {8, 9, 11, 16, 17}
 
@@ -66,15 +66,27 @@ def piecewise(*branches):
 
 NAMES = {
     "number": number, "pi": mpmath.pi, "exp": exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "sin": mpmath.sin, "cos": mpmath.cos,
-    "Max": max, "Min": min, "Abs": abs, "Piecewise": piecewise,
+    "floor": mpmath.floor, "Max": max, "Min": min, "Abs": abs, "Piecewise": piecewise,
 }  # fmt: skip
 
 
-def compiled(text):
+def read_table(given):
+    """Return a table as a function; the first and last line go on beyond its points."""
+    points = [(number(x), number(y)) for x, y in (given["points"] if isinstance(given, dict) else given)]
+
+    def value(x):
+        (x0, y0), (x1, y1) = next((pair for pair in itertools.pairwise(points) if x <= pair[1][0]), points[-2:])
+        return y0 + (y1 - y0) / (x1 - x0) * (x - x0)
+
+    return value
+
+
+def compiled(text, tables):
     """Return ε as a function of w and a dictionary of the other values."""
     tree = ast.fix_missing_locations(_Exact().visit(ast.parse(text, mode="eval")))
     code = compile(tree, "epsilon", "eval")
-    return lambda w, values: eval(code, NAMES, {**values, "w": w})
+    known = NAMES | {name: read_table(given) for name, given in tables.items()}
+    return lambda w, values: eval(code, known, {**values, "w": w})
 
 
 def stated(profile):
@@ -158,7 +170,7 @@ def exceeds(f, values, target):
 
 def failures(profile):
     """Return the conditions that fail somewhere in the sample."""
-    f, failed = compiled(profile["epsilon"]), set()
+    f, failed = compiled(profile["epsilon"], profile.get("tables", {})), set()
     with mpmath.workdps(max(MORE_DIGITS, mpmath.mp.dps)):
         target = number(profile["target"])
         if any(f(mpf(1), values) > target + mpf(10) ** (20 - MORE_DIGITS) for values in choices(profile)):
