@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accountant.guarantees import to_json
+from accountant.guarantees import CurveBound, Guarantee, point_of_curve, to_json
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.forecast import Planned, make_forecast
 from accountant.ledger.ledger import Ledger
@@ -13,7 +13,7 @@ from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, 
 from accountant.ledger.notes import NOTES
 from accountant.ledger.quotas import find_quotas
 from accountant.ledger.settings import ReleaseMode, read_budget
-from profiles import exact_text
+from profiles import InvalidArgument, exact_text
 from profiles.stored import profile_from_object
 from profiles.strict_json import read_exact
 from profiles.terms import to_text
@@ -22,7 +22,9 @@ from profiles.terms import to_text
 def report_public(ledger: Ledger, delta: object = None, plan: tuple[Planned, ...] = ()) -> dict[str, Any]:
     """Return what may be published of a ledger: nothing in it depends on the units, on how many there are or on what they spent.
 
-    Where budgets were raised without a cap, ``guarantee`` is None and ``ex_post`` says what holds, at ``delta`` in zcdp.
+    Where budgets were raised without a cap, ``guarantee`` is None and ``ex_post`` says what holds, at ``delta`` where there is a curve. Else
+    ``at_delta`` is the point of the guarantee at ``delta``, where one is given: the one conversion, which the kernel checks.
+    Raises :class:`InvalidArgument` for a ``delta`` of a pure ledger.
 
     ``history``: what was charged at worst and the smallest budget, after each entry that changed one of them; ``forecast``: what the
     releases of a ``plan`` would cost, where there is one (:func:`~accountant.ledger.forecast.make_forecast`).
@@ -48,8 +50,19 @@ def report_public(ledger: Ledger, delta: object = None, plan: tuple[Planned, ...
         "quotas": [quota.tell() for quota in find_quotas(entries)],
         "cap": None if settings.cap is None else settings.cap.tell(up=True),
         "guarantee": None if ledger.is_raised else to_json(ledger.guarantee()),
+        **({} if ledger.is_raised or delta is None else {"at_delta": to_json(bound_at(ledger, delta))}),
         "ex_post": ledger.report_ex_post(delta).to_json() if ledger.is_raised else None,
     }
+
+
+def bound_at(ledger: Ledger, delta: object) -> Guarantee:
+    """Return the guarantee of a ledger in zcdp, or mixed, as an (ε, δ). Raises :class:`InvalidArgument` for a pure one, and as finding an
+    ε does.
+    """
+    promised = ledger.guarantee()
+    if not isinstance(promised.bound, CurveBound):
+        raise InvalidArgument("a delta was given, but a pure ledger has none, and its guarantee is an epsilon; leave it out")
+    return point_of_curve(promised, at_delta=delta)
 
 
 def _tell_history(ledger: Ledger) -> list[dict[str, Any]]:

@@ -298,6 +298,10 @@ def test_a_mixed_ledger_on_the_command_line(pdp, tmp_path, monkeypatch):
     assert "spent epsilon 0, mu2 0.25, delta 0" in pdp("ledger", "report", "l", "--unit", "ada").out
     assert pdp("ledger", "report", "l", "--composition", "c.toml").code == 0
     assert float(pdp("account", "c.toml", "--delta", "2e-6", "--json").json()["epsilon"]["upper"]) < 5.9
+    at = pdp("ledger", "report", "l", "--delta", "2e-6", "--json").json()["at_delta"]["epsilon"]
+    assert at["delta"] == "0.000002"
+    assert 5.6 < float(at["upper"]) < 5.9
+    assert f"epsilon <= {at['upper'][:6]}" in pdp("ledger", "report", "l", "--delta", "2e-6").out
     assert pdp("ledger", "raise", "l", *parts[:2], "--budget", "mu2=2", *parts[4:]).code == 0
     assert pdp("ledger", "report", "l", "--delta", "1e-4", "--json").json()["ex_post"]["level"] == 1
 

@@ -292,7 +292,7 @@ def test_the_command_line_tells_the_cap_and_what_holds_ex_post(pdp, tmp_path, mo
     assert "cap                   rho 1" in pdp("ledger", "report", "capped").out
     assert "stays that of the cap" in pdp("ledger", "raise", "capped", "--budget", "1/2").out
     assert pdp("ledger", "raise", "capped", "--budget", "2").refused()
-    assert pdp("ledger", "report", "capped", "--delta", "1e-6").refused()
+    assert pdp("ledger", "report", "capped", "--delta", "1e-6", "--json").json()["at_delta"]["epsilon"]["upper"].startswith("7.76")  # rho 1
     assert pdp("ledger", "report", "capped", "--composition", "c.toml", "--guarantee", "g.json").code == 0
     assert 'rho = "1"' in Path("c.toml").read_text()
     assert "has no guarantee" in pdp("ledger", "raise", "plain", "--budget", "1/2").out
@@ -309,3 +309,10 @@ def test_the_command_line_tells_the_cap_and_what_holds_ex_post(pdp, tmp_path, mo
     assert "own-rows" in printed
     Path("x.json").write_text(pdp("ledger", "report", "plain", "--delta", "1e-6", "--json").out)
     assert pdp("compose", "x.json").refused()
+
+
+def test_a_pure_ledger_has_no_delta(pdp, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("id\nada\n")
+    assert pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "1", "--anchor", "a").code == 0
+    assert pdp("ledger", "report", "l", "--delta", "1e-6").refused()

@@ -40,7 +40,10 @@ class _Report(OpenedOptions):
         Path | None, typer.Option("--composition", metavar="FILE", help="write the budget as an event, for pdp account")
     ] = None
     delta: Annotated[
-        str | None, typer.Option("--delta", metavar="D", help="fixed beforehand, for the ex-post report of a raised ledger in zcdp")
+        str | None,
+        typer.Option(
+            "--delta", metavar="D", help="in zcdp and mixed: the epsilon at this delta; fixed beforehand where budgets were raised"
+        ),
     ] = None
     plan: Annotated[
         Path | None,
@@ -57,7 +60,7 @@ def _report(options: _Report) -> int:
     from accountant.ledger.amounts import say_amounts
     from accountant.ledger.forecast import read_plan
     from accountant.ledger.pages import report_page
-    from accountant.ledger.report import report_public
+    from accountant.ledger.report import bound_at, report_public
     from accountant.ledger.settings import tell_time
     from accountant.ledger.writing import check_outputs, write_composition
     from profiles.files import MAX_FILE_BYTES, read_text
@@ -82,11 +85,10 @@ def _report(options: _Report) -> int:
             said = f"{EYES_ONLY}    spent {spent} of {say_amounts(account['budget'], ledger.settings.notion.value)}, {left} left"
             return print_result({"private": account}, said, as_json=options.json)
         raised = ledger.is_raised
-        if not raised and options.delta is not None:
-            raise InvalidArgument("--delta is for the ex-post report of a raised ledger, but this one has a guarantee; leave it out")
         if raised and (options.guarantee is not None or options.composition is not None):
             ledger.guarantee()  # refuses, and says why
         told, guarantee = report_public(ledger, options.delta, plan), None if raised else ledger.guarantee()
+        shown = guarantee if raised or options.delta is None else bound_at(ledger, options.delta)
         composition = "" if options.composition is None else write_composition(ledger)
     if options.guarantee is not None and guarantee is not None:
         write_whole(options.guarantee, write_guarantee(guarantee))
@@ -100,10 +102,10 @@ def _report(options: _Report) -> int:
     _print_report(told)
     if "forecast" in told:
         _print_forecast(told["forecast"])
-    if guarantee is None:
+    if shown is None:
         _print_ex_post(told["ex_post"])
     else:
-        print_as_it_is(render(guarantee, everything=options.everything, explain=options.explain).rstrip())
+        print_as_it_is(render(shown, everything=options.everything, explain=options.explain).rstrip())
     print_written(guarantee=options.guarantee)
     if options.html is not None:
         print_line(f"page written to {options.html}; it may be published")
