@@ -22,8 +22,8 @@ from profiles.terms import to_text
 def report_public(ledger: Ledger, delta: object = None, plan: tuple[Planned, ...] = ()) -> dict[str, Any]:
     """Return what may be published of a ledger: nothing in it depends on the units, on how many there are or on what they spent.
 
-    Where budgets were raised without a cap, ``guarantee`` is None and ``ex_post`` says what holds, at ``delta`` where there is a curve. Else
-    ``at_delta`` is the point of the guarantee at ``delta``, where one is given: the one conversion, which the kernel checks.
+    Where budgets were raised without a cap, ``guarantee`` is None and ``ex_post`` says what holds, at ``delta`` where there is a curve.
+    Else ``at_delta`` is the point of the guarantee at ``delta``, where one is given: the one conversion, which the kernel checks.
     Raises :class:`InvalidArgument` for a ``delta`` of a pure ledger.
 
     ``history``: what was charged at worst and the smallest budget, after each entry that changed one of them; ``forecast``: what the
