@@ -24,9 +24,9 @@ def cite_now(text: str) -> str:
     return _CITED.sub(_cite, text)
 
 
-def _cite(found: re.Match[str]) -> str:
-    page, sections, theorems = _MOVED[found[1]]
-    if found[2] is None:
+def _cite(match: re.Match[str]) -> str:
+    page, sections, theorems = _MOVED[match[1]]
+    if match[2] is None:
         return f"docs/{page}.md"
-    more = sections if found[2].startswith("section") else theorems
-    return f"docs/{page}.md, {found[2]} " + re.sub(r"\d+", lambda number: str(int(number[0]) + more), found[3])
+    more = sections if match[2].startswith("section") else theorems
+    return f"docs/{page}.md, {match[2]} " + re.sub(r"\d+", lambda number: str(int(number[0]) + more), match[3])

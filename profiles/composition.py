@@ -65,13 +65,13 @@ def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1
 
 def _written_ranges(parts: Sequence[Profile]) -> tuple[WrittenRange, ...]:
     """Return the ranges with expressions as ends of all parts, which must be the same in each part that has the statistic."""
-    found: dict[str, WrittenRange] = {}
+    ranges: dict[str, WrittenRange] = {}
     for profile in parts:
         own = {item.name: item for item in (() if profile.written is None else profile.written.ranges)}
         names = {item.share: item.name for item in profile.shares}
         for statistic in profile.record:
             name = names.get(statistic.name, statistic.name)
             elsewhere = any(name in {item.name for item in other.written.ranges} for other in parts if other.written is not None)
-            if elsewhere and (name not in own or found.setdefault(name, own[name]) != own[name]):
+            if elsewhere and (name not in own or ranges.setdefault(name, own[name]) != own[name]):
                 raise InvalidProfile(f"the parts declare different ranges for the statistic {name!r}; give them the same range")
-    return tuple(found.values())
+    return tuple(ranges.values())

@@ -126,9 +126,9 @@ def _choose_number(notion: ProfileNotion, given: Mapping[str, str | sympy.Expr |
     """Return the number that a declaration gives. Raises :class:`InvalidProfile` for that of another notion, :class:`InvalidExpression`
     where there is none.
     """
-    found = {name: value for name, value in given.items() if value is not None}
-    wanted = found.pop(notion.number, None)
-    for other in found:
+    chosen = {name: value for name, value in given.items() if value is not None}
+    wanted = chosen.pop(notion.number, None)
+    for other in chosen:
         meant = next(item.value for item in ProfileNotion if item.number == other)
         raise InvalidProfile(
             f'{other} was given in the notion "{notion.value}", whose number is {notion.number}; give {notion.number} alone, or declare '

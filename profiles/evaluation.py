@@ -65,14 +65,14 @@ def evaluate(term: Term, point: Mapping[str, Fraction], *, defined: bool = False
         case "table":
             at = evaluate(term[2], point, defined=defined)
             return term[1].value(at) if isinstance(at, Fraction) else at
-    found = [evaluate(part, point, defined=defined) for part in term[1:]]
-    values = [part for part in found if isinstance(part, Fraction)]
-    if len(values) == len(found):
+    parts = [evaluate(part, point, defined=defined) for part in term[1:]]
+    values = [part for part in parts if isinstance(part, Fraction)]
+    if len(values) == len(parts):
         result = operate(head, values, literal=defined or head != "pow" or constant_value(term[2]) is not None)
         return NoValue.NOT_RATIONAL if isinstance(result, Fraction) and is_long(result) else result
-    if NoValue.UNDEFINED in found:
+    if NoValue.UNDEFINED in parts:
         return NoValue.UNDEFINED
-    vanishes = defined and ((head == "mul" and 0 in values) or (head == "div" and found[0] == 0))
+    vanishes = defined and ((head == "mul" and 0 in values) or (head == "div" and parts[0] == 0))
     return Fraction(0) if vanishes else NoValue.NOT_RATIONAL
 
 

@@ -83,9 +83,9 @@ def read_text(path: Path, limit: int) -> str:
     """Return the UTF-8 text of a regular file of at most ``limit`` bytes. Raises :class:`UnreadableFile`."""
     try:
         if not path.is_file():
-            found = "a directory" if path.is_dir() else "something else" if path.exists() else "nothing"
+            there = "a directory" if path.is_dir() else "something else" if path.exists() else "nothing"
             hint = "" if path.exists() else suggest_file(path)
-            raise UnreadableFile(f"a file was expected at {str(path)!r}, but {found} is there; check the path{hint}")
+            raise UnreadableFile(f"a file was expected at {str(path)!r}, but {there} is there; check the path{hint}")
         size = path.stat().st_size
         if size > limit:
             raise UnreadableFile(f"{str(path)!r} has {size} bytes, but at most {limit} are accepted; this is probably not the right file")
@@ -188,10 +188,10 @@ def _load_object(reference: str) -> Declaration:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found: Any = importlib.import_module(module_name)
+        loaded: Any = importlib.import_module(module_name)
         for part in attribute.split("."):
-            found = getattr(found, part)
-        return _as_declaration(found, reference)
+            loaded = getattr(loaded, part)
+        return _as_declaration(loaded, reference)
     except PDPError:
         raise
     except (Exception, SystemExit) as error:  # a module must not choose the exit code
@@ -219,25 +219,25 @@ def to_declaration(given: object) -> Declaration:
     return declared
 
 
-def _declare_object(found: Any) -> Declaration | None:
-    if isinstance(found, Declaration):
-        return found
-    profile = found if isinstance(found, Profile) else getattr(found, "profile", None)
+def _declare_object(loaded: Any) -> Declaration | None:
+    if isinstance(loaded, Declaration):
+        return loaded
+    profile = loaded if isinstance(loaded, Profile) else getattr(loaded, "profile", None)
     if not isinstance(profile, Profile):
         return None
-    hypotheses = getattr(found, "hypotheses", ())
+    hypotheses = getattr(loaded, "hypotheses", ())
     given = as_hypotheses(hypotheses, repr(profile.name)) if isinstance(hypotheses, (tuple, list)) else ()
-    return Declaration(profile, hypotheses=given, mechanism=None if found is profile else found)
+    return Declaration(profile, hypotheses=given, mechanism=None if loaded is profile else loaded)
 
 
-def _as_declaration(found: Any, reference: str) -> Declaration:
-    if callable(found) and not hasattr(found, "profile"):
-        found = found()
-    declared = _declare_object(found)
+def _as_declaration(loaded: Any, reference: str) -> Declaration:
+    if callable(loaded) and not hasattr(loaded, "profile"):
+        loaded = loaded()
+    declared = _declare_object(loaded)
     if declared is not None:
         return declared
     raise UnreadableFile(
-        f"a Profile was expected behind {reference[:80]!r}, but an object of type {type(found).__name__} was found; name a profile"
+        f"a Profile was expected behind {reference[:80]!r}, but an object of type {type(loaded).__name__} was found; name a profile"
     )
 
 
@@ -255,13 +255,13 @@ def write_toml(declaration: Declaration) -> str:
     """
     text = "\n".join(_lines(declaration)) + "\n"
     try:
-        found = parse_file(text)
+        again = parse_file(text)
     except PDPError as error:
         raise InvalidProfile(f"the profile {declaration.profile.name[:60]!r} cannot be written to a file: {error}") from None
     mine = declaration.profile
-    theirs = found.profile
+    theirs = again.profile
     same = (theirs.notion, theirs.promise, theirs.record, theirs.parameters) == (mine.notion, mine.promise, mine.record, mine.parameters)
-    if not same or (found.sampling is None) != (declaration.sampling is None):
+    if not same or (again.sampling is None) != (declaration.sampling is None):
         raise InvalidProfile(f"the profile {mine.name[:60]!r} would not come back from a file as it is; declare it from its text")
     return text
 

@@ -90,8 +90,8 @@ def to_integer(
         if whole == exact and (least is None or whole >= least) and (most is None or whole <= most):
             return whole
     wanted = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-    found = exact_text(exact) if isinstance(exact, Fraction) else integer_text(exact) if isinstance(exact, int) else str(value)
-    raise error(f"{what} must be an integer{wanted}, but {found[:40]!r} was found; {hint}")
+    shown = exact_text(exact) if isinstance(exact, Fraction) else integer_text(exact) if isinstance(exact, int) else str(value)
+    raise error(f"{what} must be an integer{wanted}, but {shown[:40]!r} was found; {hint}")
 
 
 def to_number(value: object, what: str, within: str, hint: str = "correct it", error: type[PDPError] = InvalidArgument) -> Fraction:

@@ -41,13 +41,13 @@ def name_rows(rows: Iterable[int], *, more: bool = False) -> str:
     return f"{'rows' if others or len(listed) > 1 else 'row'} {text}"
 
 
-def list_values(found: Iterable[tuple[int, object]]) -> str:
+def list_values(rows: Iterable[tuple[int, object]]) -> str:
     """Return the private text of rows and their values, of the first three.
 
     >>> list_values([(1, 2.5), (3, "x")])
     "row 1: 2.5; row 3: 'x'"
     """
-    return "; ".join(f"row {int(row)}: {quote(value)}" for row, value in list(found)[:SHOWN])
+    return "; ".join(f"row {int(row)}: {quote(value)}" for row, value in list(rows)[:SHOWN])
 
 
 def quote(value: object) -> str:

@@ -86,8 +86,8 @@ class Profile:
         """Return the declared statistics at a point that has shares of their ranges, and all parameters, in their place."""
         values = {name: number(value) for name, value in record.items()}
         values |= self.numbers()
-        found = {item.name: constant_value(substitute(item.value, values)) for item in self.shares}
-        return {name: value for name, value in found.items() if value is not None}
+        values_ = {item.name: constant_value(substitute(item.value, values)) for item in self.shares}
+        return {name: value for name, value in values_.items() if value is not None}
 
     def __repr__(self) -> str:
         return show_text(self)

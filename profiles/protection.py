@@ -109,12 +109,12 @@ def read_protection(unit: object, neighbors: object, where: str = "a bound") -> 
     """
     units, relations = {item.word: item for item in Unit}, {item.value: item for item in Neighbors}
     found_unit = unit if isinstance(unit, Unit) else units.get(unit) if isinstance(unit, str) else None
-    found = neighbors if isinstance(neighbors, Neighbors) else relations.get(neighbors) if isinstance(neighbors, str) else None
+    relation = neighbors if isinstance(neighbors, Neighbors) else relations.get(neighbors) if isinstance(neighbors, str) else None
     if found_unit is None:
         raise InvalidArgument(_unknown(where, "unit", unit, units))
-    if found is None:
+    if relation is None:
         raise InvalidArgument(_unknown(where, "neighbors", neighbors, relations))
-    return Protection(found_unit, found)
+    return Protection(found_unit, relation)
 
 
 def _unknown(where: str, key: str, value: object, known: dict[str, object] | dict[str, Unit] | dict[str, Neighbors]) -> str:

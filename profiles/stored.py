@@ -81,14 +81,14 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
         raise UnreadableFile(f"{where} has parts of parts more than {MAX_DEPTH} deep; compose fewer at a time")
     notion = to_notion(value.get("notion", ProfileNotion.PURE.value) if isinstance(value, Mapping) else ProfileNotion.PURE)
     word = notion.number
-    found = read_fields(
+    fields = read_fields(
         value, where, {"name", word, "record", "parameters", "source"}, frozenset({f"{word}_term", "parts", "written", "notion"})
     )
-    name = read_string(found["name"], f"the name of {where}")
+    name = read_string(fields["name"], f"the name of {where}")
     require_name(name, where)
-    record = _unique_names(found["record"], f"the record of {where}")
-    parameters = _unique_names(found["parameters"], f"the parameters of {where}")
-    promise = term_from_object(found, word, where)
+    record = _unique_names(fields["record"], f"the record of {where}")
+    parameters = _unique_names(fields["parameters"], f"the parameters of {where}")
+    promise = term_from_object(fields, word, where)
     spelled_out: dict[str, Any] = {word: to_text(promise)}  # with its tables
     checked = declare(
         name,
@@ -102,12 +102,12 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
         Part(profile_from_object(entry["profile"], f"a part of {name[:60]!r}", depth + 1), term_from_object(entry, "times", where))
         for entry in (
             read_fields(item, f"a part of {where}", {"times", "profile"}, frozenset({"times_term"}))
-            for item in read_list(found.get("parts", []), f"the parts of {where}")
+            for item in read_list(fields.get("parts", []), f"the parts of {where}")
         )
     )
-    source = read_string(found["source"], f"the source of {where}")
+    source = read_string(fields["source"], f"the source of {where}")
     plain = Profile(name, promise, checked.record, checked.parameters, source, parts, notion=notion)
-    return plain if "written" not in found else _with_written(plain, found["written"], f"the ranges of {where} as they were written")
+    return plain if "written" not in fields else _with_written(plain, fields["written"], f"the ranges of {where} as they were written")
 
 
 def _written_object(written: Written, word: str) -> dict[str, Any]:
@@ -120,9 +120,9 @@ def _written_object(written: Written, word: str) -> dict[str, Any]:
 def _with_written(profile: Profile, value: object, where: str) -> Profile:
     """Return the profile that remembers how its ranges were written. Raises :class:`UnreadableFile` where it does not follow from that."""
     word = profile.notion.number
-    found = read_fields(value, where, {word, "ranges"}, frozenset({f"{word}_term"}))
+    fields = read_fields(value, where, {word, "ranges"}, frozenset({f"{word}_term"}))
     ranges = []
-    for item in read_list(found["ranges"], where):
+    for item in read_list(fields["ranges"], where):
         entry = read_fields(item, where, {"name", "share", "lo", "hi"}, frozenset({"lo_term", "hi_term"}))
         ends = [term_from_object({key: entry[key] for key in (end, f"{end}_term") if key in entry}, end, where) for end in ("lo", "hi")]
         name, share = read_string(entry["name"], where), read_string(entry["share"], where)
@@ -130,7 +130,7 @@ def _with_written(profile: Profile, value: object, where: str) -> Profile:
             raise UnreadableFile(f"{where} have a name that is not an identifier; correct the file")
         require_parameters(name, (ends[0], ends[1]), (parameter.name for parameter in profile.parameters))
         ranges.append(WrittenRange(name, ends[0], ends[1], share))
-    written = Written(term_from_object(found, word, where), tuple(ranges))
+    written = Written(term_from_object(fields, word, where), tuple(ranges))
     again = replace(profile, written=written).with_parameters()
     if (again.promise, again.record) != (profile.promise, profile.record):
         raise UnreadableFile(f"{where} give another profile than the one beside them; one of the two was changed")
@@ -191,12 +191,12 @@ def _read_term(value: object, where: str, depth: int) -> Term:
 
 
 def _read_table(value: object, where: str) -> Table:
-    found = read_fields(value, where, {"name", "points", "continues"})
-    name = read_string(found["name"], where)
-    if not is_name(name) or not isinstance(found["continues"], bool):
+    fields = read_fields(value, where, {"name", "points", "continues"})
+    name = read_string(fields["name"], where)
+    if not is_name(name) or not isinstance(fields["continues"], bool):
         raise UnreadableFile(f"{where} has a table without a name, or that does not say whether it continues; correct the file")
-    points = [[read_exact(number, where) for number in read_list(pair, where)] for pair in read_list(found["points"], where)]
-    return make_table(name, points, outside="continue" if found["continues"] else "error")
+    points = [[read_exact(number, where) for number in read_list(pair, where)] for pair in read_list(fields["points"], where)]
+    return make_table(name, points, outside="continue" if fields["continues"] else "error")
 
 
 def _read_branch(value: object, where: str, depth: int, *, last: bool) -> tuple[Term, Term]:

@@ -41,8 +41,8 @@ def read_document(text: str, kind: str, *versions: int) -> dict[str, Any]:
 def check_heading(whole: object, kind: str, *versions: int) -> dict[str, Any]:
     """Return the object of a document if it is of this format and one of these versions. Raises :class:`UnreadableFile`."""
     if not isinstance(whole, dict) or whole.get("format") != kind:
-        found = whole.get("format") if isinstance(whole, dict) else type(whole).__name__
-        raise UnreadableFile(f"a file of the format {kind} was expected, but {str(found)[:40]!r} was found; check which file it is")
+        format_ = whole.get("format") if isinstance(whole, dict) else type(whole).__name__
+        raise UnreadableFile(f"a file of the format {kind} was expected, but {str(format_)[:40]!r} was found; check which file it is")
     if type(whole.get("version")) is not int or whole["version"] not in versions:
         raise UnreadableFile(
             f"a {kind} of version {' or '.join(map(str, versions))} was expected, but {str(whole.get('version'))[:40]!r} was found; use a "
@@ -60,10 +60,10 @@ def find_document(text: str, kind: str, *, floats: bool = False) -> dict[str, An
     if kind not in text:
         return None
     try:
-        found = read_json(text, floats=floats)
+        whole = read_json(text, floats=floats)
     except ValueError:
         return None
-    return found if isinstance(found, dict) and found.get("format") == kind else None
+    return whole if isinstance(whole, dict) and whole.get("format") == kind else None
 
 
 def write_document(kind: str, version: int, fields: Mapping[str, Any]) -> str:

@@ -100,9 +100,9 @@ def largest_at_corner(term: Term, box: Mapping[str, tuple[Fraction, Fraction]]) 
     ):
         return None
     corners = (dict(zip(degrees, ends, strict=True)) for ends in product(*(box[name] for name in degrees)))
-    found = [exact_value(term, corner) for corner in corners]
-    known = [value for value in found if value is not None]
-    return max(known) if len(known) == len(found) else None
+    values = [exact_value(term, corner) for corner in corners]
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
 
 
 def _degrees(term: Term) -> dict[str, int] | None:
@@ -117,9 +117,9 @@ def _degrees(term: Term) -> dict[str, int] | None:
         case ("div", top, bottom):
             return None if free_symbols(bottom) else _degrees(top)
         case ("add" | "mul" as head, *parts):
-            found = [_degrees(part) for part in parts]
-            known = [item for item in found if item is not None]
-            if len(known) < len(found):
+            degrees = [_degrees(part) for part in parts]
+            known = [item for item in degrees if item is not None]
+            if len(known) < len(degrees):
                 return None
             join = sum if head == "mul" else max
             return {name: join(item.get(name, 0) for item in known) for name in dict.fromkeys(name for item in known for name in item)}

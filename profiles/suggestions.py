@@ -22,8 +22,8 @@ def suggest(name: object, known: Iterable[str]) -> str:
     >>> suggest("Z", ["w", "z"]), suggest("nothing", ["w", "z"])
     (" (did you mean 'z'?)", '')
     """
-    found = find_nearest(name, known)
-    return "" if found is None else f" (did you mean {found!r}?)"
+    nearest = find_nearest(name, known)
+    return "" if nearest is None else f" (did you mean {nearest!r}?)"
 
 
 def find_nearest(name: object, known: Iterable[str]) -> str | None:
@@ -46,17 +46,17 @@ def suggest_file(path: Path) -> str:
 
 def suggest_reference(module: str, attributes: Sequence[str]) -> str:
     """Return a hint at the first part of ``module:attributes`` that does not exist, by what is already imported; nothing is imported."""
-    found: object | None = None
+    object_: object | None = None
     parts = module.split(".")
     for index, part in enumerate(parts):
-        parent, found = found, sys.modules.get(".".join(parts[: index + 1]))
-        if found is None:
+        parent, object_ = object_, sys.modules.get(".".join(parts[: index + 1]))
+        if object_ is None:
             inside = [item.name for item in pkgutil.iter_modules(getattr(parent, "__path__", []))] if parent is not None else []
             return suggest(part, inside)
     for attribute in attributes:
-        if not hasattr(found, attribute):
-            return suggest(attribute, (name for name in dir(found) if not name.startswith("_")))
-        found = getattr(found, attribute)
+        if not hasattr(object_, attribute):
+            return suggest(attribute, (name for name in dir(object_) if not name.startswith("_")))
+        object_ = getattr(object_, attribute)
     return ""
 
 

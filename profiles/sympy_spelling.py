@@ -122,8 +122,8 @@ def symbols_in(*given: object) -> Iterator[sympy.Symbol]:
     """Yield the symbols of expressions, keys and ranges, each once."""
     seen: set[object] = set()
     for item in given:
-        found: Iterable[Any] = item if isinstance(item, (list, tuple)) else [item]
-        for part in found:
+        items: Iterable[Any] = item if isinstance(item, (list, tuple)) else [item]
+        for part in items:
             if isinstance(part, sympy.Basic):
                 for made in sorted(part.atoms(sympy.Symbol) - seen, key=str):
                     seen.add(made)
@@ -132,16 +132,16 @@ def symbols_in(*given: object) -> Iterator[sympy.Symbol]:
 
 def index_symbols(*given: object) -> dict[str, sympy.Symbol]:
     """Return the symbols by their names. Raises :class:`InvalidProfile` for two of one name, and for what is more than its name."""
-    found: dict[str, sympy.Symbol] = {}
+    symbols: dict[str, sympy.Symbol] = {}
     for made in symbols_in(*given):
         read_name(made)
-        other = found.setdefault(made.name, made)
+        other = symbols.setdefault(made.name, made)
         if other != made:
             raise InvalidProfile(
                 f"two different symbols of the name {made.name[:60]!r} were found ({_assumed(other)}; {_assumed(made)}), which print "
                 "alike; make one Symbol and use it everywhere"
             )
-    return found
+    return symbols
 
 
 def _assumed(made: sympy.Symbol) -> str:

@@ -116,8 +116,8 @@ def read_points(path: Path, name: str) -> list[tuple[str, str]]:
     """
     try:
         if not path.is_file() or path.stat().st_size > MAX_CSV_BYTES:
-            found = f"more than {MAX_CSV_BYTES} bytes are" if path.is_file() else "no file is"
-            raise UnreadableFile(f"the table {name} was to be read from {str(path)!r}, but {found} there; check the path")
+            problem = f"more than {MAX_CSV_BYTES} bytes are" if path.is_file() else "no file is"
+            raise UnreadableFile(f"the table {name} was to be read from {str(path)!r}, but {problem} there; check the path")
         rows = [row for row in csv.reader(path.read_text(encoding="utf-8-sig").splitlines()) if any(cell.strip() for cell in row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableFile(f"the table {name} in {str(path)!r} cannot be read ({type(error).__name__}); save it as UTF-8 CSV") from None

@@ -71,15 +71,15 @@ def children(term: Term) -> Iterator[Term]:
 
 def free_symbols(term: Term) -> frozenset[str]:
     """Return the names of the symbols that occur in ``term``."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack = [term]
     while stack:
         current = stack.pop()
         if current[0] == "sym":
-            found.add(current[1])
+            names.add(current[1])
         else:
             stack.extend(children(current))
-    return frozenset(found)
+    return frozenset(names)
 
 
 def applications(term: Term) -> Iterator[tuple[Table, Term]]:

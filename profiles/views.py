@@ -57,9 +57,9 @@ def _find(view: Any, value: object) -> Callable[..., Any]:
         room = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "__presenting__", None)
         if room is not None:
             import_module(room)
-    found: Callable[..., Any] = view.dispatch(type(value))
-    if found is view.dispatch(object):
+    shown: Callable[..., Any] = view.dispatch(type(value))
+    if shown is view.dispatch(object):
         raise InvalidArgument(
             f"{view.__name__} shows results of this library, but {type(value).__name__} has no such view; print it instead"
         )
-    return found
+    return shown

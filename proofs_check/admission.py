@@ -75,8 +75,8 @@ def admit(profile: Profile) -> AdmittedProfile:
 
     Raises :class:`InvalidProfile` with a witness where that is false, :class:`Undecided` where it could be neither proved nor refuted.
     """
-    found = _admit(profile)
-    return found if found.profile is profile else AdmittedProfile(profile, found.claim)
+    admitted = _admit(profile)
+    return admitted if admitted.profile is profile else AdmittedProfile(profile, admitted.claim)
 
 
 @lru_cache(maxsize=256)

@@ -91,20 +91,20 @@ class _Steps:
         cases = list(itertools.islice(itertools.product(*values), _MOST_CASES + 1))
         if not 1 <= len(cases) <= _MOST_CASES:
             return None
-        found: arb | None = None
+        largest: arb | None = None
         for case in cases:
             value = self.general.evaluate({**box, **{name: arb(whole) for name, whole in zip(self.steps, case, strict=True)}})
-            found = value if found is None else found.max(value)
-        return found
+            largest = value if largest is None else largest.max(value)
+        return largest
 
 
 def _find_steps(term: Term, names: Sequence[str]) -> _Steps | None:
     """Return the outermost floors and ceilings of a term that depend on ``names``, None if there are none."""
-    found = {step: f"step {index}" for index, step in enumerate(dict.fromkeys(_steps(term, frozenset(names))))}
-    if not found:
+    steps = {step: f"step {index}" for index, step in enumerate(dict.fromkeys(_steps(term, frozenset(names))))}
+    if not steps:
         return None
-    general = Enclosure(_replaced(term, found))
-    return _Steps(general, {name: Enclosure(step) for step, name in found.items()})
+    general = Enclosure(_replaced(term, steps))
+    return _Steps(general, {name: Enclosure(step) for step, name in steps.items()})
 
 
 def _steps(term: Term, names: frozenset[str]) -> Iterator[Term]:
@@ -115,8 +115,8 @@ def _steps(term: Term, names: frozenset[str]) -> Iterator[Term]:
         yield from _steps(part, names)
 
 
-def _replaced(term: Term, found: Mapping[Term, str]) -> Term:
-    return symbol(found[term]) if term in found else rebuild(term, lambda part: _replaced(part, found))
+def _replaced(term: Term, steps: Mapping[Term, str]) -> Term:
+    return symbol(steps[term]) if term in steps else rebuild(term, lambda part: _replaced(part, steps))
 
 
 class Bounded(Protocol):
@@ -265,8 +265,8 @@ def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 6000) -
     objective = SearchedTerm(("neg", term), tuple(variable.name for variable in box))
     sides = {variable.name: (variable.lo, variable.lo if variable.hi is None else variable.hi) for variable in box}
     with working_precision(96):
-        found = enclose_supremum(objective, sides, _MINIMUM_GAP, budget, least=_LEAST_MINIMUM).exact()
-    return None if found is None else (-found[1], -found[0])
+        enclosure = enclose_supremum(objective, sides, _MINIMUM_GAP, budget, least=_LEAST_MINIMUM).exact()
+    return None if enclosure is None else (-enclosure[1], -enclosure[0])
 
 
 def _search(

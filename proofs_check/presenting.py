@@ -44,10 +44,10 @@ def _why(told: dict[str, object]) -> list[Child]:
 
 
 @show_text.register(Verification)
-def verification_text(found: Verification) -> str:
+def verification_text(verification: Verification) -> str:
     """Return a verification on one line: the profile's name, ε* and the verdicts."""
-    verdicts = ", ".join(f"{name} {decision.verdict.value}" for name, decision in found.decisions.items())
-    return f"Verification({found.profile.name!r}, target epsilon {_short(found.target)}: {verdicts})"
+    verdicts = ", ".join(f"{name} {decision.verdict.value}" for name, decision in verification.decisions.items())
+    return f"Verification({verification.profile.name!r}, target epsilon {_short(verification.target)}: {verdicts})"
 
 
 def _short(value: Fraction) -> str:
@@ -56,17 +56,17 @@ def _short(value: Fraction) -> str:
 
 
 @show_html.register(Verification)
-def verification_html(found: Verification) -> str:
+def verification_html(verification: Verification) -> str:
     """Return the verdicts, the constant μ and what follows as a card; each theorem with its unverified assumptions."""
-    told = found.to_json()
+    told = verification.to_json()
     rows = [
         (name, cards.badge(decision.verdict.value), "yes" if decision.checked else "no", _why(told["conditions"][name]))
-        for name, decision in found.decisions.items()
+        for name, decision in verification.decisions.items()
     ]
     return cards.card(
-        cards.line(cards.name(found.profile.name), f" – verdicts for the target ε* = {_short(found.target)} nats"),
-        make("div", make("p", equation(found.profile)), class_="pdp-scroll", tabindex="0", role="group", aria_label="formula"),
-        [cards.line(sentence) for sentence in describe_shares(found.profile)],
+        cards.line(cards.name(verification.profile.name), f" – verdicts for the target ε* = {_short(verification.target)} nats"),
+        make("div", make("p", equation(verification.profile)), class_="pdp-scroll", tabindex="0", role="group", aria_label="formula"),
+        [cards.line(sentence) for sentence in describe_shares(verification.profile)],
         cards.table(("condition", "verdict", "checked by kernel", "method, witness or reason"), rows),
         _convexity(told["strong_convexity"]),
         [_consequence(name, item) for name, item in told["consequences"].items()],
@@ -74,12 +74,12 @@ def verification_html(found: Verification) -> str:
     )
 
 
-def _convexity(found: dict[str, object]) -> Child:
-    if found["formula"] is None:
+def _convexity(convexity: dict[str, object]) -> Child:
+    if convexity["formula"] is None:
         return None
-    made: list[Child] = ["strong convexity: ", make("code", f"mu_x {'=' if found['exact'] else '>='} {found['formula']}")]
-    if found["lower_bound"] is not None:
-        made.append(f"; for all records at least {found['lower_bound']} (rounded down)")
+    made: list[Child] = ["strong convexity: ", make("code", f"mu_x {'=' if convexity['exact'] else '>='} {convexity['formula']}")]
+    if convexity["lower_bound"] is not None:
+        made.append(f"; for all records at least {convexity['lower_bound']} (rounded down)")
     return cards.line(made)
 
 

@@ -26,16 +26,16 @@ def load_object(reference: str, what: str = "an object") -> Any:
     if not colon or not all(part.isidentifier() for part in parts):
         _refuse(f"{what} was expected as package.module:object or path/to/file.py:object, but {reference[:80]!r} was found; correct it")
     try:
-        found: Any = _run_file(Path(module_name), what) if is_file else _import(module_name)
+        loaded: Any = _run_file(Path(module_name), what) if is_file else _import(module_name)
         for name in names:
-            found = getattr(found, name)
+            loaded = getattr(loaded, name)
     except (Exception, SystemExit) as error:
         if type(error).__module__ == "profiles.errors":
             raise
         text = " ".join(str(error).split())[:200]
         hint = _hint(error, module_name, names, is_file=is_file)
         _refuse(f"{what} {reference[:80]!r} could not be loaded ({type(error).__name__}: {text}); check module and name{hint}")
-    return found
+    return loaded
 
 
 def _import(name: str) -> ModuleType:

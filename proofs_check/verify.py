@@ -91,13 +91,13 @@ class Verification(Verdicts):
     def verdict(self) -> Verdict:
         """The worst verdict of what was asked: refuted before unknown before proved. A consequence is refuted with a condition of it."""
         verdicts = {self.decisions[name].verdict for name in self.asked if name in self.decisions}
-        verdicts |= {_OF_CONSEQUENCES[found.verdict] for found in self.consequences if found.statement in self.asked}
+        verdicts |= {_OF_CONSEQUENCES[consequence.verdict] for consequence in self.consequences if consequence.statement in self.asked}
         return self.worst(verdicts)
 
     @property
     def needed(self) -> frozenset[str]:
         """The names of the conditions that count for the verdict: those that were asked, and those that a consequence asked for needs."""
-        below = {name for found in self.consequences if found.statement in self.asked for name, _ in found.conditions}
+        below = {name for consequence in self.consequences if consequence.statement in self.asked for name, _ in consequence.conditions}
         return frozenset(name for name in self.decisions if name in self.asked or name in below)
 
     def proved(self, condition: str) -> bool:
@@ -152,18 +152,18 @@ def decide_in_time(
         return decision, convexity
 
     try:
-        found, reason = within_saying_why(seconds, decide)
+        decided, reason = within_saying_why(seconds, decide)
     except InvalidExpression as error:  # not of the profile, which was admitted: of its derivatives, say, which may be infinite
-        found, reason = None, f"an expression came up that cannot be dealt with ({error})"
+        decided, reason = None, f"an expression came up that cannot be dealt with ({error})"
     except PDPError:
         raise
     except Exception as error:
         _log.debug("deciding %s failed", name, exc_info=True)
-        found, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
-    if found is not None and found[0].verdict is not Verdict.UNKNOWN and not found[0].checked:
-        reason = f"a way to see it {found[0].verdict.value} was found ({found[0].method}), but the kernel does not accept it"
-        found = None
-    return found or (Decision(name, Verdict.UNKNOWN, "none", reason=reason), None)
+        decided, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
+    if decided is not None and decided[0].verdict is not Verdict.UNKNOWN and not decided[0].checked:
+        reason = f"a way to see it {decided[0].verdict.value} was found ({decided[0].method}), but the kernel does not accept it"
+        decided = None
+    return decided or (Decision(name, Verdict.UNKNOWN, "none", reason=reason), None)
 
 
 def _follow_each_other(context: Context, decisions: dict[str, Decision]) -> None:
@@ -216,8 +216,8 @@ def verify(
     for name in names:
         if progress is not None:
             progress(len(decisions), len(names), name)
-        decisions[name], found = decide_in_time(context, name, known=decisions)
-        convexity = found or convexity
+        decisions[name], decision = decide_in_time(context, name, known=decisions)
+        convexity = decision or convexity
     _follow_each_other(context, decisions)
     bounds = (None, None) if convexity is None else bound_constant(context, convexity)
     return Verification(profile, decisions, target, convexity, bounds, derive_consequences(context, decisions), asked)

@@ -100,10 +100,10 @@ def verify_notion(profile: Profile, conditions: Sequence[str] | None = None) -> 
 
 def _decide(profile: Profile, condition: NotionCondition) -> Decision:
     try:
-        found, reason = within_saying_why(SECONDS_PER_CONDITION, lambda: condition.decide(profile))
+        decision, reason = within_saying_why(SECONDS_PER_CONDITION, lambda: condition.decide(profile))
     except PDPError:
         raise
     except Exception as error:
         _log.debug("deciding %s failed", condition.id, exc_info=True)
-        found, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
-    return found or Decision(condition.id, Verdict.UNKNOWN, "none", reason=reason)
+        decision, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
+    return decision or Decision(condition.id, Verdict.UNKNOWN, "none", reason=reason)

@@ -201,11 +201,11 @@ def _fill_as_read(item: Hypothesis, sentence: str) -> Hypothesis:
     gaps = re.compile(r"\{(\w+)(?:![rs])?\}")
     parts = gaps.split(item.sentence)
     made = "".join(re.escape(part) if place % 2 == 0 else _GAPS.get(part, "(.+)") for place, part in enumerate(parts))
-    found = re.fullmatch(made, sentence)
+    match = re.fullmatch(made, sentence)
     kept = set(gaps.findall(item.brief)) | set(_GAPS)
-    if found is None or not item.brief or not kept.issuperset(parts[1::2]) or len(set(parts[1::2])) < len(parts[1::2]):
+    if match is None or not item.brief or not kept.issuperset(parts[1::2]) or len(set(parts[1::2])) < len(parts[1::2]):
         return replace(item, sentence=sentence, brief="", ordinary=False)
-    said = dict(zip(parts[1::2], found.groups(), strict=True))
+    said = dict(zip(parts[1::2], match.groups(), strict=True))
     return replace(item, sentence=sentence, brief=gaps.sub(lambda gap: said[gap[1]], item.brief), ordinary=False)
 
 

@@ -93,21 +93,21 @@ def to_weights(weights: object, count: int) -> Floats:
 
 def _as_floats(values: object, what: str) -> Floats:
     try:
-        found = np.asarray(values)
+        array = np.asarray(values)
     except (ValueError, TypeError):
         raise InvalidData(
             f"{what} must be a rectangular table of numbers, but rows of different lengths were found; fill or cut them"
         ) from None
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidData(f"{what} must be complete, but masked entries were found; fill or remove them")
-    if found.size == 0 and found.dtype == object:
-        found = found.astype(np.float64)
-    if found.dtype.kind not in "iuf":
+    if array.size == 0 and array.dtype == object:
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "iuf":
         raise InvalidData(
-            f"{what} must hold real numbers, but entries of type {name_type(found.dtype)} were found; convert them to numbers"
+            f"{what} must hold real numbers, but entries of type {name_type(array.dtype)} were found; convert them to numbers"
         )
     with np.errstate(all="ignore"):
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(array, dtype=np.float64)
 
 
 def compute_norms(points: Floats, p: float) -> Floats:

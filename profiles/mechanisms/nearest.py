@@ -121,11 +121,11 @@ class CentreSearch:
         labels = np.zeros(len(points), dtype=np.int32)
         todo: Positions | None = None  # all rows
         for screen in self.screens:
-            found, left = self._screen(screen, points if todo is None else points[todo])
+            screened, left = self._screen(screen, points if todo is None else points[todo])
             if todo is None:
-                labels, todo = found, left
+                labels, todo = screened, left
             else:
-                labels[todo] = found
+                labels[todo] = screened
                 todo = todo[left]
             if todo.size <= _SHARE * len(points):
                 break
@@ -140,8 +140,8 @@ class CentreSearch:
         parts = [(start, *screen.label(points[start : start + self.block])) for start in range(0, max(1, len(points)), self.block)]
         if len(parts) == 1:
             return parts[0][1], parts[0][2]
-        left = [start + found for start, _, found in parts]
-        return np.concatenate([found for _, found, _ in parts]), np.concatenate(left)
+        left = [start + labels for start, _, labels in parts]
+        return np.concatenate([labels for _, labels, _ in parts]), np.concatenate(left)
 
 
 def prepare_search(centres: Floats, reach: float) -> CentreSearch:

@@ -85,8 +85,8 @@ def quantise(points: Floats, weights: Floats | None, unit: SumUnit) -> Floats:
     """
     with np.errstate(all="ignore"):
         if weights is None:
-            found: Floats = _scale(points, -unit.exponent)
-            return np.trunc(found, out=found)
+            scaled: Floats = _scale(points, -unit.exponent)
+            return np.trunc(scaled, out=scaled)
         products = _multiply(points, weights, -unit.exponent)
     units: Floats = np.trunc(products)
     doubtful = units == products
@@ -218,11 +218,11 @@ class QuantisedData:
     def fill(self, rows: slice, out: Floats) -> Floats:
         """Return the units of some rows, shape (rows, d + 1), computed into ``out``."""
         weights = self.data.weights[rows] if self.weighted else None
-        points, found = self.data.points[rows], out[: rows.stop - rows.start]
+        points, cells = self.data.points[rows], out[: rows.stop - rows.start]
         for part in cut_rows(len(points), points.shape[1]):
-            found[part, :-1] = quantise(points[part], None if weights is None else weights[part], self.sums)
-        found[:, -1:] = quantise(self.data.weights[rows, np.newaxis], None, self.counts)
-        return found
+            cells[part, :-1] = quantise(points[part], None if weights is None else weights[part], self.sums)
+        cells[:, -1:] = quantise(self.data.weights[rows, np.newaxis], None, self.counts)
+        return cells
 
     def read(self, rows: slice, out: Floats) -> Floats:
         """Return the units of some rows, shape (rows, d + 1): those that are kept, or new ones in ``out``."""

@@ -49,10 +49,10 @@ class Picture:
 
 def find_format(name: str) -> str:
     """Return the format of a file by its suffix: png, svg or pdf. Raises :class:`InvalidArgument`."""
-    found = name.lower().rpartition(".")[2]
-    if found not in _FORMATS:
+    ending = name.lower().rpartition(".")[2]
+    if ending not in _FORMATS:
         raise InvalidArgument(f"a picture is written as .png, .svg or .pdf, but {name[:80]!r} was found; choose one of these suffixes")
-    return found
+    return ending
 
 
 def load_figure() -> Any:
@@ -124,11 +124,11 @@ def _read(profile: Profile, record: Mapping[str, object]) -> dict[str, Fraction]
         raise InvalidArgument(
             f"a record of {profile.name!r} has the statistics {', '.join(sorted(names)) or 'none'}; give each of them once"
         )
-    found = {name: to_exact(value, f"the statistic {name}") for name, value in record.items()}
+    values = {name: to_exact(value, f"the statistic {name}") for name, value in record.items()}
     for item in profile.record:
-        if not item.lo <= found[item.name] <= item.hi:
+        if not item.lo <= values[item.name] <= item.hi:
             raise InvalidArgument(f"the statistic {item.name} of a record lies outside its declared range; give one inside")
-    return found
+    return values
 
 
 def _evaluate(profile: Profile, record: Mapping[str, Fraction], weights: Any) -> Any:
@@ -139,5 +139,5 @@ def _evaluate(profile: Profile, record: Mapping[str, Fraction], weights: Any) ->
     values = {**symbols, **{name: to_rational(value) for name, value in record.items()}}
     fixed = to_sympy(from_sympy(profile.expression()), values)  # which bounds the numbers that come out
     with np.errstate(all="ignore"):
-        found = sympy.lambdify([symbols["w"]], fixed, "numpy")(weights)
-    return np.broadcast_to(np.asarray(found, dtype=float), weights.shape)
+        computed = sympy.lambdify([symbols["w"]], fixed, "numpy")(weights)
+    return np.broadcast_to(np.asarray(computed, dtype=float), weights.shape)

@@ -199,10 +199,10 @@ def read_block(source: BitSource) -> Digits:
     return _require(source, source.block(), np.dtype(np.uint16), BLOCK, "block")
 
 
-def _require(source: BitSource, found: Any, kind: np.dtype[Any], count: int, method: str) -> NDArray[Any]:
-    if isinstance(found, np.ndarray) and found.dtype == kind and found.shape == (count,):
-        return found
-    shape = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else type(found).__name__
+def _require(source: BitSource, drawn: Any, kind: np.dtype[Any], count: int, method: str) -> NDArray[Any]:
+    if isinstance(drawn, np.ndarray) and drawn.dtype == kind and drawn.shape == (count,):
+        return drawn
+    shape = f"{drawn.dtype} of shape {drawn.shape}" if isinstance(drawn, np.ndarray) else type(drawn).__name__
     raise InvalidArgument(
         f"the method {method!r} of a source of random bits returns an array of {count} numbers of type {kind}, but {type(source).__name__} "
         f"returned {shape}; correct the source"

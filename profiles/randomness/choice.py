@@ -117,14 +117,14 @@ def _weigh(exponents: Floats) -> Floats:
     rest = np.minimum(exponents, float(_NEGLIGIBLE), out=exponents)
     steps = (rest * _STEPS).astype(np.intp)
     rest -= steps * (1.0 / _STEPS)
-    found = rest * (-1 / 5)
+    value = rest * (-1 / 5)
     for divisor in (4, 3, 2, 1):
-        found += 1.0
-        found *= rest
-        found *= -1 / divisor
-    found += 1.0
-    found *= _table()[steps]
-    return found
+        value += 1.0
+        value *= rest
+        value *= -1 / divisor
+    value += 1.0
+    value *= _table()[steps]
+    return value
 
 
 @cache

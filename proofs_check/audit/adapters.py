@@ -117,14 +117,14 @@ class _Worker:
         except (EOFError, OSError):
             self.report_end()
         try:
-            found = pickle.loads(sent)  # noqa: S301 - our own worker sent it
+            reply = pickle.loads(sent)  # noqa: S301 - our own worker sent it
         except Exception as error:
             raise UnusableOutputs(
                 f"the outputs cannot be read outside of the worker process ({type(error).__name__}); return numbers or texts"
             ) from None
-        if isinstance(found, PDPError):
-            raise found
-        return found
+        if isinstance(reply, PDPError):
+            raise reply
+        return reply
 
     def report_end(self) -> NoReturn:
         self.process.join(1.0)

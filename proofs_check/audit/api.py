@@ -98,7 +98,7 @@ def audit(
     stream.require_variation()
     stream.require_no_memory()
     tests_made = list(zip(fixed.bounds(), fixed.tested, strict=True)) if fixed is not None else []
-    of_fixed, best = max(tests_made, key=lambda found: found[0], default=(None, run.shown))
+    of_fixed, best = max(tests_made, key=lambda tried: tried[0], default=(None, run.shown))
     of_bets = sequential.bound() if sequential is not None else None
     bound = max(of_fixed or 0.0, of_bets or 0.0)
     return AuditResult(

@@ -130,15 +130,15 @@ def choose_rules(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> l
     made: list[GuessingRule] = []
     for policy in plan.policies:
         best = -math.inf
-        found: GuessingRule | None = None
+        rule: GuessingRule | None = None
         for score, own in zip(scores, cuts, strict=True):
             promises = _promises(own, policy, plan, len(batch.is_first))
             k = int(np.argmax(promises))
             if promises[k] > best:
                 best = float(promises[k])
-                found = GuessingRule(score, float(own.first_from[k]), float(own.second_to[k]), batch.outputs.width, best, policy.share)
-        if found is not None and not any(found.same(other) for other in made):
-            made.append(found)
+                rule = GuessingRule(score, float(own.first_from[k]), float(own.second_to[k]), batch.outputs.width, best, policy.share)
+        if rule is not None and not any(rule.same(other) for other in made):
+            made.append(rule)
     return made
 
 
@@ -203,11 +203,11 @@ def _pairs(values: Floats, is_first: Booleans, *, one_sided: bool) -> _Cuts:
     chosen = upper if one_sided else upper + lower + [(k, m) for k, m in both if k + m <= n]
     k, m = np.array(chosen, dtype=np.int64).T
     curve = _smooth(ordered, is_first[order])
-    right, smooth = (found[k] + (m - (found[n] - found[n - m])) for found in (hits, curve))
+    right, smooth = (counted[k] + (m - (counted[n] - counted[n - m])) for counted in (hits, curve))
     first_from = np.where(k > 0, ordered[np.maximum(k - 1, 0)], math.inf)
     second_to = np.where(m > 0, ordered[np.minimum(n - m, n - 1)], -math.inf)
     usable = np.isfinite(first_from) | np.isfinite(second_to)
-    counts = (np.asarray(found[usable], dtype=np.float64) for found in (right, smooth, k + m))
+    counts = (np.asarray(counted[usable], dtype=np.float64) for counted in (right, smooth, k + m))
     return _Cuts(first_from[usable], second_to[usable], *counts)
 
 

@@ -113,12 +113,12 @@ class ForkedCall:
         finally:
             self.end()
         try:
-            done, found = pickle.loads(b"".join(parts))  # noqa: S301 - our own process sent it
+            done, value = pickle.loads(b"".join(parts))  # noqa: S301 - our own process sent it
         except Exception:
             raise NoAnswer("it ended without a result there") from None
         if not done:
-            raise NoAnswer(found)
-        return found
+            raise NoAnswer(value)
+        return value
 
     def end(self) -> None:
         """Kill the process of the call, if it still runs, and wait for its end."""

@@ -137,16 +137,16 @@ def count_apart(alone: tuple[int, int]) -> str:
 def describe_distance(alone: tuple[int, int], relation: Relation, *, one_sided: bool = False) -> str:
     """Return why data sets with so many records in D alone and in D′ alone are no neighbors, and what to do; the counts are not told."""
     if alone == (0, 0):
-        found, advice = "D and D' hold the same records in another order", "give D one record more"
+        difference, advice = "D and D' hold the same records in another order", "give D one record more"
     elif alone == (0, 1) and one_sided:
-        found, advice = "D' has the record more", "exchange them: for a one-sided claim D is the larger data set"
+        difference, advice = "D' has the record more", "exchange them: for a one-sided claim D is the larger data set"
     elif alone == (1, 1):
-        found = "one record (or its weight) is replaced by another one, which is two steps"
+        difference = "one record (or its weight) is replaced by another one, which is two steps"
         advice = "leave the record out on one side, or say that neighboring is replace-one if the claim is about that"
     else:
-        found = "several of the records are in D alone or in D' alone"
+        difference = "several of the records are in D alone or in D' alone"
         advice = "give data sets that differ by one, or say that neighboring is stated if the claim is about such a pair"
-    return f"not neighbors: the data sets must differ by {_WORDS[relation.value]}, but {found}; {advice}"
+    return f"not neighbors: the data sets must differ by {_WORDS[relation.value]}, but {difference}; {advice}"
 
 
 def _read_pair(dataset: Any, neighbor: Any) -> tuple[list[Hashable] | None, list[Hashable] | None]:
@@ -244,5 +244,5 @@ def _is_same(dataset: Any, neighbor: Any) -> bool:
 
 
 def _type_of(dataset: Any, neighbor: Any) -> str:
-    names = dict.fromkeys(type(found).__name__ for found in (dataset, neighbor))
+    names = dict.fromkeys(type(given).__name__ for given in (dataset, neighbor))
     return " and ".join(names)

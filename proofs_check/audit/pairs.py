@@ -58,7 +58,7 @@ class SearchResult:
     @property
     def best(self) -> tuple[Pair, AuditResult]:
         """The finalist whose bound exceeds its claim most, or falls short of it least."""
-        return max(self.finalists, key=lambda found: found[1].epsilon_lower - float(found[1].claim.epsilon))
+        return max(self.finalists, key=lambda finalist: finalist[1].epsilon_lower - float(finalist[1].claim.epsilon))
 
 
 def query_patterns(length: int, claim: Claim, *, all_differ: bool = True) -> list[Pair]:
@@ -149,12 +149,12 @@ def search_pairs(
             settings = {**options, "mode": "fixed", "effort": "fast", "tests": 1, "samples": pilot, "confidence": _SEARCH_CONFIDENCE}
             settings |= {"neighboring": pairs[k].neighboring, "check_memory": False}
             try:
-                found = audit(mechanism, pairs[k].dataset, pairs[k].neighbor, pairs[k].claim, rng=own, **settings).epsilon_lower
+                lower = audit(mechanism, pairs[k].dataset, pairs[k].neighbor, pairs[k].claim, rng=own, **settings).epsilon_lower
             except DifferentConstants:  # no noise at all: nothing is more suspicious
-                found = math.log(pilot)
+                lower = math.log(pilot)
             except ConstantOutputs:  # few outputs of a rare event: no evidence, but no reason to give up the other pairs
-                found = 0.0
-            seen[k] = found - float(pairs[k].claim.epsilon)
+                lower = 0.0
+            seen[k] = lower - float(pairs[k].claim.epsilon)
         alive = sorted(alive, key=lambda k: -seen[k])[: max(finalists, math.ceil(len(alive) / 2))]
     alive = alive[:finalists]
     left = max(_LEAST_PILOT, int(samples * (1 - _SEARCH_SHARE if rounds else 1) / finalists))

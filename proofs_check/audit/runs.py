@@ -269,10 +269,10 @@ class LabelledStream:
         """Return what is judged of what a call returned."""
         if self._change is None:
             return returned
-        found = self._change(returned)
+        judged = self._change(returned)
         if size == TRIAL and isinstance(returned, (np.ndarray, list)):
-            _require_rowwise(self._change, returned, found)
-        return found
+            _require_rowwise(self._change, returned, judged)
+        return judged
 
     def _remember(self, which: int, outputs: Outputs | None) -> None:
         if outputs is not None and len(self._seen[which]) < 2:
@@ -285,11 +285,11 @@ class LabelledStream:
                 self._seen[which].add(b"another")
 
 
-def _require_rowwise(change: Callable[[Any], Any], outputs: Any, found: Any) -> None:
+def _require_rowwise(change: Callable[[Any], Any], outputs: Any, judged: Any) -> None:
     """Refuse a statistic that mixes outputs: they would depend on one another then."""
     half = len(outputs) // 2
     reader = Reader()
-    whole = reader.read(found, len(outputs)).take(slice(half, None))
+    whole = reader.read(judged, len(outputs)).take(slice(half, None))
     if not same_outputs(reader.read(change(outputs[half:]), len(outputs) - half), whole):
         raise InvalidArgument("a statistic must map each output by itself, but its values changed with the other outputs; do not mix rows")
 

@@ -122,22 +122,22 @@ def write_range(values: Range) -> str:
     return f"(Range {write_pair(values.lo)} {write_flag(values.open)} {high})"
 
 
-def _nodes(tree: Tree, found: dict[Tree, None]) -> None:
+def _nodes(tree: Tree, nodes: dict[Tree, None]) -> None:
     # exponentials, logarithms and roots, inner ones first
     for part in tree[1:]:
         if isinstance(part, tuple):
-            _nodes(part, found)
+            _nodes(part, nodes)
     if tree[0] in ("Exp", "Ln", "Sqrt"):
-        found[tree] = None
+        nodes[tree] = None
 
 
 def find_equations(trees: Sequence[Tree], names: Sequence[str], box: Box) -> Iterator[tuple[Tree, Tree, str]]:
     """Yield (left, right, why): what the exponentials, logarithms and roots of trees are in terms of as few of them as the kernel sees."""
-    found = dict[Tree, None]()
+    nodes = dict[Tree, None]()
     for tree in trees:
-        _nodes(tree, found)
+        _nodes(tree, nodes)
     forms, normaliser = dict[Tree, Poly](), Normaliser(box, Meter())
-    for node in found:
+    for node in nodes:
         with contextlib.suppress(Rejected):
             forms[node] = normaliser.poly(decode(node[1] if node[0] == "Exp" else node, names))
     writer = _Writer(normaliser, names)

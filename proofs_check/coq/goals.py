@@ -34,17 +34,17 @@ def fix(term: Term, box: Box) -> Term:
     return substitute(term, {v: r.lo for v, r in box.items() if r.lo == r.hi})
 
 
-def find_split(goals: Sequence[ProvedGoal], found: ProvedGoal) -> tuple[str, Fraction]:
+def find_split(goals: Sequence[ProvedGoal], goal: ProvedGoal) -> tuple[str, Fraction]:
     """Return the variable whose range the rule ``split`` divides, and where. Raises ``ValueError`` for another proof."""
-    below, above = (goals[found.parts[name]].goal.box for name in ("below", "above"))
+    below, above = (goals[goal.parts[name]].goal.box for name in ("below", "above"))
     (v,) = (v for v in below if below[v] != above[v])
     return v, above[v].lo
 
 
-def find_generalised(goals: Sequence[ProvedGoal], found: ProvedGoal) -> tuple[str, Term]:
+def find_generalised(goals: Sequence[ProvedGoal], goal: ProvedGoal) -> tuple[str, Term]:
     """Return the new variable of the rule ``generalise``, and the term that it stands for. Raises ``ValueError`` for another proof."""
-    general, lower = goals[found.parts["proof"]].goal, goals[found.parts["lower"]].goal
-    (y,) = (v for v in general.box if v not in found.goal.box)
+    general, lower = goals[goal.parts["proof"]].goal, goals[goal.parts["lower"]].goal
+    (y,) = (v for v in general.box if v not in goal.goal.box)
     low = general.box[y].lo
     is_difference = lower.term.op == "add" and lower.term.args[1] is num(-low)
     return y, fix(lower.term.args[0] if is_difference else lower.term + num(low), lower.box)
@@ -56,15 +56,15 @@ def list_goals(text: str) -> tuple[kernel.Report, tuple[ProvedGoal, ...]]:
     report = kernel.check(text, session)
     if not report.accepted:
         return report, ()
-    found, places, latest = list[ProvedGoal](), dict[object, int](), dict[str, int]()
+    proved, places, latest = list[ProvedGoal](), dict[object, int](), dict[str, int]()
     for step, goal, rule in session.proved:
         key = (goal.term, tuple((v, goal.box[v]) for v in sorted(goal.term.free)), goal.strict)
         if key not in places:
             parts = {name: latest[where] for name, where in _fields(step, rule, latest)}
-            places[key] = len(found)
-            found.append(ProvedGoal(step, goal, rule, parts))
+            places[key] = len(proved)
+            proved.append(ProvedGoal(step, goal, rule, parts))
         latest[step] = places[key]  # side conditions of a goal stand at the same step, before it
-    return report, tuple(found)
+    return report, tuple(proved)
 
 
 def _fields(step: str, rule: str, latest: Mapping[str, int]) -> list[tuple[str, str]]:

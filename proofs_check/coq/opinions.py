@@ -58,10 +58,10 @@ def judge_goals(
 
 def _judge(coq: CoqSession, goals: Sequence[ProvedGoal], number: int, lemmas: dict[int, str], seconds: int) -> tuple[Opinion, str]:
     # lemmas: the names of those that Coq has, by the place of their goals
-    found, name = goals[number], f"goal_{number + 1}"
-    said = Opinion(found.step, found.rule, describe_goal(found.goal), confirmed=False)
+    goal, name = goals[number], f"goal_{number + 1}"
+    said = Opinion(goal.step, goal.rule, describe_goal(goal.goal), confirmed=False)
     try:
-        lemma = write_goal(found.goal)
+        lemma = write_goal(goal.goal)
         sentences = write_lemma(name, lemma, list(propose_scripts(number, goals, lemmas)), seconds)
     except (NotWritable, Rejected) as problem:
         return replace(said, reason=str(problem)), ""
@@ -71,7 +71,7 @@ def _judge(coq: CoqSession, goals: Sequence[ProvedGoal], number: int, lemmas: di
         return replace(said, confirmed=True), sentences
     if answer is None:
         lemmas.clear()
-    elif any(_is_negative(coq, f"{name}_{i}", found.goal, point, seconds) for i, point in enumerate(_points(found.goal))):
+    elif any(_is_negative(coq, f"{name}_{i}", goal.goal, point, seconds) for i, point in enumerate(_points(goal.goal))):
         return replace(said, contradicted=True, reason="Coq proved the contrary at a point"), ""
     return replace(said, reason=f"none of the tactics closed it within {seconds} s"), ""
 

@@ -22,18 +22,18 @@ _MARK = " "  # a variable that no certificate can have
 def propose_scripts(number: int, goals: Sequence[ProvedGoal], confirmed: Mapping[int, str]) -> Iterator[str]:
     """Yield scripts for a goal of a list, the likeliest ones first; ``confirmed``: names of lemmas, by the place of their goals."""
     forget()  # the table of shared terms is bounded; what follows makes all its terms anew
-    found = goals[number]
-    parts = {name: place for name, place in found.parts.items() if place in confirmed}
-    by_parts = _BY_PARTS.get(found.rule)
-    if by_parts is not None and parts.keys() >= set(found.parts):
+    proved = goals[number]
+    parts = {name: place for name, place in proved.parts.items() if place in confirmed}
+    by_parts = _BY_PARTS.get(proved.rule)
+    if by_parts is not None and parts.keys() >= set(proved.parts):
         # nothing, where the proof has another form than the script supposes
         with contextlib.suppress(KeyError, IndexError, ValueError, NotWritable, Rejected):
-            yield from by_parts(_Frame(goals, found, confirmed))
-    goal = found.goal
+            yield from by_parts(_Frame(goals, proved, confirmed))
+    goal = proved.goal
     options = ", ".join(["i_prec 60", *(f"i_bisect {name}" for name in name_variables(goal).values()), "i_depth 12"])
     if any(node.op in BRANCHING for node in postorder(goal.term)):
         yield "cases; sign"
-    direct = {"zero": "apply equal_le; same", "boxes": "interval"}.get(found.rule, "sign")
+    direct = {"zero": "apply equal_le; same", "boxes": "interval"}.get(proved.rule, "sign")
     yield direct
     yield from _by_normal_form(goal)
     if direct != "sign":
@@ -45,11 +45,11 @@ def propose_scripts(number: int, goals: Sequence[ProvedGoal], confirmed: Mapping
 def _by_normal_form(goal: Goal) -> Iterator[str]:
     """Yield a script that multiplies by denominators and writes the product as a sum of monomials in the distances from ends of ranges."""
     names = name_variables(goal)
-    found = find_manifest(goal)
-    if found is None:
+    form = find_manifest(goal)
+    if form is None:
         return
     with contextlib.suppress(NotWritable):
-        times, monomials = (_write_sum(found.normaliser, part, found.back, names) for part in (found.factor, found.product))
+        times, monomials = (_write_sum(form.normaliser, part, form.back, names) for part in (form.factor, form.product))
         text = write_term(fix(goal.term, goal.box), names)
         yield (
             f"apply (scale_{'lt' if goal.strict else 'le'} ({times})); [sign | "
@@ -124,10 +124,10 @@ def _write_sum(normaliser: Normaliser, poly: Poly, back: Mapping[str, Term], nam
 
 class _Frame:
     # a goal and the lemmas of its parts
-    def __init__(self, goals: Sequence[ProvedGoal], found: ProvedGoal, confirmed: Mapping[int, str]) -> None:
-        self.goals, self.found, self.confirmed = goals, found, confirmed
-        self.names = name_variables(found.goal)
-        self.text = write_term(self.term(found.goal), self.names)
+    def __init__(self, goals: Sequence[ProvedGoal], proved: ProvedGoal, confirmed: Mapping[int, str]) -> None:
+        self.goals, self.found, self.confirmed = goals, proved, confirmed
+        self.names = name_variables(proved.goal)
+        self.text = write_term(self.term(proved.goal), self.names)
 
     @staticmethod
     def term(goal: Goal) -> Term:

@@ -49,12 +49,12 @@ class CoqSession:
     """
 
     def __init__(self, library: Library | None = None) -> None:
-        found = shutil.which("coqtop")
-        if found is None:
+        program = shutil.which("coqtop")
+        if program is None:
             raise MissingProgram(
                 "a second opinion of Coq was asked for, but there is no coqtop here; on Debian: apt-get install libcoq-interval"
             )
-        self._program, self._library = found, library or tactics()
+        self._program, self._library = program, library or tactics()
         self._folder = tempfile.TemporaryDirectory(prefix="pdp-coq-")
         self._asked = 0
         self._compile()

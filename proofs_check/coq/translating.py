@@ -55,13 +55,13 @@ class Translation:
 
     def prove(self, number: int, expected: Tree | None = None) -> str:
         """Return a proof of a goal, written as the tree that is expected. Raises :class:`NotWritable`."""
-        found = self.goals[number]
-        goal = Goal(fix(found.goal.term, found.goal.box), found.goal.box, found.goal.strict)
+        proved = self.goals[number]
+        goal = Goal(fix(proved.goal.term, proved.goal.box), proved.goal.box, proved.goal.strict)
         tree = encode(goal.term, self.names)
-        rule = _RULES.get(found.rule)
+        rule = _RULES.get(proved.rule)
         if rule is None:
-            raise NotWritable(f"not covered (rule {found.rule})")
-        text = rule(self, found, goal, tree)
+            raise NotWritable(f"not covered (rule {proved.rule})")
+        text = rule(self, proved, goal, tree)
         if expected is not None and expected != tree:
             text = self.rewrite(expected, tree, text, goal)
         return text
@@ -75,13 +75,13 @@ class Translation:
         known = [(write(left), write(right), why) for left, right, why in find_equations(trees, self.names, goal.box)]
         return reduce(lambda rest, item: f"(Equal {item[0]} {item[1]} {item[2]} {rest})", reversed(known), text)
 
-    def part(self, found: ProvedGoal, name: str, expected: Tree | None = None) -> str:
+    def part(self, proved: ProvedGoal, name: str, expected: Tree | None = None) -> str:
         """Return the proof of a part of a rule."""
-        return self.prove(found.parts[name], expected)
+        return self.prove(proved.parts[name], expected)
 
-    def part_tree(self, found: ProvedGoal, name: str) -> Tree:
+    def part_tree(self, proved: ProvedGoal, name: str) -> Tree:
         """Return the tree of the goal of a part."""
-        goal = self.goals[found.parts[name]].goal
+        goal = self.goals[proved.parts[name]].goal
         return encode(fix(goal.term, goal.box), self.names)
 
 
@@ -90,11 +90,11 @@ def _zero(t: Translation, _found: ProvedGoal, goal: Goal, tree: Tree) -> str:
 
 
 def _manifest(t: Translation, _found: ProvedGoal, goal: Goal, tree: Tree) -> str:
-    found = find_manifest(goal)
-    if found is None:
+    form = find_manifest(goal)
+    if form is None:
         return "Sign"
-    factor, total = (encode_sum(group_monomials(found.normaliser, p, found.back), t.names) for p in (found.factor, found.product))
-    one = found.factor == {(): Fraction(1)}
+    factor, total = (encode_sum(group_monomials(form.normaliser, p, form.back), t.names) for p in (form.factor, form.product))
+    one = form.factor == {(): Fraction(1)}
     rest = t.rewrite(tree if one else ("Mul", factor, tree), total, "Sign", goal)
     return f"(First Sign {rest if one else f'(Scale {write(factor)} Sign {rest})'})"
 
@@ -152,43 +152,43 @@ def _decimal(q: Fraction) -> Decimal:
     return iv.from_fraction(q, 200)[0]
 
 
-def _split(t: Translation, found: ProvedGoal, _goal: Goal, _tree: Tree) -> str:
-    v, at = find_split(t.goals, found)
+def _split(t: Translation, proved: ProvedGoal, _goal: Goal, _tree: Tree) -> str:
+    v, at = find_split(t.goals, proved)
     if v not in t.names:
-        return t.part(found, "below")
-    return f"(Split {t.names.index(v)} {write_pair(at)} {t.part(found, 'below')} {t.part(found, 'above')})"
+        return t.part(proved, "below")
+    return f"(Split {t.names.index(v)} {write_pair(at)} {t.part(proved, 'below')} {t.part(proved, 'above')})"
 
 
-def _scale(t: Translation, found: ProvedGoal, _goal: Goal, tree: Tree) -> str:
-    factor = t.part_tree(found, "positive")
-    return f"(Scale {write(factor)} {t.part(found, 'positive')} {t.part(found, 'product', ('Mul', factor, tree))})"
+def _scale(t: Translation, proved: ProvedGoal, _goal: Goal, tree: Tree) -> str:
+    factor = t.part_tree(proved, "positive")
+    return f"(Scale {write(factor)} {t.part(proved, 'positive')} {t.part(proved, 'product', ('Mul', factor, tree))})"
 
 
-def _sum(t: Translation, found: ProvedGoal, goal: Goal, tree: Tree) -> str:
-    names = sorted(found.parts, key=lambda name: int(name[7:-1]))
-    trees = [t.part_tree(found, name) for name in names]
-    stricts = [t.goals[found.parts[name]].goal.strict for name in names]
-    total, proof, strict = trees[0], t.part(found, names[0]), stricts[0]
+def _sum(t: Translation, proved: ProvedGoal, goal: Goal, tree: Tree) -> str:
+    names = sorted(proved.parts, key=lambda name: int(name[7:-1]))
+    trees = [t.part_tree(proved, name) for name in names]
+    stricts = [t.goals[proved.parts[name]].goal.strict for name in names]
+    total, proof, strict = trees[0], t.part(proved, names[0]), stricts[0]
     for part, name, more in zip(trees[1:], names[1:], stricts[1:], strict=True):
         total = ("Add", total, part)
-        proof = f"(Sum {write_flag(strict)} {write_flag(more)} {proof} {t.part(found, name)})"
+        proof = f"(Sum {write_flag(strict)} {write_flag(more)} {proof} {t.part(proved, name)})"
         strict = strict or more
     return t.rewrite(tree, total, proof, goal)
 
 
-def _tangent(t: Translation, found: ProvedGoal, goal: Goal, tree: Tree) -> str:
-    rest, share, minus_one = t.part_tree(found, "rest"), t.part_tree(found, "nonnegative"), encode_number(Fraction(-1))
+def _tangent(t: Translation, proved: ProvedGoal, goal: Goal, tree: Tree) -> str:
+    rest, share, minus_one = t.part_tree(proved, "rest"), t.part_tree(proved, "nonnegative"), encode_number(Fraction(-1))
     above: Tree
     below: Tree
-    if found.rule == "log-tangent":
-        above = t.part_tree(found, "argument-positive")
+    if proved.rule == "log-tangent":
+        above = t.part_tree(proved, "argument-positive")
         below, rule = ("Ln", above), f"(LnTangent {write(above)})"
     else:
-        below = _exponent(t.goals[found.parts["rest"]].goal, goal, t.names)
+        below = _exponent(t.goals[proved.parts["rest"]].goal, goal, t.names)
         above, rule = ("Exp", below), f"(ExpTangent {write(below)})"
     fact = ("Add", ("Add", above, minus_one), ("Mul", minus_one, below))
     total = ("Add", rest, ("Mul", share, fact))
-    proof = f"(Sum {write_flag(goal.strict)} false {t.part(found, 'rest')} (Times {t.part(found, 'nonnegative')} {rule}))"
+    proof = f"(Sum {write_flag(goal.strict)} false {t.part(proved, 'rest')} (Times {t.part(proved, 'nonnegative')} {rule}))"
     return t.rewrite(tree, total, proof, goal)
 
 
@@ -203,44 +203,44 @@ def _exponent(rest: Goal, goal: Goal, names: Sequence[str]) -> Tree:
     return encode(fresh[-1], names)
 
 
-def _monotone(t: Translation, found: ProvedGoal, goal: Goal, tree: Tree) -> str:
-    slope, end = (t.goals[found.parts[name]].goal for name in ("slope", "end"))
-    (v,) = (v for v in found.goal.box if v not in end.box)
+def _monotone(t: Translation, proved: ProvedGoal, goal: Goal, tree: Tree) -> str:
+    slope, end = (t.goals[proved.parts[name]].goal for name in ("slope", "end"))
+    (v,) = (v for v in proved.goal.box if v not in end.box)
     if v not in t.names:
-        return t.part(found, "end")
-    values, derivative = found.goal.box[v], fix(differentiate(found.goal.term, v), found.goal.box)
+        return t.part(proved, "end")
+    values, derivative = proved.goal.box[v], fix(differentiate(proved.goal.term, v), proved.goal.box)
     if values.hi is None or fix(slope.term, slope.box) is derivative:
         rising = True
     elif fix(slope.term, slope.box) is fix(-derivative, slope.box):
         rising = False
     else:
-        rising = _is_value(end, found.goal, v, values.lo)
+        rising = _is_value(end, proved.goal, v, values.lo)
     last = values.lo if rising else values.hi
     if last is None:
         raise NotWritable("not covered (rule monotone at an open end)")
     place, expected = t.names.index(v), put(tree, t.names.index(v), encode_number(last))
-    below = t.part(found, "slope")
-    text = f"(Monotone {place} {write_flag(rising)} {write(t.part_tree(found, 'slope'))} {below} {t.part(found, 'end', expected)})"
-    return t.with_equations([tree, t.part_tree(found, "slope")], goal, text)
+    below = t.part(proved, "slope")
+    text = f"(Monotone {place} {write_flag(rising)} {write(t.part_tree(proved, 'slope'))} {below} {t.part(proved, 'end', expected)})"
+    return t.with_equations([tree, t.part_tree(proved, "slope")], goal, text)
 
 
 def _is_value(end: Goal, goal: Goal, v: str, at: Fraction) -> bool:
     return substitute(fix(goal.term, goal.box), {v: at}) is fix(end.term, end.box)
 
 
-def _generalise(t: Translation, found: ProvedGoal, goal: Goal, tree: Tree) -> str:
-    inner = t.goals[found.parts["proof"]].goal
-    y, replaced = find_generalised(t.goals, found)
+def _generalise(t: Translation, proved: ProvedGoal, goal: Goal, tree: Tree) -> str:
+    inner = t.goals[proved.parts["proof"]].goal
+    y, replaced = find_generalised(t.goals, proved)
     values, value = inner.box[y], encode(replaced, t.names)
     low = ("Add", value, ("Mul", encode_number(Fraction(-1)), encode_number(values.lo)))
     upper = "Sign"
     if values.hi is not None:
-        upper = t.part(found, "upper", ("Add", encode_number(values.hi), ("Mul", encode_number(Fraction(-1)), value)))
+        upper = t.part(proved, "upper", ("Add", encode_number(values.hi), ("Mul", encode_number(Fraction(-1)), value)))
     within = Translation(t.goals, [*t.names, y])
     general = encode(fix(inner.term, inner.box), within.names)
     text = (
-        f"(General {write(value)} {write_range(values)} {t.part(found, 'lower', low)} {upper} {write(general)} "
-        f"{within.prove(found.parts['proof'])})"
+        f"(General {write(value)} {write_range(values)} {t.part(proved, 'lower', low)} {upper} {write(general)} "
+        f"{within.prove(proved.parts['proof'])})"
     )
     return t.with_equations([tree, put(general, len(t.names), value)], goal, text)
 

@@ -71,18 +71,18 @@ def verify_goals(
     Raises :class:`profiles.errors.MissingProgram` where Coq or its library for intervals is missing.
     """
     with CoqSession(library()) as coq:
-        for number, found in enumerate(goals):
-            name, said = f"goal_{number + 1}", Opinion(found.step, found.rule, describe_goal(found.goal), confirmed=False)
+        for number, goal in enumerate(goals):
+            name, said = f"goal_{number + 1}", Opinion(goal.step, goal.rule, describe_goal(goal.goal), confirmed=False)
             try:
                 sentences = write_theorem(name, number, goals)
             except (NotWritable, Rejected) as problem:
                 yield said.refused(str(problem)), ""
             except (KeyError, ValueError, IndexError):  # the proof has another form than its translation supposes
-                yield said.refused(f"not covered (rule {found.rule}, in this form)"), ""
+                yield said.refused(f"not covered (rule {goal.rule}, in this form)"), ""
             else:
                 answer = coq.proves(name, sentences, seconds)
                 why = "not accepted" if answer is False else f"not within {seconds} s"
-                yield (said.agreed(), sentences) if answer else (said.refused(f"not covered (rule {found.rule}: {why})"), "")
+                yield (said.agreed(), sentences) if answer else (said.refused(f"not covered (rule {goal.rule}: {why})"), "")
             report(number + 1, len(goals))
 
 

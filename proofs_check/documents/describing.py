@@ -57,10 +57,10 @@ def leave_out_open(about: Mapping[str, Any] | None, lines: Sequence[str]) -> tup
     """Return the lines about a file without those of :func:`describe_open`, for whoever shows its premises in another way."""
     if not about or not about.get("premises"):
         return tuple(lines)
-    block, found = tuple(describe_open(about)), tuple(lines)
-    places = (place for place in range(len(found)) if found[place : place + len(block)] == block)
-    place = next(places, len(found))
-    return (*found[:place], *found[place + len(block) :])
+    block, whole = tuple(describe_open(about)), tuple(lines)
+    places = (place for place in range(len(whole)) if whole[place : place + len(block)] == block)
+    place = next(places, len(whole))
+    return (*whole[:place], *whole[place + len(block) :])
 
 
 def describe_release(release: Mapping[str, Any], cost: str) -> str:

@@ -73,11 +73,11 @@ def of_objects(
 ) -> Document[Mapping[str, Any]]:
     """Return the entry of a format of JSON objects: ``check`` judges them, and ``tell`` says of an accepted one what it is about."""
 
-    def judge(found: Mapping[str, Any]) -> Outcome:
-        report = check(found)
+    def judge(fields: Mapping[str, Any]) -> Outcome:
+        report = check(fields)
         if not report.accepted:
             return Outcome(report)
-        about, lines = tell(found)
+        about, lines = tell(fields)
         return Outcome(report, about, tuple(lines))
 
     return replace(entry, read=lambda text: read_object(text, entry.name), write=entry.write or to_file_text, check=judge)
@@ -85,7 +85,7 @@ def of_objects(
 
 def read_object(text: str, kind: str) -> dict[str, Any]:
     """Return the JSON object of a file of the format ``kind``. Raises :class:`UnreadableFile` for all else."""
-    found = find_document(text, kind, floats=True)
-    if found is None:
+    document = find_document(text, kind, floats=True)
+    if document is None:
         raise UnreadableFile(f"a {kind} was expected, but the text is no JSON object of that format, or has a key twice; get it anew")
-    return found
+    return document

@@ -57,10 +57,10 @@ def epsilon_of_densities(p: Density, q: Density) -> ExactEpsilon:
 
 def _direct(p: Density, q: Density) -> DirectionEpsilon:
     with working_precision(_BITS):
-        found = [*_over_cells(p, q), *_over_atoms(p, q)]
-    lower = max((each.bounds.lower for each in found), default=0.0)
-    upper = max((each.bounds.upper for each in found), default=0.0)
-    point = next((each.point for each in found if each.bounds.lower == lower and each.point is not None), None)
+        suprema = [*_over_cells(p, q), *_over_atoms(p, q)]
+    lower = max((each.bounds.lower for each in suprema), default=0.0)
+    upper = max((each.bounds.upper for each in suprema), default=0.0)
+    point = next((each.point for each in suprema if each.bounds.lower == lower and each.point is not None), None)
     return DirectionEpsilon(Bounds(max(lower, 0.0), max(upper, 0.0)), None, () if point is None or lower <= 0 else (point,))
 
 
@@ -177,10 +177,10 @@ class _LogRatio:
 def _search(top: Any, bottom: Any, low: Fraction, high: Fraction) -> _Found:
     """Bound the supremum of log(top/bottom) on a finite piece by branch and bound."""
     ratio = _LogRatio(top, bottom, (high - low) * _NARROWEST)
-    found = enclose_supremum(ratio, {_Y: (low, high)}, _TOLERANCE, _MOST_BOXES, least=Fraction(1))
-    lower, upper = lower_fraction(found.lower), upper_fraction(found.upper)
+    supremum = enclose_supremum(ratio, {_Y: (low, high)}, _TOLERANCE, _MOST_BOXES, least=Fraction(1))
+    lower, upper = lower_fraction(supremum.lower), upper_fraction(supremum.upper)
     least = -math.inf if lower is None else round_down(lower)
-    return _Found(Bounds(least, max(least, math.inf if upper is None else round_up(upper))), found.at[_Y])
+    return _Found(Bounds(least, max(least, math.inf if upper is None else round_up(upper))), supremum.at[_Y])
 
 
 def _slope(series: Any) -> arb:

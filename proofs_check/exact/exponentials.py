@@ -185,9 +185,9 @@ def near(value: Exact, bits: int = _KEPT_BITS) -> arb:
     working = max(bits, _FIRST_BITS) + 32
     while True:
         with working_precision(working):
-            found = _ball(value)
-        if isinstance(value, Fraction) or (found.is_finite() and found.rel_accuracy_bits() >= bits):
-            return found
+            value_ = _ball(value)
+        if isinstance(value, Fraction) or (value_.is_finite() and value_.rel_accuracy_bits() >= bits):
+            return value_
         working *= 2
         if working > _MOST_BITS:
             raise Undecided("a sum of exponentials cancels in its first million bits; give shorter exponents")
@@ -294,8 +294,8 @@ def _compare(left: ExpRational, right: Exact) -> int:
 def _sign(value: Exact) -> int:
     if isinstance(value, Fraction):
         return (value > 0) - (value < 0)
-    found = near(value, 8)
-    return 1 if found > 0 else -1
+    close = near(value, 8)
+    return 1 if close > 0 else -1
 
 
 def _root(value: Exact, degree: int) -> Exact:

@@ -86,8 +86,8 @@ def renyi_divergence(p: Law, q: Law, order: ExactLike) -> Bounds:
             total = sum((x * (x / y).log() for x, y in balls), arb(0))
         else:
             total = sum((x * ((x / y).log() * ball(alpha - 1)).exp() for x, y in balls), arb(0)).log() / ball(alpha - 1)
-        found = enclose_ball(total)
-    return Bounds(max(round_down(found.lower), 0.0), max(round_up(found.upper), 0.0))
+        enclosure = enclose_ball(total)
+    return Bounds(max(round_down(enclosure.lower), 0.0), max(round_up(enclosure.upper), 0.0))
 
 
 def sampled_renyi_bound(remove: Nats, add: Nats | None, p: ExactLike | ExpRational, order: ExactLike) -> tuple[Bounds, Bounds]:

@@ -82,10 +82,12 @@ def integrate(
     while bits <= _MOST_BITS:
         with working_precision(bits):
             work = _Integration(integrand, left_tail, right_tail, goals[0] * share, goals[1] * share, most)
-            found = work.run(start, end)
-        if found is not None and found.upper - found.lower <= max(goals[0] * min(abs(found.lower), abs(found.upper)), goals[1]):
-            return found
-        most = None if found is None else max(abs(found.lower), abs(found.upper))
+            integral = work.run(start, end)
+        if integral is not None and integral.upper - integral.lower <= max(
+            goals[0] * min(abs(integral.lower), abs(integral.upper)), goals[1]
+        ):
+            return integral
+        most = None if integral is None else max(abs(integral.lower), abs(integral.upper))
         if work.evaluations > _MOST_EVALUATIONS // 4:
             break  # more digits would not help
         bits, share = 2 * bits, share / 2**10

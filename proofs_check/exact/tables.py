@@ -155,8 +155,8 @@ def ratio_of(p: LawTable, q: LawTable, delta: Fraction) -> Ratio:
     outcomes = tuple(dict.fromkeys((*p.values, *q.values)))
     if p.exact is not None and q.exact is not None:
         ps, qs = [p.exact.get(outcome, _ZERO) for outcome in outcomes], [q.exact.get(outcome, _ZERO) for outcome in outcomes]
-        found, indices = _largest_ratio(ps, qs) if delta == 0 else _smallest_ratio(ps, qs, delta)
-        return Ratio(found, found, tuple(outcomes[index] for index in indices), exact=True)
+        ratio, indices = _largest_ratio(ps, qs) if delta == 0 else _smallest_ratio(ps, qs, delta)
+        return Ratio(ratio, ratio, tuple(outcomes[index] for index in indices), exact=True)
     zero, left, right = Enclosed(_ZERO, _ZERO), p.as_enclosed(), q.as_enclosed()
     wide_p, wide_q = [left.get(outcome, zero) for outcome in outcomes], [right.get(outcome, zero) for outcome in outcomes]
     low, indices = _smallest_ratio([x.lower for x in wide_p], [x.upper for x in wide_q], delta)
@@ -178,9 +178,9 @@ def _largest_ratio(p: Sequence[Exact], q: Sequence[Exact]) -> tuple[Exact | None
                 continue
             if bottom == 0:
                 return None, (index,)
-            found = near(top, _BITS) / near(bottom, _BITS)
-            if found > best_ball or (not found < best_ball and top * best[1] > best[0] * bottom):
-                best, best_index, best_ball = (top, bottom), (index,), found
+            ratio = near(top, _BITS) / near(bottom, _BITS)
+            if ratio > best_ball or (not ratio < best_ball and top * best[1] > best[0] * bottom):
+                best, best_index, best_ball = (top, bottom), (index,), ratio
     return best[0] / best[1], best_index
 
 

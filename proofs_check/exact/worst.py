@@ -174,13 +174,13 @@ class _Best:
     smaller: Dataset | None = None
     record: Hashable = None
 
-    def take(self, found: Ratio, larger: Dataset | None, smaller: Dataset | None, record: Hashable) -> None:
+    def take(self, ratio: Ratio, larger: Dataset | None, smaller: Dataset | None, record: Hashable) -> None:
         """Keep a ratio that is larger; ends of enclosures are kept each on its own."""
-        low_wins, high_wins = _exceeds(found.low, self.ratio.low), _exceeds(found.high, self.ratio.high)
-        high = found.high if high_wins else self.ratio.high
-        exact = found.exact and self.ratio.exact
+        low_wins, high_wins = _exceeds(ratio.low, self.ratio.low), _exceeds(ratio.high, self.ratio.high)
+        high = ratio.high if high_wins else self.ratio.high
+        exact = ratio.exact and self.ratio.exact
         if low_wins:
-            self.ratio = Ratio(found.low, high, found.event, exact)
+            self.ratio = Ratio(ratio.low, high, ratio.event, exact)
             self.larger, self.smaller, self.record = larger, smaller, record
         else:
             self.ratio = Ratio(self.ratio.low, high, self.ratio.event, exact)
@@ -195,13 +195,13 @@ def _exceeds(one: Exact | None, other: Exact | None) -> bool:
     return other is not None and (one is None or one > other)
 
 
-def _worse(best: WorstDelta, found: WorstDelta) -> WorstDelta:
-    one, other = best.value, found.value
+def _worse(best: WorstDelta, candidate: WorstDelta) -> WorstDelta:
+    one, other = best.value, candidate.value
     if not isinstance(one, Enclosed) and not isinstance(other, Enclosed):
-        return found if other > one else best
+        return candidate if other > one else best
     low, high = widen(one), widen(other)
     hull = Enclosed(max(low.lower, high.lower), max(low.upper, high.upper))
-    place = found if high.lower > low.lower else best
+    place = candidate if high.lower > low.lower else best
     return WorstDelta(hull, place.larger, place.smaller, place.record)
 
 
@@ -217,14 +217,14 @@ class _Tables:
         self._tables: dict[Dataset, LawTable] = {}
 
     def of(self, dataset: Dataset) -> LawTable:
-        found = self._tables.get(dataset)
-        if found is None:
+        table = self._tables.get(dataset)
+        if table is None:
             what = f"the law on {_short(dataset)}"
-            found = to_table(self._law(dataset), what)
-            if len(self._tables) < _REPEATED and found != to_table(self._law(dataset), what):
+            table = to_table(self._law(dataset), what)
+            if len(self._tables) < _REPEATED and table != to_table(self._law(dataset), what):
                 raise InvalidArgument(f"{what} was computed twice with two results; use the data set alone, draw nothing")
-            self._tables[dataset] = found
-        return found
+            self._tables[dataset] = table
+        return table
 
 
 def _short(dataset: Dataset) -> str:

@@ -57,12 +57,12 @@ def _find(setting: Setting, tree: Tree) -> tuple[sympy.Expr, list[tuple[sympy.Ex
     for power, node in itertools.product((1, *_POWERS), nodes):
         if power != 1 and not isinstance(node, sympy.Piecewise):
             continue
-        found = [
+        pieces = [
             (value, gap, next((case for known, case in given if expand(known**power - sign * value) == 0), None))
             for value, gap, sign in _choices(node)
         ]
-        chosen = [(value, gap, case) for value, gap, case in found if case is not None]
-        if len(chosen) == len(found) > 0:
+        chosen = [(value, gap, case) for value, gap, case in pieces if case is not None]
+        if len(chosen) == len(pieces) > 0:
             return node, chosen
     raise ValueError
 

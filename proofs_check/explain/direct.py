@@ -108,12 +108,12 @@ def _facts(form: NormalForm) -> Prose:
 
 def explain_boxes(setting: Setting, tree: Tree, _explain: Explain) -> Reason:
     """Subdivision, with the worst box."""
-    found = subdivide(setting.goal, centred=tree.get("form") == "centred", precision=int(tree.get("precision", 64)))
-    if found is None:
+    divided = subdivide(setting.goal, centred=tree.get("form") == "centred", precision=int(tree.get("precision", 64)))
+    if divided is None:
         return Reason((_allowed(tree), " The worst box could not be recomputed here in short time; pdp check checks the step."))
-    if not found.worst:
+    if not divided.worst:
         return Reason(_value(setting))
-    return Reason(_worst(setting, tree, found))
+    return Reason(_worst(setting, tree, divided))
 
 
 def _allowed(tree: Tree) -> str:
@@ -123,17 +123,17 @@ def _allowed(tree: Tree) -> str:
     return f"The kernel bounds the left side from below by {how}, on {most} boxes at most that cover the ranges."
 
 
-def _worst(setting: Setting, tree: Tree, found: Subdivision) -> Prose:
-    box = tuple(Variable(name, lo, hi) for name, lo, hi in found.worst)
+def _worst(setting: Setting, tree: Tree, divided: Subdivision) -> Prose:
+    box = tuple(Variable(name, lo, hi) for name, lo, hi in divided.worst)
     rest = tuple(variable for variable in setting.goal.box if variable.name not in {side.name for side in box})
-    bound = number(decimal_below(found.bound, DIGITS)) if found.bound else ZERO
+    bound = number(decimal_below(divided.bound, DIGITS)) if divided.bound else ZERO
     shown = from_sympy(neat(setting.goal.expression))
-    if found.boxes == 1:
+    if divided.boxes == 1:
         box = tuple(variable for variable in setting.goal.box if variable not in rest)
         return ("Interval arithmetic gives ", Formula((shown, ">=", bound), setting.goal.box), *for_all(box), " at once.")
     return (
         _allowed(tree),
-        f" Recomputed here, {found.boxes} boxes do; the smallest lower bound is the one on ",
+        f" Recomputed here, {divided.boxes} boxes do; the smallest lower bound is the one on ",
         *listed(range_formula(side) for side in box),
         ": ",
         Formula((shown, ">=", bound), (*box, *rest)),

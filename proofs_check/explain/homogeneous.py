@@ -31,9 +31,9 @@ def explain_not_homogeneous(case: Case) -> tuple[Step, ...]:
     left, right = from_sympy(fix(expression, point)), from_sympy(fix(context.weight * context.at_one(expression), {**one, **point}))
     for sides in (((EPSILON, left), (_SCALED, right)), ((_SCALED, right), (EPSILON, left))):
         (larger, a), (smaller, b) = sides
-        found = compare(a, b)
-        if found is not None:
-            (high_sign, high), (low_sign, low) = found
+        compared = compare(a, b)
+        if compared is not None:
+            (high_sign, high), (low_sign, low) = compared
             above = Formula((larger, "=", a) if a == high else (larger, "=", a, high_sign, high), ())
             below = Formula((smaller, "=", b) if b == low else (smaller, "=", b, low_sign, low), ())
             return (Step(("It fails ", *at_point(point), ": ", above, ", but ", below, ", and ", Formula((high, ">", low), ()), ".")),)

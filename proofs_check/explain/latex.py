@@ -23,7 +23,7 @@ def escape(text: str) -> str:
     >>> print(escape("w >= 1 & a_b"))
     $w$ $\geq$ 1 \& a\_b
     """
-    return _WORD.sub(lambda found: _WORDS.get(found[0]) or _SPECIAL[found[0]], text)
+    return _WORD.sub(lambda match: _WORDS.get(match[0]) or _SPECIAL[match[0]], text)
 
 
 def formula_latex(formula: Formula) -> str:

@@ -141,20 +141,20 @@ def find_normal_form(goal: Goal, taken: Iterable[str] = ()) -> NormalForm | None
         here = replace(goal, expression=expression)
         shifts = (_shift(here, taken, downwards=downwards) for downwards in (False, True))
         for substitution, box, put in dict.fromkeys((((), goal.box, ()), *shifts)):
-            found = _shortest(_readable(expression, put, box, strict=goal.strict))
-            if found is not None:
-                return replace(found, substitution=substitution)
+            form = _shortest(_readable(expression, put, box, strict=goal.strict))
+            if form is not None:
+                return replace(form, substitution=substitution)
     return None
 
 
 def _shortest(forms: Iterator[NormalForm]) -> NormalForm | None:
     """Return the first form that is short, or else the shortest."""
-    found: list[NormalForm] = []
+    candidates: list[NormalForm] = []
     for form in forms:
-        found.append(form)
+        candidates.append(form)
         if _length(form) <= _SHORT:
             return form
-    return min(found, key=_length, default=None)
+    return min(candidates, key=_length, default=None)
 
 
 def _readable(expression: sympy.Expr, put: _Put, box: tuple[Variable, ...], *, strict: bool) -> Iterator[NormalForm]:
@@ -168,11 +168,11 @@ def _readable(expression: sympy.Expr, put: _Put, box: tuple[Variable, ...], *, s
         if denominator != 1 and signs.of(denominator) != POSITIVE:
             continue
         summands = collect(numerator)
-        found = [min(signs.of(s.coefficient), signs.of(s.factors)) for s in summands]
-        if not found or UNKNOWN in found or (strict and POSITIVE not in found):
+        signs_ = [min(signs.of(s.coefficient), signs.of(s.factors)) for s in summands]
+        if not signs_ or UNKNOWN in signs_ or (strict and POSITIVE not in signs_):
             continue
         facts = tuple((atom, sign) for atom, sign in signs.facts.items() if numerator.has(atom) or denominator.has(atom))
-        positive = next((summand for summand, sign in zip(summands, found, strict=True) if sign == POSITIVE), None)
+        positive = next((summand for summand, sign in zip(summands, signs_, strict=True) if sign == POSITIVE), None)
         yield NormalForm((), box, denominator, numerator, tuple(summands), facts, positive)
 
 

@@ -83,13 +83,13 @@ def _in_pieces(
     context: Context, condition: str, trees: Sequence[Tree], floor: sympy.Expr = sympy.S.Zero, form: str = "log"
 ) -> tuple[Step, ...]:
     """One tree for each smooth piece of ε: the left side of the condition (times e^ε in the form ``exp``) minus a floor."""
-    found = find_pieces(context)
-    if found is None:
+    pieces = find_pieces(context)
+    if pieces is None:
         return (Step(("The pieces of epsilon could not be recomputed here; pdp check checks them.",)),)
     left = LEFT[condition] if form == "log" else ("mul", LEFT[condition], ("exp", EPSILON))
     name = left if floor == 0 else ("add", left, ("neg", MU))
-    steps = [_meeting(context, found)]
-    for piece, tree in zip(found.pieces, trees, strict=True):
+    steps = [_meeting(context, pieces)]
+    for piece, tree in zip(pieces.pieces, trees, strict=True):
         raw = gap(context, condition, piece.epsilon)
         whole = piece.goal((raw if form == "log" else raw * sympy.exp(piece.epsilon)) - floor, context.weight)
         goal = setting_over(context, whole.box, whole.expression)
@@ -101,10 +101,10 @@ def _in_pieces(
     return tuple(steps)
 
 
-def _meeting(context: Context, found: Pieces) -> Step:
+def _meeting(context: Context, pieces: Pieces) -> Step:
     """Say that neighboring pieces have the same value and the same derivative at each cut."""
     said: list[Prose] = []
-    for cut, *neighbors in zip(found.cuts, found.pieces, found.pieces[1:], strict=False):
+    for cut, *neighbors in zip(pieces.cuts, pieces.pieces, pieces.pieces[1:], strict=False):
         smooth = [piece.epsilon for piece in neighbors]
         sides = [[put_in(part, {context.weight: cut}) for part in (e, slope_of(e, context.weight))] for e in smooth]
         same = []

@@ -99,10 +99,10 @@ def _numbers(condition: str, larger: Term, smaller: Term) -> Prose | None:
             Formula((below, "=", smaller), ()),
             " are equal, so the strict inequality fails",
         )
-    found = compare(larger, smaller)
-    if found is None:
+    compared = compare(larger, smaller)
+    if compared is None:
         return None
-    (high_sign, high), (low_sign, low) = found
+    (high_sign, high), (low_sign, low) = compared
     right = Formula((below, "=", smaller) if smaller == low else (below, "=", smaller, low_sign, low), ())
     if above == ZERO:
         return (right, ", which is not positive")

@@ -98,8 +98,8 @@ class Case:
     @property
     def proof(self) -> Tree:
         """The fields of the claim's proof. Raises :class:`KeyError`."""
-        found: Tree = self.claim["proof"]
-        return found
+        tree: Tree = self.claim["proof"]
+        return tree
 
 
 def setting_over(context: Context, box: tuple[Variable, ...], expression: sympy.Expr = sympy.S.Zero, *, strict: bool = False) -> Setting:

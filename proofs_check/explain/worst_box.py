@@ -98,7 +98,7 @@ def _subdivide(goal: Goal, enclosure: _Enclosure) -> Subdivision | None:
         else:
             stack.extend(_bisect(piece, turn))
         if not stack:
-            bound, worst = min(done, key=lambda found: found[0])
+            bound, worst = min(done, key=lambda piece: piece[0])
             return Subdivision(len(done), tuple((name, side.lo, side.hi) for name, side in worst.items()), Fraction(bound))
     return None
 

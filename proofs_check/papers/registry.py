@@ -74,13 +74,13 @@ def find_claim(claim_id: str) -> PaperClaim:
 
 @lru_cache(maxsize=1)
 def _by_id() -> dict[str, PaperClaim]:
-    found: dict[str, PaperClaim] = {}
+    claims: dict[str, PaperClaim] = {}
     for part in _PARTS:
         for claim in part.CLAIMS:
-            if claim.id in found:
+            if claim.id in claims:
                 raise InvalidArgument(f"the claim id {claim.id!r} is used twice; ids are unique")
-            found[claim.id] = claim
-    return found
+            claims[claim.id] = claim
+    return claims
 
 
 @lru_cache(maxsize=4096)

@@ -36,12 +36,12 @@ class ContinuousGreedy:
         """Return P[y], by all cells of the draw z ∈ [0, 1]^m that steps of η can tell apart, and all choices."""
         edges = [min(Fraction(1), self.step * number) for number in range(self.steps + 1)]
         cells = [(upper - lower, number) for number, (lower, upper) in enumerate(itertools.pairwise(edges)) if upper > lower]
-        found: dict[Point, Fraction] = {}
+        probabilities: dict[Point, Fraction] = {}
         for drawn in itertools.product(cells, repeat=elements):
             mass = math.prod((share for share, _ in drawn), start=Fraction(1))
             for point, chance in self._given([number for _, number in drawn], users, elements).items():
-                found[point] = found.get(point, Fraction(0)) + mass * chance
-        return found
+                probabilities[point] = probabilities.get(point, Fraction(0)) + mass * chance
+        return probabilities
 
     def _given(self, cells: Sequence[int], users: Sequence[frozenset[int]], elements: int) -> dict[Point, Fraction]:
         def value(steps: tuple[int, ...]) -> int:  # {u: z_u < y_u}, where y_u is a number of steps and z_u lies in a cell

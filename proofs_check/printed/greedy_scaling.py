@@ -59,7 +59,7 @@ class GreedyScaling:
 
         Raises :class:`InvalidArgument` where p_r·τ_r is not whole, so that 2^−(threshold − count) would be no fraction.
         """
-        rounds, found = self.count_rounds(noisy), Law()
+        rounds, output_law = self.count_rounds(noisy), Law()
         law: Law = {(): Fraction(1)}
         for r in range(1, rounds + 1):
             p = 1 - self.root ** -(2 ** (r - 1))
@@ -69,8 +69,8 @@ class GreedyScaling:
             law = self._round(law, rows, p, threshold)
         for taken, chance in law.items():
             whole = (*taken, *(number for number in range(self.sets) if number not in taken))
-            found[whole] = found.get(whole, Fraction(0)) + chance
-        return found
+            output_law[whole] = output_law.get(whole, Fraction(0)) + chance
+        return output_law
 
     def _round(self, law: Law, rows: Rows, p: Fraction, threshold: Fraction) -> Law:
         following: Law = {}
@@ -101,13 +101,13 @@ def _ask(law: Law, number: int, sample: Rows, threshold: Fraction) -> Law:
 
 def run_count() -> Rerun:
     """The noisy count alone."""
-    found = GreedyScaling(_ROOT).ratio_of_counts(1)
+    ratio = GreedyScaling(_ROOT).ratio_of_counts(1)
     return Rerun(
         "ghazi-2024-algorithm-4-count",
         "Algorithm 4, the line n~ <- max(n + Lap(0.5/eps), n_min)",
         f"D has one element more than D'; {_EPSILON}",
         f"the count is (eps/2)-DP: its densities differ by a factor of at most e^(eps/2) = {_ROOT**2}",
-        (Found("factor e^loss on every n~ above n and n_min", found, loss=True),),
+        (Found("factor e^loss on every n~ above n and n_min", ratio, loss=True),),
     )
 
 

@@ -49,20 +49,20 @@ def run_again(claim_id: str) -> Rerun:
     if claim_id in RUNNABLE:
         made = RUNNABLE[claim_id]()
         return replace(made, algorithm=f"{made.algorithm}. FAULTY: as printed, for this instance only")
-    found = judge(claim_id)
-    if found.status is not Status.REFUTED or found.witness is None:
+    judgement = judge(claim_id)
+    if judgement.status is not Status.REFUTED or judgement.witness is None:
         raise InvalidArgument(
-            f"--run {claim_id} was given, but the statement is {found.status.value}, so that there is no counterexample to run; "
+            f"--run {claim_id} was given, but the statement is {judgement.status.value}, so that there is no counterexample to run; "
             "pdp claims --refuted lists those that have one"
         )
-    where = ", ".join(f"{name} = {exact_text(value)}" for name, value in found.witness.items())
-    lines = tuple(dict.fromkeys(_evaluate(found)))
+    where = ", ".join(f"{name} = {exact_text(value)}" for name, value in judgement.witness.items())
+    lines = tuple(dict.fromkeys(_evaluate(judgement)))
     if not lines:
         raise InvalidArgument(
             f"--run {claim_id} was given, but what refutes it is a proof about a family of points ({where}), not one that could be run; "
             f"pdp claims --explain {claim_id} shows the proof"
         )
-    failing = any(finding.status is Status.REFUTED for finding in found.findings)
+    failing = any(finding.status is Status.REFUTED for finding in judgement.findings)
     what = "the printed relation, which fails" if failing else "what the instance satisfies, against the statement"
     return Rerun(claim.id, f"{what} ({claim.source})", where, claim.statement, lines)
 
@@ -86,9 +86,9 @@ def _differentiate(question: Question) -> Term:
     return from_sympy(question.goal().expression)
 
 
-def _evaluate(found: Judgement) -> Iterator[Found]:
-    claim, witness = found.claim, found.witness or {}
-    failing = {(finding.relation, finding.box) for finding in found.findings if finding.status is Status.REFUTED}
+def _evaluate(judgement: Judgement) -> Iterator[Found]:
+    claim, witness = judgement.claim, judgement.witness or {}
+    failing = {(finding.relation, finding.box) for finding in judgement.findings if finding.status is Status.REFUTED}
     chosen = [goals for goals in claim.goals if (goals.relation, goals.box) in failing]
     for goals in chosen or claim.against:
         try:

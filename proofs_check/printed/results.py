@@ -54,8 +54,8 @@ class Found:
 
     @staticmethod
     def _enclose_nats(value: Fraction | Enclosed) -> list[str]:
-        found = log_ratio(value, 1)
-        return [decimal_text(Fraction(found.lower), 7, round_up=False), decimal_text(Fraction(found.upper), 7, round_up=True)]
+        nats = log_ratio(value, 1)
+        return [decimal_text(Fraction(nats.lower), 7, round_up=False), decimal_text(Fraction(nats.upper), 7, round_up=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,9 +108,9 @@ def _proposals(goal: Goal, hint: Tree | None) -> Iterator[Tree]:
     if hint is not None:
         yield hint
     yield from ({"rule": "zero"}, {"rule": "manifest"})
-    found = prove(goal)
-    if found is not None:
-        yield found
+    proof = prove(goal)
+    if proof is not None:
+        yield proof
 
 
 def _look_first(question: Question, goal: Goal, first: str) -> dict[str, Fraction] | None:
@@ -119,10 +119,10 @@ def _look_first(question: Question, goal: Goal, first: str) -> dict[str, Fractio
 
 
 def _look_around(question: Question, goal: Goal, _: str) -> dict[str, Fraction] | None:
-    found = explore(goal, budget=1).witness
-    if found is None:
+    witness = explore(goal, budget=1).witness
+    if witness is None:
         return None
-    return next((point for point in _shorter(found, question) if _is_witness(question, goal, point)), None)
+    return next((point for point in _shorter(witness, question) if _is_witness(question, goal, point)), None)
 
 
 def _shorter(point: dict[str, Fraction], question: Question) -> Iterator[dict[str, Fraction]]:

@@ -168,9 +168,9 @@ class _Search:
                 () if reached or checked.accepted else _WIDENINGS
             ):  # what our own search barely proves is more than the kernel does
                 wider = rounded_up(lower + (upper - lower) * share, self._digits)
-                found = self._certify(replace(claim, upper=wider), outcome.boxes, order, well_defined)
-                if found.accepted:
-                    upper, checked = wider, found
+                certified = self._certify(replace(claim, upper=wider), outcome.boxes, order, well_defined)
+                if certified.accepted:
+                    upper, checked = wider, certified
                     break
         if not (probability or checked.accepted):
             raise Undecided(
@@ -216,9 +216,9 @@ class _Search:
         outcome = prove_at_most(SearchedTerm(q, self.names), self.box, arb(1), 2_000 if q[0] != "min" else 50, exact=Fraction(1))
         if q[0] == "min" and outcome.counterexample is None:
             for argument in q[1:]:
-                found = self._at_most_one(argument)
-                if found.proved:
-                    return found
+                proof = self._at_most_one(argument)
+                if proof.proved:
+                    return proof
         return outcome
 
     def _stays_inside(self, argument: Term, zero: bool) -> bool:  # noqa: FBT001 - one of the three fields of a domain
@@ -270,11 +270,11 @@ class _Search:
             return False
         from proofs_check.suprema.largest import bound_weighted_epsilon  # noqa: PLC0415 - the prover is slow to load
 
-        found = bound_weighted_epsilon(self.profile, rate, value, Fraction(decimal_text(value + (upper - lower) / 2, 30, round_up=False)))
-        odds = None if found is None else ball(rate) * ball(found.value).expm1()
-        if found is None or odds is None or not odds <= ball(upper).expm1():
+        bound = bound_weighted_epsilon(self.profile, rate, value, Fraction(decimal_text(value + (upper - lower) / 2, 30, round_up=False)))
+        odds = None if bound is None else ball(rate) * ball(bound.value).expm1()
+        if bound is None or odds is None or not odds <= ball(upper).expm1():
             return False
-        self.largest = rate, found
+        self.largest = rate, bound
         return True
 
     def _lower(self, at: Point, digits: int) -> Fraction | None:
@@ -296,8 +296,8 @@ class _Search:
     def _by_largest(self, upper: Fraction) -> list[tuple[str, dict[str, Any]]]:
         if self.largest is None:
             return []
-        rate, found = self.largest
-        return [("exp", found.bound_tree(rate, upper, frozenset(self.names) | {p.name for p in self.profile.parameters}, self.bits))]
+        rate, largest = self.largest
+        return [("exp", largest.bound_tree(rate, upper, frozenset(self.names) | {p.name for p in self.profile.parameters}, self.bits))]
 
     def _failure(self, lower: Fraction | None, upper: Fraction | None) -> str:
         if lower is None or upper is None:

@@ -40,11 +40,11 @@ def enclose_term(term: Term, records: Sequence[Statistic], *, budget: int = _BUD
     exact = [(value, corner) for corner in corners if isinstance(value := _value(term, corner), Fraction)]
     with working_precision(_BITS):
         objective = SearchedTerm(term, tuple(item.name for item in used))
-        found = enclose_supremum(objective, {item.name: (item.lo, item.hi) for item in used}, _GAP, budget, least=_LEAST)
-        ends = found.exact()
+        supremum = enclose_supremum(objective, {item.name: (item.lo, item.hi) for item in used}, _GAP, budget, least=_LEAST)
+        ends = supremum.exact()
     if ends is None:
         return None
-    low, high, at = *ends, found.at
+    low, high, at = *ends, supremum.at
     best = max(exact, key=lambda pair: pair[0], default=None)
     if best is not None and best[0] >= low:
         low, at = best
@@ -57,11 +57,11 @@ def enclose_term(term: Term, records: Sequence[Statistic], *, budget: int = _BUD
 def certify_at_most(term: Term, records: Sequence[Statistic], bound: Fraction) -> dict[str, Any] | None:
     """Return a certificate that 0 ≤ term ≤ ``bound`` for all records of the ranges, where ``bound`` > 0; None where no proof was found."""
     try:
-        found = verify(_stand_in(term, records), bound, [assumption_8.ID])
+        verified = verify(_stand_in(term, records), bound, [assumption_8.ID])
     except PDPError:
         return None
-    decision = found.decisions[assumption_8.ID]
-    return found.certificate() if decision.verdict is Verdict.PROVED and decision.checked else None
+    decision = verified.decisions[assumption_8.ID]
+    return verified.certificate() if decision.verdict is Verdict.PROVED and decision.checked else None
 
 
 def proves_at_most(certificate: object, term: Term, records: Sequence[Statistic], bound: Fraction) -> bool:

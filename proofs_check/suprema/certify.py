@@ -77,11 +77,11 @@ def probability_trees(q: SearchedTerm, box: Box, *, slope: int, worst: Point) ->
     ``worst`` is a record where q is extreme; where q is exactly 1 there, inside a range, each side is tried by itself.
     """
     reduced = _monotone(q, box, box, slope, precision=64)
-    found = [] if reduced is None else [reduced]
+    trees_ = [] if reduced is None else [reduced]
     split = _split_at_touch(q, box, worst) if slope < 0 and reduced is None else None
-    found += [] if split is None else [split]
+    trees_ += [] if split is None else [split]
     many = [boxes(2_000), boxes(2_000, centred=True)]
-    return [MANIFEST, *found, *many] if slope > 0 else [*found, boxes(200), MANIFEST, *many]
+    return [MANIFEST, *trees_, *many] if slope > 0 else [*trees_, boxes(200), MANIFEST, *many]
 
 
 def _split_at_touch(q: SearchedTerm, box: Box, worst: Point) -> Tree | None:
@@ -131,11 +131,11 @@ def monotone_sign(objective: SearchedTerm, box: Box, name: str, budget: int = 64
         slope = objective.gradient(current)[index]
         if slope is None:
             return 0
-        found = _leaning(slope)
-        if found:
-            if sign and found != sign:
+        leaning = _leaning(slope)
+        if leaning:
+            if sign and leaning != sign:
                 return 0
-            sign = found
+            sign = leaning
             continue
         if count > budget:
             return 0
@@ -172,19 +172,19 @@ def bound_trees(goals: Sequence[Subgoal], box: Box, *, precision: int, estimate:
     budget = min(50_000, max(2_000, 40 * estimate))
     natural = boxes(min(budget, 5_000), precision)
     several = sum(lo < hi for lo, hi in box.values()) > 1
-    found: list[tuple[str, Tree]] = []
+    trees_: list[tuple[str, Tree]] = []
     for goal in goals:
         smooth = boxes(budget, precision, centred=True)
         centred = _without_rough_ends(goal, box, _with_splits(smooth, natural, find_kinks(goal.objective.term, box)), natural)
         if several:
             reduced = _monotone(goal.objective, box, box, -1, precision=precision, rest=centred)
-            found += [(goal.form, reduced)] if reduced is not None else []
-        found.append((goal.form, centred))
-    found += [("exp", ZERO), ("exp", MANIFEST)]
+            trees_ += [(goal.form, reduced)] if reduced is not None else []
+        trees_.append((goal.form, centred))
+    trees_ += [("exp", ZERO), ("exp", MANIFEST)]
     for goal in goals:
         reduced = _monotone(goal.objective, box, box, -1, precision=precision, rest=boxes(200, precision))
-        found += [(goal.form, reduced)] if reduced is not None else []
-    return [*found, *((goal.form, natural) for goal in goals)]
+        trees_ += [(goal.form, reduced)] if reduced is not None else []
+    return [*trees_, *((goal.form, natural) for goal in goals)]
 
 
 def _without_rough_ends(goal: Subgoal, box: Box, tree: Tree, natural: Tree) -> Tree:
@@ -249,16 +249,16 @@ def find_kinks(term: Term, box: Box) -> Sequence[Kink]:
 
     These are places inside ``box``, in order and apart, where a difference of branches is 0 or changes its sign; nothing here is trusted.
     """
-    found: list[Kink] = []
+    kinks: list[Kink] = []
     for difference in _differences(term):
         names = free_symbols(difference)
         if len(names) != 1 or not names <= set(box):
             continue
         (name,) = names
         for lo, hi in _roots(difference, name, box[name]):
-            if not any(kink.name == name and kink.lo <= hi and lo <= kink.hi for kink in found):
-                found.append(Kink(name, lo, hi))
-    return sorted(found[:_MOST_KINKS], key=lambda kink: (kink.name, kink.lo))
+            if not any(kink.name == name and kink.lo <= hi and lo <= kink.hi for kink in kinks):
+                kinks.append(Kink(name, lo, hi))
+    return sorted(kinks[:_MOST_KINKS], key=lambda kink: (kink.name, kink.lo))
 
 
 def _differences(term: Term) -> Iterator[Term]:

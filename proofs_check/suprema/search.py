@@ -17,9 +17,9 @@ def guess_maximiser(objective: SearchedTerm, box: Box) -> Point:
     best: Point | None = None
     score = float("-inf")
     for point in _grid(box):
-        found = _float(objective, point)
-        if best is None or found > score:
-            best, score = point, found
+        value = _float(objective, point)
+        if best is None or value > score:
+            best, score = point, value
     return improve(objective, box, best or {name: lo for name, (lo, _) in box.items()})
 
 

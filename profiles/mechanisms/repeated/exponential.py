@@ -100,8 +100,8 @@ def draw_gumbel(scores: np.ndarray[Any, Any], rate: Fraction, rng: np.random.Gen
     """
     exponents = measure_gaps(scores) * -round_down(rate)
     block = max(1, min(size, 2**20 // len(exponents)))
-    found = np.empty(size, dtype=np.intp)
+    places = np.empty(size, dtype=np.intp)
     for start in range(0, size, block):
         stop = min(size, start + block)
-        found[start:stop] = (rng.gumbel(size=(stop - start, len(exponents))) + exponents).argmax(axis=1)
-    return found
+        places[start:stop] = (rng.gumbel(size=(stop - start, len(exponents))) + exponents).argmax(axis=1)
+    return places

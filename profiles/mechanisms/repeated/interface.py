@@ -68,8 +68,8 @@ def to_candidates(given: object) -> Sequence[Any]:
 
 def read_candidate(candidates: Sequence[Any], index: int) -> Any:
     """Return one candidate, as a Python number where it is an entry of an array."""
-    found = candidates[index]
-    return found.item() if isinstance(found, np.generic) else found
+    candidate = candidates[index]
+    return candidate.item() if isinstance(candidate, np.generic) else candidate
 
 
 def to_scores(given: object, count: int) -> np.ndarray[Any, Any]:
@@ -100,9 +100,9 @@ def _is_long(value: object) -> bool:
 
 
 def _read_objects(values: list[Any]) -> np.ndarray[Any, Any]:
-    found = np.empty(len(values), dtype=object)
-    found[:] = [to_exact(value, "a score") for value in values]
-    return found
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = [to_exact(value, "a score") for value in values]
+    return objects
 
 
 def read_exact(value: object) -> Fraction:

@@ -77,11 +77,11 @@ class Repeated(ABC):
 
     def __post_init__(self) -> None:
         epsilon, delta, rate = divide_epsilon(self.epsilon0, self.sensitivity)
-        found = {
+        checked = {
             "select": to_select(self.select), "rounds": to_rounds(self.rounds), "epsilon0": epsilon, "sensitivity": delta,
             "rate": rate, "arithmetic": to_arithmetic(self.arithmetic),
         }  # fmt: skip
-        for name, value in found.items():
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -120,7 +120,7 @@ class Repeated(ABC):
         """Return ``size`` independent outputs as the numbers of their answers, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
         digits = open_bits(rng) if is_exact(self) else None
-        found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
+        outputs = np.full((size, self.rounds), STOPPED, dtype=np.int64)
         waiting: list[tuple[tuple[Any, ...], Positions]] = [((), np.arange(size))]
         while waiting:
             previous, rows = waiting.pop()
@@ -128,9 +128,9 @@ class Repeated(ABC):
             if offered is None or not len(rows):
                 continue
             drawn = self.draw(offered, dataset, rng, digits, len(rows))
-            found[rows, len(previous)] = drawn
+            outputs[rows, len(previous)] = drawn
             waiting += [((*previous, self.name_answer(offered, number)), rows[drawn == number]) for number in np.unique(drawn).tolist()]
-        return found
+        return outputs
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Same as :meth:`sample`: the interface that audits judge."""
@@ -151,7 +151,7 @@ class Repeated(ABC):
                 following = (*previous, self.name_answer(offered, number))
                 yield from follow(following, (*path, number), (weight[0] * share[0], weight[1] * share[1]))
 
-        found = dict(itertools.islice(follow((), (), (Fraction(1), Fraction(1))), MOST_OUTPUTS + 1))
-        if len(found) > MOST_OUTPUTS:
+        probabilities = dict(itertools.islice(follow((), (), (Fraction(1), Fraction(1))), MOST_OUTPUTS + 1))
+        if len(probabilities) > MOST_OUTPUTS:
             raise InvalidArgument(f"the law has more than {MOST_OUTPUTS} outputs, which are too many to list; take a smaller instance")
-        return found
+        return probabilities

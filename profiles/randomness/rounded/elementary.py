@@ -39,9 +39,9 @@ def first_bits(words: Words, known: int = KNOWN_BITS) -> Floats:
     if known < 52:
         bits <<= np.uint64(52 - known)
     bits |= _ONE
-    found = bits.view(np.float64)  # 1 + k/2^known
-    found -= 1.0 - power_of_two(-known - 1)  # exact: a multiple of 2^−(known + 1) below 1
-    return found
+    value = bits.view(np.float64)  # 1 + k/2^known
+    value -= 1.0 - power_of_two(-known - 1)  # exact: a multiple of 2^−(known + 1) below 1
+    return value
 
 
 def negative_log(v: Floats) -> Floats:
@@ -56,10 +56,10 @@ def negative_log(v: Floats) -> Floats:
     c = centre.view(np.float64)
     r = v - c  # exact
     r /= c
-    found = log_table().take((bits >> np.int64(42)) & np.int64(1023))
+    value = log_table().take((bits >> np.int64(42)) & np.int64(1023))
     binade = np.subtract(np.int64(1022), bits >> np.int64(52)).astype(np.float64)
     binade *= _LN2
-    found += binade
+    value += binade
     np.multiply(r, -0.25, out=binade)  # its memory serves the polynomial r(1 − r(½ − r(⅓ − r/4)))
     binade += _THIRD
     binade *= r
@@ -67,11 +67,11 @@ def negative_log(v: Floats) -> Floats:
     binade *= r
     binade += 1.0
     binade *= r
-    found -= binade
-    return found
+    value -= binade
+    return value
 
 
-def log_error(v: Floats, found: Floats, known: int = KNOWN_BITS) -> Floats:
+def log_error(v: Floats, value: Floats, known: int = KNOWN_BITS) -> Floats:
     """Return a bound of |L + ln U| for the L that was found for V and every U with the same first bits; ∞ where these are all 0.
 
     |ln U − ln V| ≤ δ/(V − δ) with δ = 2^−(known + 1) by the mean value theorem, and V − δ = k/2^known is exact. Up to a factor 1 + 2⁻⁴⁰.
@@ -79,7 +79,7 @@ def log_error(v: Floats, found: Floats, known: int = KNOWN_BITS) -> Floats:
     delta = power_of_two(-known - 1)
     bound = v - delta
     np.divide(delta, bound, out=bound)
-    bound += found * (4 * U)
+    bound += value * (4 * U)
     bound += U
     return bound
 

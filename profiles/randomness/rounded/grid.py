@@ -42,11 +42,11 @@ class Grid:
         return cls(b, output, output - fine_bits)
 
     def __post_init__(self) -> None:
-        found = (self.scale, self.output, self.fine)
-        if not all(isinstance(value, kind) for value, kind in zip(found, (Fraction, int, int), strict=True)):
+        steps = (self.scale, self.output, self.fine)
+        if not all(isinstance(value, kind) for value, kind in zip(steps, (Fraction, int, int), strict=True)):
             raise InvalidArgument(
                 "a grid has a Fraction as its scale and two integers as its exponents, but "
-                f"{', '.join(type(value).__name__ for value in found)} were found; make it by Grid.of"
+                f"{', '.join(type(value).__name__ for value in steps)} were found; make it by Grid.of"
             )
         if not _LEAST <= self.output <= _LARGEST:
             raise InvalidArgument(

@@ -20,8 +20,8 @@ def float_of_bits(bits: int) -> float:
     >>> float_of_bits(0x3FF8_0000_0000_0000)
     1.5
     """
-    found: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
-    return found
+    value: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+    return value
 
 
 def power_of_two(exponent: int) -> float:
@@ -42,8 +42,8 @@ def check_rounding() -> None:
     rounding can be changed at any time by any library, so that every draw asks. Raises :class:`PDPError`.
     """
     with np.errstate(all="ignore"):
-        found = (_LEFT + _RIGHT, _LEFT * _RIGHT, _LEFT / _RIGHT, np.sqrt(np.abs(_LEFT)))
-    if tuple(values.tobytes() for values in found) != _EXPECTED:
+        computed = (_LEFT + _RIGHT, _LEFT * _RIGHT, _LEFT / _RIGHT, np.sqrt(np.abs(_LEFT)))
+    if tuple(values.tobytes() for values in computed) != _EXPECTED:
         raise PDPError(
             "exact noise was to be drawn, but this processor (or a library that changed its state) does not round to nearest with "
             "subnormal numbers as IEEE 754 says; draw in a process without that library"

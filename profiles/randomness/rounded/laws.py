@@ -65,8 +65,8 @@ def _depth(terms: int) -> int:
 def _estimate_logs(words: Words, known: int) -> tuple[Floats, Floats]:
     """Return −ln U and bounds."""
     v = first_bits(words, known)
-    found = negative_log(v)
-    return found, log_error(v, found, known)
+    value = negative_log(v)
+    return value, log_error(v, value, known)
 
 
 # p = 1, and one side of it: F = ±(−ln U).
@@ -81,9 +81,9 @@ def _enclose_exponential(balls: Balls, _words: Sequence[int], _d: int) -> Balls:
 
 
 def _estimate_laplace(words: Words, known: int, d: int) -> tuple[Floats, Floats]:
-    found, error = _estimate_exponential(words, known, d)
-    found.view(np.uint64)[...] ^= words << np.uint64(63)  # the word's last bit is the sign
-    return found, error
+    value, error = _estimate_exponential(words, known, d)
+    value.view(np.uint64)[...] ^= words << np.uint64(63)  # the word's last bit is the sign
+    return value, error
 
 
 def _enclose_laplace(balls: Balls, words: Sequence[int], _d: int) -> Balls:
@@ -166,11 +166,11 @@ def _estimate_euclidean(words: Words, known: int, d: int) -> tuple[Floats, Float
     error[~(norm > 0)] = np.inf
     error += radius * (2 * U)
     gamma *= (radius + error)[:, None]
-    found = g * radius[:, None]
+    value = g * radius[:, None]
     np.abs(g, out=g)
     g *= (error + radius * (2 * U))[:, None]
     gamma += g
-    return found, gamma
+    return value, gamma
 
 
 def _enclose_euclidean(balls: Balls, _words: Sequence[int], d: int) -> Balls:

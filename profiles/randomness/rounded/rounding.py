@@ -71,8 +71,8 @@ def draw_rounded(totals: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSourc
     """
     integers = draw_rounded_integers(totals, law, grid, bits, precision=precision)
     with np.errstate(all="ignore"):
-        found = _to_floats(integers, grid)
-    return np.clip(found, -sys.float_info.max, sys.float_info.max, out=found)
+        rounded = _to_floats(integers, grid)
+    return np.clip(rounded, -sys.float_info.max, sys.float_info.max, out=rounded)
 
 
 def draw_rounded_integers(
@@ -83,8 +83,8 @@ def draw_rounded_integers(
     """
     check_rounding()
     with np.errstate(all="ignore"):  # what overflows or is not defined has no bound, and is decided in balls
-        found = _draw_units(_to_rows(totals, grid), law, grid, bits, precision)
-    return found.astype(np.int64) if found.dtype == object and _fit(found.flat) else found
+        units = _draw_units(_to_rows(totals, grid), law, grid, bits, precision)
+    return units.astype(np.int64) if units.dtype == object and _fit(units.flat) else units
 
 
 def _draw_units(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, precision: Precision) -> NDArray[Any]:
@@ -138,9 +138,9 @@ def _draw(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, precis
 
     A floor that the fast path decides is below 2^52 in size. One that balls decide has no bound; if it does not fit, all become objects.
     """
-    found = np.empty(rows.shape, dtype=rows.dtype)
+    drawn = np.empty(rows.shape, dtype=rows.dtype)
     if rows.size == 0:
-        return found
+        return drawn
     count, d = rows.shape
     taken = law.uniforms(d)
     ratio = float(grid.ratio)
@@ -153,15 +153,15 @@ def _draw(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, precis
         values, errors = law.estimate(words, precision.known_bits, d)
         floors, decided = _decide(values, errors, fraction, ratio, precision.widen)
         whole += floors
-        found[start : start + step] = whole
+        drawn[start : start + step] = whole
         if not decided.all():
             undecided += ((start + int(row), words[row]) for row in np.flatnonzero(~decided.all(axis=1)))
     for index, row_words in undecided:
         row = _decide_row([int(total) for total in rows[index]], row_words.tolist(), law, grid, bits, precision.known_bits)
-        if found.dtype != object and not _fit(row):
-            found = found.astype(object)
-        found[index] = row
-    return found
+        if drawn.dtype != object and not _fit(row):
+            drawn = drawn.astype(object)
+        drawn[index] = row
+    return drawn
 
 
 def _split(totals: NDArray[Any], grid: Grid) -> tuple[NDArray[Any], Floats]:

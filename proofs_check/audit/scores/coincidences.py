@@ -66,8 +66,8 @@ def lowest_bit(outputs: Outputs) -> Floats:
     integers = np.abs(whole).astype(np.int64)
     lowest = integers & -integers
     _, position = np.frexp(lowest.astype(np.float64))
-    found = np.where(integers == 0, _NO_BIT, exponent - 53.0 + position - 1.0)
-    return np.asarray(found.min(axis=1), dtype=np.float64)
+    positions = np.where(integers == 0, _NO_BIT, exponent - 53.0 + position - 1.0)
+    return np.asarray(positions.min(axis=1), dtype=np.float64)
 
 
 def _remainder(j: int, step: float) -> Callable[[Outputs], Floats]:

@@ -41,12 +41,12 @@ def _place(outputs: Outputs, j: int) -> Outputs:
 
 
 def _look_at_one(values: Floats, symbols: np.ndarray | None) -> Column:
-    found: tuple[int, ...] = ()
+    symbols_: tuple[int, ...] = ()
     if symbols is not None:
-        found = tuple(int(symbol) for symbol in np.unique(symbols) if symbol)
+        symbols_ = tuple(int(symbol) for symbol in np.unique(symbols) if symbol)
         values = values[symbols[:, 0] == 0]
     if not len(values):
-        return Column(np.empty(0), found, continuous=False, centre=0.0, spread=1.0)
+        return Column(np.empty(0), symbols_, continuous=False, centre=0.0, spread=1.0)
     distinct, counts = np.unique(values, return_counts=True)
     likely = (counts >= max(_LEAST, _SHARE * len(values))) | ~np.isfinite(distinct)
     if len(distinct) <= _MOST_ATOMS and 2 * (counts == 1).sum() <= len(distinct):
@@ -54,9 +54,9 @@ def _look_at_one(values: Floats, symbols: np.ndarray | None) -> Column:
     atoms = distinct[likely] if likely.sum() <= _MOST_ATOMS else distinct[~np.isfinite(distinct)]
     rest = values[~np.isin(values, atoms)]
     if not len(rest):
-        return Column(atoms, found, continuous=False, centre=0.0, spread=1.0)
+        return Column(atoms, symbols_, continuous=False, centre=0.0, spread=1.0)
     low, centre, high = np.quantile(rest, (0.25, 0.5, 0.75))
-    return Column(atoms, found, continuous=True, centre=float(centre), spread=float(max(high - low, 1e-300)))
+    return Column(atoms, symbols_, continuous=True, centre=float(centre), spread=float(max(high - low, 1e-300)))
 
 
 def cells(outputs: Outputs, columns: tuple[Column, ...]) -> np.ndarray:

@@ -81,12 +81,12 @@ class Design:
 
     def _cells(self) -> list[tuple[int, int, Hashable]]:
         """Return place, cell and meaning of each indicator; one of them is left out where nothing else occurs at a place."""
-        found: list[tuple[int, int, Hashable]] = []
+        cells: list[tuple[int, int, Hashable]] = []
         for j, column in enumerate(self.columns):
             seen: list[tuple[int, int, Hashable]] = [(j, k + 1, float(atom)) for k, atom in enumerate(column.atoms)]
             seen += [(j, symbol + len(column.atoms), ("symbol", symbol)) for symbol in column.symbols]
-            found += seen if column.continuous else seen[1:]
-        return found[:_MOST_ATOM_FEATURES]
+            cells += seen if column.continuous else seen[1:]
+        return cells[:_MOST_ATOM_FEATURES]
 
     def kinds(self) -> list[tuple[int, Hashable]]:
         """Return, for each feature, its place and what it measures there; equal kinds at different places mean the same."""

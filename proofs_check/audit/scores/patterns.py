@@ -68,12 +68,12 @@ def _score(
     key: Callable[[Outputs], np.ndarray],
     say: Callable[[Outputs], str],
 ) -> Score | None:
-    found = key(outputs)
-    keys = np.unique(found)
+    seen = key(outputs)
+    keys = np.unique(seen)
     if len(keys) < 2 or len(keys) > max(16, len(outputs) // 3):
         return None
-    first, second = (_count(keys, found[labels]) for labels in (is_first, ~is_first))
-    shown, shown_keys = outputs.take(slice(0, _SHOWN_ROWS)), found[:_SHOWN_ROWS]
+    first, second = (_count(keys, seen[labels]) for labels in (is_first, ~is_first))
+    shown, shown_keys = outputs.take(slice(0, _SHOWN_ROWS)), seen[:_SHOWN_ROWS]
 
     def text(pattern: int) -> str:
         rows = np.flatnonzero(shown_keys == keys[pattern])[:1]
@@ -83,9 +83,9 @@ def _score(
     return Score(name, lambda rows: table.look_up(key(rows)), table.describe)
 
 
-def _count(keys: np.ndarray, found: np.ndarray) -> Floats:
+def _count(keys: np.ndarray, places: np.ndarray) -> Floats:
     """Return how often each of the sorted ``keys`` was found."""
-    seen, counts = np.unique(found, return_counts=True)
+    seen, counts = np.unique(places, return_counts=True)
     made = np.zeros(len(keys))
     made[np.searchsorted(keys, seen)] = counts
     return made

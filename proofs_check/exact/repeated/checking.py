@@ -66,12 +66,12 @@ class FiniteDomain:
             for n in range(self.max_size + 1)
         )
         places = {data: place for place, data in enumerate(itertools.chain.from_iterable(every))}
-        found = {
+        listed = {
             (place, places[data[:position] + data[position + 1 :]], data[position])
             for data, place in places.items()
             for position in range(len(data))
         }
-        return [tuple(self.records[index] for index in data) for data in places], sorted(found)
+        return [tuple(self.records[index] for index in data) for data in places], sorted(listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ class Round:
 
     def values(self, data: Any) -> Values:
         """Return the exact values on a data set, shape (count,): int64 where they are small integers, else fractions."""
-        found = self.function(data)
-        scores = to_scores([to_exact(found, "a value")] if self.scalar else found, self.count)
+        answers = self.function(data)
+        scores = to_scores([to_exact(answers, "a value")] if self.scalar else answers, self.count)
         if scores.dtype == np.int64 and scores.min() > -_SMALL and scores.max() < _SMALL:
             return scores
         exact = np.empty(len(scores), dtype=object)

@@ -35,18 +35,18 @@ def search_violation(
     """
     known = require_repeated(mechanism)
     check_call(rng, tries)
-    found: dict[str, Violation] = {}
+    first: dict[str, Violation] = {}
     for number in range(tries):
         base, record = draw(rng)
         smaller = tuple(base)
         place = int(rng.integers(len(smaller) + 1))
         larger = (*smaller[:place], record, *smaller[place:])
-        _follow(known, larger, smaller, assemble, rng if number % 2 else None, found)
-        if len(found) == 2:
+        _follow(known, larger, smaller, assemble, rng if number % 2 else None, first)
+        if len(first) == 2:
             break
-    verdicts = [Verdict.REFUTED if name in found else Verdict.UNKNOWN for name in numbers_of(known)]
-    reason = None if len(found) == 2 else "a search proves nothing"
-    violations = tuple(found[name] for name in numbers_of(known) if name in found)
+    verdicts = [Verdict.REFUTED if name in first else Verdict.UNKNOWN for name in numbers_of(known)]
+    reason = None if len(first) == 2 else "a search proves nothing"
+    violations = tuple(first[name] for name in numbers_of(known) if name in first)
     return AssumptionCheck(known, None, verdicts[0], verdicts[1], f"{tries} random neighboring pairs", violations, reason)
 
 
@@ -56,7 +56,7 @@ def _follow(
     smaller: tuple[Any, ...],
     assemble: Callable[[tuple[Any, ...]], Any],
     rng: np.random.Generator | None,
-    found: dict[str, Violation],
+    violations: dict[str, Violation],
 ) -> None:
     """Run one sequence of outputs on a pair and note the first violation of each assumption."""
     first, second = numbers_of(mechanism)
@@ -69,12 +69,12 @@ def _follow(
             raise InvalidArgument(f"a round after {outputs!r:.60} has values of two shapes; return one number for each candidate")
         changes = [as_fraction(a) - as_fraction(b) for a, b in zip(above.tolist(), below.tolist(), strict=True)]
         lowest = min(range(len(changes)), key=changes.__getitem__)
-        if changes[lowest] < 0 and first not in found:
+        if changes[lowest] < 0 and first not in violations:
             tail = (current.outputs[lowest],) if first == "4.1" else ()
-            found[first] = Violation(first, larger, smaller, (*outputs, *tail), -changes[lowest])
+            violations[first] = Violation(first, larger, smaller, (*outputs, *tail), -changes[lowest])
         added = [Fraction(0) if place < 0 else changes[place] for place in current.counted]
         branch = int(rng.integers(len(added))) if rng is not None else max(range(len(added)), key=added.__getitem__)
         total += added[branch]
         outputs = (*outputs, current.outputs[branch])
-    if total > sensitivity_of(mechanism) and second not in found:
-        found[second] = Violation(second, larger, smaller, outputs, total)
+    if total > sensitivity_of(mechanism) and second not in violations:
+        violations[second] = Violation(second, larger, smaller, outputs, total)
