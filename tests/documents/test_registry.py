@@ -40,6 +40,7 @@ WRITERS = {
     "accountant/cli/weights.py": {"pdp-weight-table"},
     "accountant/data/writers.py": {"data"},
     "accountant/files.py": set(),
+    "accountant/interop/loops.py": {PROOF, GUARANTEE},
     "accountant/ledger/anchor.py": {"pdp-ledger-anchor"},
     "accountant/ledger/backup.py": {"pdp-ledger-log"},
     "accountant/ledger/journal.py": {"ledger secret"},
