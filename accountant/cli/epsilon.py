@@ -17,6 +17,7 @@ from accountant.cli.options import (
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_written
+from accountant.cli.pictures import PlotLossOption, check_plot, draw_to, refuse_plot
 from accountant.cli.streams import load_quietly
 from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
@@ -61,6 +62,7 @@ class Options(BoundOptions):
         int | None,
         typer.Option("--budget", metavar="N", min=1, max=10_000_000, help="boxes that the search may use; 50000, with --delta 400"),
     ] = None
+    plot: PlotLossOption = None
 
 
 def run(options: Options) -> int:
@@ -69,11 +71,13 @@ def run(options: Options) -> int:
     from accountant.interop.files import write_guarantee
     from proofs_check.certificates import FORMAT, to_file_text
 
-    check_outputs({"profile": options.profile}, options.certificate, options.guarantee)
+    check_outputs({"profile": options.profile}, options.certificate, options.guarantee, options.plot)
+    check_plot(options.plot)
     declaration = load_quietly(options.profile)
     derived: DerivedEpsilon | DerivedDelta
     with show_progress("enclosing the worst case"):
         if options.delta is not None or declaration.profile.notion is ProfileNotion.GAUSSIAN:
+            refuse_plot(options.plot, "an epsilon at a delta")
             derived = _derive_at_delta(declaration, options)
         else:
             if options.steps is not None:
@@ -87,6 +91,7 @@ def run(options: Options) -> int:
                 relative_gap="1e-9" if options.relative_gap is None else options.relative_gap,
                 budget=50_000 if options.budget is None else options.budget,
             )
+            draw_to(derived.plot, options.plot)
     if options.certificate is not None:
         made = derived.certificate()
         told = tell_beside(made, derived.guarantee) if made["format"] == FORMAT and "sampling" in made else made
@@ -97,7 +102,7 @@ def run(options: Options) -> int:
         print_json(derived.to_json())
     else:
         print_as_it_is(derived.render(everything=options.everything, explain=options.explain).rstrip())
-        print_written(certificate=options.certificate, guarantee=options.guarantee)
+        print_written(certificate=options.certificate, guarantee=options.guarantee, picture=options.plot)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +12,8 @@ import typer
 
 from accountant.cli.charging import KeyOption, ReleaseOptions, check_ledger, make_analysis, open_ledger
 from accountant.cli.options import OutOption, SeedOption
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_table, print_written
+from accountant.cli.pictures import check_plot, draw, plot_option
 from accountant.files import check_outputs, check_public, replace_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
@@ -72,6 +73,7 @@ class Options(ReleaseOptions):
     report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="write the release as one HTML page for an auditor")] = (
         None
     )
+    plot: Annotated[Path | None, plot_option("the released centres in their first two columns")] = None
     columns: Annotated[str | None, typer.Option("--columns", metavar="a,b", help="the columns that are used; all by default")] = None
     without: Annotated[str | None, typer.Option("--without", metavar="a,b", help="columns that are not used, such as a label")] = None
     sample: Annotated[
@@ -148,13 +150,9 @@ def run(options: Options) -> int:
             stored, charged = charge_fit(rows, settings, method, draws, analysis, arguments=arguments, size=None, certify=certify)
             texts, released, guarantee = stored["texts"], ReleasedFit.restore(stored["fit"]), charged.guarantee
     certificate = json.loads(texts["certificate"])
-    pages: dict[Path, bytes] = {}
-    if options.certificate is not None:
-        pages[options.certificate] = texts["certificate"].encode()
-    if options.report is not None and fit is not None:
-        from accountant.applications.kmeans.page import render_fit
-
-        pages[options.report] = render_fit(fit, certificate).encode()
+    pages = _make_pages(options, texts["certificate"], certificate, fit)
+    if options.plot is not None:
+        pages |= {options.plot: _draw(options.plot, released, rows.names, bounds)}
     with replace_files(options.out, *pages) as (stream, *others):
         write_centres(stream, options.out, released.centres, rows.names)
         for other, text in zip(others, pages.values(), strict=True):
@@ -164,7 +162,26 @@ def run(options: Options) -> int:
         print_json(told)
     else:
         _print(released, guarantee, charged, settings, told, options)
+        print_written(picture=options.plot)
     return 0
+
+
+def _make_pages(options: Options, text: str, certificate: Mapping[str, Any], fit: Fit | None) -> dict[Path, bytes]:
+    """Return the certificate and the report that were asked for."""
+    pages: dict[Path, bytes] = {}
+    if options.certificate is not None:
+        pages[options.certificate] = text.encode()
+    if options.report is not None and fit is not None:
+        from accountant.applications.kmeans.page import render_fit
+
+        pages[options.report] = render_fit(fit, certificate).encode()
+    return pages
+
+
+def _draw(path: Path, released: ReleasedFit, names: Sequence[str], bounds: Mapping[str, tuple[str, str]] | None) -> bytes:
+    from accountant.applications.kmeans.picture import plot_centres
+
+    return draw(lambda: plot_centres(released.centres, released.counts, names, bounds), path)
 
 
 def _read_key(options: Options, columns: tuple[str, ...], ledger: Ledger | None) -> tuple[str, ...]:
@@ -186,7 +203,8 @@ def _check_outputs(options: Options) -> None:
     from accountant.data.writers import output_format
 
     output_format(options.out)
-    outputs = (options.out, options.certificate, options.report)
+    outputs = (options.out, options.certificate, options.report, options.plot)
+    check_plot(options.plot)
     check_public(options.data, {"center": options.center})
     check_outputs({"input": options.data, "center": options.center}, *outputs)
     check_ledger(options, *outputs)

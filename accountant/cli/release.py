@@ -15,6 +15,7 @@ import typer
 from accountant.cli.charging import KeyOption, ReleaseOptions, check_ledger, make_analysis, open_ledger
 from accountant.cli.options import SeedOption
 from accountant.cli.output import console, make_printable, print_as_it_is, print_json, print_line, print_written
+from accountant.cli.pictures import check_plot, draw, plot_option
 from accountant.files import check_outputs, check_public, replace_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
@@ -96,6 +97,7 @@ class Options(ReleaseOptions):
     ] = None
     guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
     report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help="write the release as one HTML page")] = None
+    plot: Annotated[Path | None, plot_option("each answer with the 95% interval of its noise")] = None
     seed: SeedOption = None
     key: KeyOption = None
 
@@ -132,7 +134,7 @@ def run(options: Options) -> int:
     told = tell_release(released)
     _write(released, told, options)
     if options.json:
-        print_json(told | {name: _path(getattr(options, name)) for name in ("out", "certificate", "guarantee", "report")})
+        print_json(told | {name: _path(getattr(options, name)) for name in ("out", "certificate", "guarantee", "report", "plot")})
     else:
         _print(released, options)
     return 0
@@ -253,7 +255,8 @@ def _read_group(text: str, options: Options) -> Any:
 
 
 def _check_outputs(options: Options) -> None:
-    outputs = (options.out, options.certificate, options.guarantee, options.report)
+    outputs = (options.out, options.certificate, options.guarantee, options.report, options.plot)
+    check_plot(options.plot)
     check_outputs({"input": options.data}, *outputs)
     check_ledger(options, *outputs)
     if options.out is not None and options.out.suffix.lower() not in (".json", ".csv", ".parquet"):
@@ -317,6 +320,8 @@ def _write(released: Released, told: dict[str, Any], options: Options) -> None:
         from accountant.applications.answers.page import render_release
 
         pages[options.report] = render_release(released).encode()
+    if options.plot is not None:
+        pages[options.plot] = draw(released.plot, options.plot)
     if pages:
         with replace_files(*pages) as streams:
             for stream, text in zip(streams, pages.values(), strict=True):
@@ -399,7 +404,7 @@ def _print(released: Released, options: Options) -> None:
     print_as_it_is("\n".join(render_basis(released.guarantee, everything=options.everything, explain=options.explain)))
     if options.out is not None:
         print_line(f"answers written to {options.out}; all of it may be published")
-    print_written(certificate=options.certificate, guarantee=options.guarantee)
+    print_written(certificate=options.certificate, guarantee=options.guarantee, picture=options.plot)
     if options.report is not None:
         print_line(f"report                {options.report}")
 
@@ -432,7 +437,7 @@ def _tell_plan(plan: ReleasePlan, options: Options) -> int:
     from profiles import decimal_text, exact_text
     from profiles.numbers import to_number
 
-    written = [name for name in ("out", "certificate", "guarantee", "report", "ledger") if getattr(options, name) is not None]
+    written = [name for name in ("out", "certificate", "guarantee", "report", "plot", "ledger") if getattr(options, name) is not None]
     if written:
         raise InvalidArgument(f"--{written[0]} was given, but --plan releases nothing; leave it out, or leave out --plan")
     rows = None if options.rows is None else float(to_number(options.rows, "--rows", "[1, inf)"))

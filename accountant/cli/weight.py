@@ -20,6 +20,7 @@ from accountant.cli.options import (
     require_delta,
 )
 from accountant.cli.output import print_json, print_line, print_written
+from accountant.cli.pictures import check_plot, draw_to, plot_option, refuse_plot
 from accountant.cli.streams import load_quietly
 from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
@@ -54,6 +55,7 @@ class Options:
         Path | None,
         typer.Option("--certificate", metavar="FILE", help="with --target-delta: write the bounds on delta to a certificate file"),
     ] = None
+    plot: Annotated[Path | None, plot_option("the loss of the record against its weight, and the target")] = None
     json: JsonOption = False
 
 
@@ -64,8 +66,12 @@ def run(options: Options) -> int:
     if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
         return _run_gaussian(declared, record, options)
     refuse_without_delta(options.steps, options.certificate)
+    check_outputs({"profile": options.profile}, options.plot)
+    check_plot(options.plot)
     with show_progress("searching the optimal weight"):
-        told = optimal_weight(declared, options.target_epsilon, record, options.digits).to_json()
+        weight = optimal_weight(declared, options.target_epsilon, record, options.digits)
+    draw_to(weight.plot, options.plot)
+    told = weight.to_json()
     if options.json:
         print_json(told)
         return 0
@@ -81,6 +87,7 @@ def run(options: Options) -> int:
         print_line(f"bracket  [{told['bracket'][0]}, {told['bracket'][1]}]")
     bound = "" if told["evaluation_bound"] is None else f" (at most {told['evaluation_bound']} by Proposition 12, corrected)"
     print_line(f"method   {told['method']}; {told['evaluations']} evaluations of epsilon{bound}")
+    print_written(picture=options.plot)
     return 0
 
 
@@ -90,6 +97,7 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
     from proofs_check.certificates import to_file_text
 
     require_delta(declared, options.target_delta)
+    refuse_plot(options.plot, "a weight under Gaussian noise")
     check_outputs({"profile": options.profile}, options.certificate)
     with show_progress("searching the weight"):
         steps = 1 if options.steps is None else options.steps

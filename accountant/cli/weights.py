@@ -23,6 +23,7 @@ from accountant.cli.options import (
     require_delta,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
+from accountant.cli.pictures import check_plot, draw_to, plot_option, refuse_plot
 from accountant.cli.streams import load_quietly
 from accountant.deltas import warn_of_records
 from accountant.files import check_outputs, write_whole
@@ -72,6 +73,7 @@ class Options:
         int | None, typer.Option("--seed", metavar="S", help="with --private-statistics: a seeded generator in place of the secure source")
     ] = None
     statistic: StatisticOption = None
+    plot: Annotated[Path | None, plot_option("the weight against each of the first three statistics")] = None
     everything: AllOption = False
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -93,6 +95,8 @@ def run(options: Options) -> int:
     if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
         return _run_gaussian(declaration, options)
     refuse_without_delta(options.steps, options.certificate)
+    check_outputs({"profile": options.profile, "input": options.data}, options.plot, options.out)
+    check_plot(options.plot)
     if (options.target_epsilon is None) == (options.target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
     specs = [parse_statistic(text) for text in options.statistic or []]
@@ -111,6 +115,11 @@ def run(options: Options) -> int:
         )
     target, sized = exact_text(summary.target_epsilon), options.target_size is not None
     hypotheses = gather_weight_hypotheses(declaration, specs, summary.target_epsilon, from_data=sized)
+    if options.plot is not None:
+        from accountant.presenting.charting import TargetWeights, plot_weights
+
+        asked = TargetWeights(declared, summary.target_epsilon)
+        draw_to(lambda: plot_weights(asked), options.plot, private=sized)
     told = {
         "profile": declared.name,
         "target_epsilon": None if sized else target,
@@ -124,6 +133,7 @@ def run(options: Options) -> int:
         print_json(told)
     else:
         _print(told, render_hypotheses(hypotheses, everything=options.everything))
+        print_written(picture=options.plot)
     return 0
 
 
@@ -133,7 +143,7 @@ def _run_within(options: Options) -> int:
     from accountant.cli.statistics import refuse_beside, tell_result
     from accountant.data import parse_statistic
 
-    refuse_beside(options, "target_size", "target_delta", "steps", "certificate")
+    refuse_beside(options, "target_size", "target_delta", "steps", "certificate", "plot")
     declaration = load_quietly(options.profile)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         summary = weigh_file_within(
@@ -157,6 +167,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
     from profiles import exact_text
 
     require_delta(declaration.profile, options.target_delta)
+    refuse_plot(options.plot, "a table of weights under Gaussian noise")
     if options.target_epsilon is None:
         raise InvalidArgument("a target delta was given without --target-epsilon, which it goes with, also where a size is given; add it")
     if options.certificate is not None:

@@ -15,6 +15,9 @@ from profiles.hypotheses import count_assumptions
 from profiles.presenting.elements import Element, make
 from profiles.protection import read_protection
 
+#: What stands behind a component of a budget on an axis.
+_UNITS = {"epsilon": " in nats"}
+
 
 def statement_page(told: Mapping[str, Any], date: str) -> str:
     """Return the page of a statement, for the person it is about: what :func:`accountant.ledger.statements.make_statement` returned."""
@@ -103,13 +106,13 @@ def _split(told: str | Mapping[str, str]) -> dict[str, str]:
     return {"": told} if isinstance(told, str) else dict(told)
 
 
-def _draw_budgets(told: Mapping[str, Any]) -> Element:
+def chart_budgets(told: Mapping[str, Any]) -> list[Chart]:
     """Return a chart for each component of the accounts: the smallest budget and what was charged at worst, by days since the opening."""
     history = told["history"]
     start = datetime.fromisoformat(history[0]["time"])
     days = [_days(start, item["time"]) for item in history]
     last = max(days)
-    charts: list[Element] = []
+    charts: list[Chart] = []
     for name in _split(history[0]["at_worst"]):
         drawn = [
             (said, [(day, float(_split(item[key])[name])) for day, item in zip(days, history, strict=True)])
@@ -126,8 +129,14 @@ def _draw_budgets(told: Mapping[str, Any]) -> Element:
         what = name or ("rho" if told["notion"] == "zcdp" else "epsilon")
         title = f"Smallest budget and what was charged at worst: {what}"
         said = f"{title}. " + " ".join(f"{line.name} is {line.points[-1][1]:.6g} at the end." for line in lines)
-        charts.append(draw(Chart(f"chart-{what}", title, said, "days since the opening", what, tuple(lines), from_zero=True)))
-    return section("time", "Budgets and charges over time", make("div", charts, class_="plots"))
+        charts.append(
+            Chart(f"chart-{what}", title, said, "days since the opening", f"{what}{_UNITS.get(what, '')}", tuple(lines), from_zero=True)
+        )
+    return charts
+
+
+def _draw_budgets(told: Mapping[str, Any]) -> Element:
+    return section("time", "Budgets and charges over time", make("div", [draw(chart) for chart in chart_budgets(told)], class_="plots"))
 
 
 def _days(start: datetime, time: str) -> float:

@@ -7,7 +7,18 @@ from fractions import Fraction
 
 from accountant.report.charts import Chart, ChartLine, draw
 from accountant.report.curves import MOST_GRID as MOST_GRID_STATISTICS
-from accountant.report.curves import POINTS, Curve, Sizes, loss_curves, other_values, sampled_curves, shown_statistics, sizes, weight_curves
+from accountant.report.curves import (
+    POINTS,
+    Curve,
+    Plotted,
+    Sizes,
+    loss_curves,
+    other_values,
+    sampled_curves,
+    shown_statistics,
+    sizes,
+    weight_curves,
+)
 from accountant.report.evidence import Evidence
 from accountant.report.wording import down, exactly, fold, section, table, up
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidProfile, InvalidTarget, Statistic, Undecided
@@ -16,6 +27,10 @@ from profiles.presenting.elements import Child, Element, add, make
 #: Every which point of a curve is in the table below it.
 _EVERY = 16
 _PLOT_DIGITS = 6
+_TITLES = {
+    "loss": "The loss of a record against {name}",
+    "weights": "Weights against {name}, for the target ε* = {target}",
+}
 #: What stands at the vertical axis.
 _HEIGHTS = {"loss": "privacy loss (nats)", "weights": "weight w"}
 _REASONS = (Infeasible, Undecided, InvalidProfile, InvalidArgument, InvalidData, InvalidTarget)
@@ -66,8 +81,8 @@ def _loss(evidence: Evidence, statistic: Statistic) -> Element:
     levels = [] if evidence.derived is None else [("certified upper bound for all records", evidence.derived.bound.upper)]
     if evidence.derived is None or evidence.derived.bound.upper != evidence.target:
         levels.append(("target ε*", evidence.target))
-    title = f"The loss of a record against {statistic.name}"
-    figure = _figure(evidence, statistic, "loss", title, curves, tuple(levels))
+    title = _TITLES["loss"].format(name=statistic.name)
+    figure = _figure(chart_curves(evidence, statistic, "loss", curves, tuple(levels)), statistic, title, curves)
     if missing:
         add(figure, make("p", missing, class_="note"))
     return figure
@@ -75,23 +90,20 @@ def _loss(evidence: Evidence, statistic: Statistic) -> Element:
 
 def _weights(evidence: Evidence, statistic: Statistic) -> Element:
     curves = weight_curves(evidence, statistic)
-    title = f"Weights against {statistic.name}, for the target ε* = {exactly(evidence.target)}"
+    title = _TITLES["weights"].format(name=statistic.name, target=exactly(evidence.target))
     if not curves:
         return _missing(title, "every weight is infinite: such records never need to be in the sample")
-    figure = _figure(evidence, statistic, "weights", title, curves, ())
+    figure = _figure(chart_curves(evidence, statistic, "weights", curves, ()), statistic, title, curves)
     if len(curves[-1].samples) <= POINTS:
         add(figure, make("p", "Records with an infinite weight are left out: they never need to be in the sample.", class_="note"))
     return figure
 
 
-def _figure(
-    evidence: Evidence,
-    statistic: Statistic,
-    kind: str,
-    title: str,
-    curves: list[Curve],
-    levels: tuple[tuple[str, Fraction], ...],
-) -> Element:
+def chart_curves(
+    evidence: Plotted, statistic: Statistic, kind: str, curves: list[Curve], levels: tuple[tuple[str, Fraction], ...]
+) -> Chart:
+    """Return curves against a statistic as a chart, with what it shows in words. ``kind``: "loss" or "weights"."""
+    title = _TITLES[kind].format(name=statistic.name, target=exactly(evidence.target))
     held = [f"{name} {_equals(value)}" for name, value in other_values(evidence).items() if name != statistic.name]
     caption = title + (f" (others held at {', '.join(held)})" if held else "")
     texts = [(name, up(value)) for name, value in levels]
@@ -101,10 +113,13 @@ def _figure(
         for curve in curves
     )
     drawn = tuple((name, _drawn(value)) for name, value in levels)
-    chart = Chart(f"plot-{kind}-{statistic.name}", caption, told, statistic.name, _HEIGHTS[kind], lines, drawn)
+    return Chart(f"plot-{kind}-{statistic.name}", caption, told, statistic.name, _HEIGHTS[kind], lines, drawn)
+
+
+def _figure(chart: Chart, statistic: Statistic, title: str, curves: list[Curve]) -> Element:
     return make(
         "figure",
-        make("figcaption", caption),
+        make("figcaption", chart.title),
         draw(chart),
         fold("Numbers of this plot", _numbers(title, statistic.name, curves)),
         class_="plot",

@@ -40,6 +40,13 @@ class Picture:
         find_format(str(path))
         self.figure.savefig(path, dpi=150)
 
+    def to_bytes(self, name: str) -> bytes:
+        """Return the picture as a file of that name, with what it shows in words as its title. Raises :class:`InvalidArgument`."""
+        kind, stream = find_format(name), io.BytesIO()
+        dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+        self.figure.savefig(stream, format=kind, dpi=150, metadata={"Title": self.told, **dates[kind]})
+        return stream.getvalue()
+
     def _repr_html_(self) -> str:
         stream = io.BytesIO()
         self.figure.savefig(stream, format="png", dpi=_RESOLUTION, facecolor="white", metadata={"Software": None})

@@ -27,6 +27,7 @@ WRITERS = {
     "accountant/cli/ledger_verbs/charging.py": {"write_whole": "public"},  # a stored release
     "accountant/cli/ledger_verbs/outsiders.py": {"write_whole": "public", "replace_file": "private"},  # the log for everybody; statements
     "accountant/cli/ledger_verbs/reporting.py": {"write_whole": "public"},  # a guarantee, a composition, a page for everybody
+    "accountant/cli/pictures.py": {"replace_file": "named"},  # public numbers; a target that comes from the data is private
     "accountant/cli/release.py": {"replace_files": "public"},  # answers that were released, their certificate and guarantee
     "accountant/cli/report.py": {"write_whole": "public"},
     "accountant/cli/second_opinion.py": {"replace_file": "public"},

@@ -24,7 +24,12 @@ def plot_answers(names: Sequence[str], answers: Sequence[ReleasedAnswer]) -> Pic
             if item.standard_error is not None:
                 axes.plot(item.interval, [place, place], color=COLOURS[0], linewidth=1.8)
             axes.plot([item.value], [place], "o", color=COLOURS[0], markersize=4)
-        axes.set(title=name, yticks=list(places), yticklabels=[_label(item) for item in shown])
+        axes.set(
+            title=name,
+            xlabel="released value, 95 % interval of its noise",
+            yticks=list(places),
+            yticklabels=[_label(item) for item in shown],
+        )
         axes.invert_yaxis()
     told = "; ".join(f"{item.name} {_label(item)} {item.value:.6g}" for item in answers[:_SHOWN])
     return Picture(figure, f"Released answers with the 95 % intervals of their noise: {told}")

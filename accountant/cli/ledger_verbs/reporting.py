@@ -21,6 +21,7 @@ from accountant.cli.options import (
     Verb,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_result, print_written
+from accountant.cli.pictures import check_plot, draw_to, plot_option
 from accountant.files import check_distinct, check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import count_assumptions
@@ -50,6 +51,7 @@ class _Report(OpenedOptions):
         typer.Option("--plan", metavar="T", help="releases to come (TOML): what they would cost, and when there is no room left"),
     ] = None
     html: Annotated[Path | None, typer.Option("--html", metavar="PAGE", help="write what may be published as a page")] = None
+    plot: Annotated[Path | None, plot_option("the smallest budget and what was charged at worst, over time")] = None
     everything: AllOption = False
     explain: ExplainOption = False
 
@@ -59,26 +61,27 @@ def _report(options: _Report) -> int:
     from accountant.interop.files import write_guarantee
     from accountant.ledger.amounts import say_amounts
     from accountant.ledger.forecast import read_plan
-    from accountant.ledger.pages import report_page
+    from accountant.ledger.pages import chart_budgets, report_page
     from accountant.ledger.report import bound_at, report_public
     from accountant.ledger.settings import tell_time
     from accountant.ledger.writing import check_outputs, write_composition
+    from accountant.presenting.charting import plot_charts
     from profiles.files import MAX_FILE_BYTES, read_text
 
-    others = (options.guarantee, options.composition, options.plan, options.html)
+    check_plot(options.plot)
+    written = (options.guarantee, options.composition, options.html, options.plot)
+    others = (*written, options.plan)
     if options.unit is not None and (options.public or any(path is not None for path in others)):
         raise InvalidArgument(
             "--unit reports on one unit, which is private, and was given together with what may be published; leave one out"
         )
-    for path in (options.guarantee, options.composition, options.html):
-        if path is not None:
-            check_writable(path)
-    check_distinct(options.guarantee, options.composition, options.html)
-    for path in (path for path in (options.guarantee, options.composition, options.html) if path is not None):
+    for path in (path for path in written if path is not None):
+        check_writable(path)
         check_not_input(path, options.plan, "plan")
+    check_distinct(*written)
     plan = () if options.plan is None else read_plan(read_text(options.plan, MAX_FILE_BYTES), options.plan.name)
     with open_ledger(options) as ledger:
-        check_outputs(ledger, options.guarantee, options.composition, options.html)
+        check_outputs(ledger, *written)
         if options.unit is not None:
             account = ledger.account(split_unit(options.unit, ledger))
             spent, left = (say_amounts(account[name]).removesuffix(" nats") for name in ("spent", "left"))
@@ -90,12 +93,15 @@ def _report(options: _Report) -> int:
         told, guarantee = report_public(ledger, options.delta, plan), None if raised else ledger.guarantee()
         shown = guarantee if raised or options.delta is None else bound_at(ledger, options.delta)
         composition = "" if options.composition is None else write_composition(ledger)
-    if options.guarantee is not None and guarantee is not None:
-        write_whole(options.guarantee, write_guarantee(guarantee))
-    if options.composition is not None:
-        write_whole(options.composition, composition)
-    if options.html is not None:
-        write_whole(options.html, report_page(told, tell_time()[:10]))
+    draw_to(lambda: plot_charts(chart_budgets(told)), options.plot)
+    page = "" if options.html is None else report_page(told, tell_time()[:10])
+    for place, text in (
+        (options.guarantee, "" if options.guarantee is None or guarantee is None else write_guarantee(guarantee)),
+        (options.composition, composition),
+        (options.html, page),
+    ):
+        if place is not None:
+            write_whole(place, text)
     if options.json:
         print_json(told)
         return 0
@@ -106,7 +112,7 @@ def _report(options: _Report) -> int:
         _print_ex_post(told["ex_post"])
     else:
         print_as_it_is(render(shown, everything=options.everything, explain=options.explain).rstrip())
-    print_written(guarantee=options.guarantee)
+    print_written(guarantee=options.guarantee, picture=options.plot)
     if options.html is not None:
         print_line(f"page written to {options.html}; it may be published")
     if options.composition is not None:
