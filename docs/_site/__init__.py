@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from _site import accessible, docstrings, elsewhere, mathml, navigation, notebooks, plots, redirects, reference
+from _site import accessible, docstrings, elsewhere, gallery, mathml, navigation, notebooks, plots, redirects, reference
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -17,6 +17,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("build-finished", redirects.write)
     app.connect("source-read", navigation.add)
     app.connect("source-read", plots.insert)
+    app.connect("source-read", gallery.insert)
     app.connect("source-read", _show_titles)
     app.connect("source-read", _link_notebooks)
     app.connect("autodoc-process-docstring", docstrings.escape)
@@ -42,3 +43,4 @@ def _write_pages(app: Any) -> None:
     notebooks.copy(folder / "notebooks")
     elsewhere.copy(folder)
     plots.draw_all(folder)
+    gallery.draw_all(folder)

@@ -1,4 +1,4 @@
-"""Pages that stand outside of docs: the tables of measurements and the guide for contributors, copied among the pages of the site."""
+"""Pages that stand outside of docs, copied among those of the site: measurements, the guide for contributors, changelog and security."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import re
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
+_AT_ROOT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 #: The files, and the folder in which each stands, as its links see it.
-SOURCES = dict.fromkeys(sorted((_ROOT / "benchmarks" / "results").glob("*.md")), "../../") | {_ROOT / "CONTRIBUTING.md": ""}
+SOURCES = dict.fromkeys(sorted((_ROOT / "benchmarks" / "results").glob("*.md")), "../../") | dict.fromkeys(
+    (_ROOT / name for name in _AT_ROOT), ""
+)
 _TO_COPIES = re.compile(r"\]\(\.\./(?:benchmarks/results/)?([\w-]+\.md)")
 _HEAD = "---\norphan: true\n---\n\n"
 
@@ -36,7 +39,7 @@ def read_copy(text: str, up: str) -> str:
         for prefix, instead in (("docs/", "../"), ("benchmarks/results/", "")):
             if target.startswith(prefix):
                 return f"]({instead}{target.removeprefix(prefix)})"
-        return f"](../../{target})"
+        return f"]({'' if target.partition('#')[0] in _AT_ROOT else '../../'}{target})"
 
     return re.sub(r"\]\(([^()\s]+)\)", change, text)
 

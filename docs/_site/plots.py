@@ -48,36 +48,38 @@ def _images(found: re.Match[str]) -> str:
 
 def draw_all(folder: Path) -> None:
     """Draw every panel into ``folder``, once for each theme."""
+    for theme in _THEMES:
+        for name, panels in PLOTS.items():
+            for index, panel in enumerate(panels):
+                draw_panel(panel, folder / f"{name}-{index}-{theme}.svg", theme)
+
+
+def draw_panel(panel: Panel, path: Path, theme: str, *, transparent: bool = True) -> None:
+    """Draw one panel, for pages of a theme."""
     import matplotlib as mpl  # noqa: PLC0415
 
     mpl.use("Agg")
-    for theme, (ink, faint, colours) in _THEMES.items():
-        settings = {
-            "svg.fonttype": "none",
-            "svg.hashsalt": "pdp-accountant",
-            "font.family": "sans-serif",
-            "font.size": 11,
-            "axes.titlesize": 11,
-            "legend.fontsize": 10,
-            "lines.linewidth": 1.8,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor"), ink),
-        }
-        with mpl.rc_context(settings):
-            for name, panels in PLOTS.items():
-                for index, panel in enumerate(panels):
-                    _save(panel, folder / f"{name}-{index}-{theme}.svg", faint, colours)
-
-
-def _save(panel: Panel, path: Path, faint: str, colours: Sequence[str]) -> None:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
-    figure, axes = plt.subplots(figsize=_SIZE, constrained_layout=True)
-    panel.draw(axes, faint, colours)
-    axes.set_title(panel.title)
-    figure.savefig(path, transparent=True, metadata={"Date": None})
-    plt.close(figure)
+    ink, faint, colours = _THEMES[theme]
+    settings = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "pdp-accountant",
+        "font.family": "sans-serif",
+        "font.size": 11,
+        "axes.titlesize": 11,
+        "legend.fontsize": 10,
+        "lines.linewidth": 1.8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor"), ink),
+    }
+    with mpl.rc_context(settings):
+        figure, axes = plt.subplots(figsize=_SIZE, constrained_layout=True)
+        panel.draw(axes, faint, colours)
+        axes.set_title(panel.title)
+        figure.savefig(path, transparent=transparent, metadata={"Date": None})
+        plt.close(figure)
 
 
 def _caption_mechanism(reference: str) -> str:
@@ -202,6 +204,24 @@ def _draw_units(axes: Any, faint: str, colours: Sequence[str], *, bounded: bool)
     axes.legend(frameon=False, fontsize=9, loc="upper right")
 
 
+def _draw_epochs(axes: Any, _faint: str, colours: Sequence[str]) -> None:
+    """ε at δ = 1e-5 of sampled Gaussian sums over 60 epochs, from both sides: the band is filled, and as thin as the line."""
+    from accountant.curves import Composition, account, make_event  # noqa: PLC0415
+
+    epochs = [1, 2, 4, 7, 10, 15, 20, 30, 40, 50, 60]
+    lowers, uppers = [], []
+    for epoch in epochs:
+        event = make_event("gaussian", {"noise_multiplier": "1.1"}, sampling_probability="256/60000", count=epoch * 234)
+        found = account(Composition("steps", (event,)), delta="1e-5").point
+        lowers.append(float(found.lower))
+        uppers.append(float(found.upper))
+    axes.plot(epochs, uppers, color=colours[0], label="ε ≤, checked by the kernel")
+    axes.plot(epochs, lowers, color=colours[1], linestyle="--", label="ε ≥")
+    axes.fill_between(epochs, lowers, uppers, color=colours[0], alpha=0.25)
+    axes.set(xlabel="epochs of 60,000 records, batches of 256", ylabel="ε at δ = 1e-5, in nats", ylim=(0, None), xlim=(0, 61))
+    axes.legend(frameon=False, loc="lower right")
+
+
 _MECHANISMS = {
     f"mechanism-{name}": f"profiles.mechanisms.{name}:default" for name in ("laplace_sum", "weighted_count", "k_norm_sum", "lloyd")
 }
@@ -227,9 +247,14 @@ PLOTS: dict[str, tuple[Panel, ...]] = {
         Panel("one ball: --radius 200000", functools.partial(_draw_units, bounded=False)),
         Panel("bounds of each column: --bounds", functools.partial(_draw_units, bounded=True)),
     ),
+    "epochs": (Panel("noise multiplier 1.1", _draw_epochs),),
     "weights-hurt": (Panel("the loss of one record", _draw_weights_hurt),),
     "rules": (
         Panel("what a record costs", functools.partial(_draw_rules, losses=True)),
         Panel("how often it is selected", functools.partial(_draw_rules, losses=False)),
     ),
 }
+
+
+if __name__ == "__main__":  # python docs/_site/plots.py: the picture of the README, which is drawn on white
+    draw_panel(PLOTS["epochs"][0], Path(__file__).parents[1] / "epochs.svg", "light", transparent=False)

@@ -12,23 +12,30 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted((ROOT / "benchmarks" / "results").glob("*.md")))
+PAGES = (
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    *sorted(DOCS.glob("*.md")),
+    *sorted((ROOT / "benchmarks" / "results").glob("*.md")),
+)
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# file: (\S+)\n")
 #: Before a block whose format has no comments, such as CSV.
 _NAMED = re.compile(r"^File `(\S+)`:\n\n\Z", re.MULTILINE)
+#: Before a block that needs a library which is not there in every environment.
+_NEEDS = re.compile(r"^<!-- needs: (\w+) -->\n\Z", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^()\s]+)\)")
 _EXIT = re.compile(r" # .*?\bexit (\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, its text, and the file that it shows, where its first line or the line before it names one."""
+    """A fenced block: its language, its text, the file that it shows (named in it or before it), and the library that it needs."""
 
     kind: str
     text: str
     file: str | None = None
+    needs: str | None = None
 
     @property
     def content(self) -> str:
@@ -49,8 +56,9 @@ def split_page(page: Path, title: str) -> tuple[str, str]:
 def blocks_of(page: Path) -> list[Block]:
     page_text, found = page.read_text(encoding="utf-8"), list[Block]()
     for fence in _FENCE.finditer(page_text):
-        named = _FILE.match(fence[3]) or _NAMED.search(page_text[: fence.start()])
-        found.append(Block(fence[2], fence[3], None if named is None else named[1]))
+        before = page_text[: fence.start()]
+        named, needs = _FILE.match(fence[3]) or _NAMED.search(before), _NEEDS.search(before)
+        found.append(Block(fence[2], fence[3], None if named is None else named[1], None if needs is None else needs[1]))
     return found
 
 

@@ -20,7 +20,10 @@ from profiles.strict_json import MAX_CHARACTERS
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "interoperability.md").read_text(encoding="utf-8")
 TRAINERS = (DOCS / "trainers.md").read_text(encoding="utf-8")
-BLOCKS = [block for text in (PAGE, TRAINERS) for block in re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", text, re.DOTALL)]
+OTHERS = [path.read_text(encoding="utf-8") for path in (DOCS / "coming-from.md", DOCS.parent / "README.md")]
+BLOCKS = [
+    block for text in (PAGE, TRAINERS, *OTHERS) for block in re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", text, re.DOTALL)
+]
 
 
 def test_examples_of_files_run() -> None:
