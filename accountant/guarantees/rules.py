@@ -266,7 +266,7 @@ def discharge(guarantee: Guarantee, hypothesis: Hypothesis | str, evidence: str)
 
 @Signature("discharge", {"hypothesis": HYPOTHESIS, "evidence_text": TEXT}).of
 def _discharge_again(guarantee: Guarantee, hypothesis: Hypothesis, evidence: str) -> Guarantee:
-    """Discharge as it was recorded, by the words of somebody or by a step of code that a file tells of.
+    """Discharge as it was recorded, by the words of somebody or by a step of code that a file names.
 
     Calls of earlier releases that closed what no words close leave it open.
     """

@@ -305,5 +305,5 @@ WORLD: dict[str, tuple[str, ...]] = {
 
 
 def may_close(hypothesis: Hypothesis, reason: str) -> bool:
-    """Whether ``reason`` may discharge a hypothesis: one about the world only where it tells of a step of code that makes it true."""
+    """Whether ``reason`` may discharge a hypothesis: one about the world only where it names a step of code that makes it true."""
     return hypothesis.id not in WORLD or reason.removeprefix(SAID_BY_FILE).startswith(WORLD[hypothesis.id])

@@ -123,7 +123,7 @@ def read_release(text: str, name: str = "the file") -> Guarantee:
 def find_carrier(name: str) -> Carrier:
     """Return the carrier of a name. Raises :class:`InvalidArgument`."""
     if name not in CARRIERS:
-        raise InvalidArgument(f"a carrier of guarantees was expected, but {str(name)[:40]!r} is none{suggest(str(name), CARRIERS)}")
+        raise InvalidArgument(f"a carrier of guarantees was expected, but {str(name)[:40]!r} is not one{suggest(str(name), CARRIERS)}")
     return CARRIERS[name]
 
 

@@ -197,7 +197,7 @@ def _name(function: Callable[[Any], Any] | str) -> str:
 def _resolve(name: str) -> Callable[[Any], Any]:
     found = _find(name)
     if not callable(found):
-        raise InvalidArgument(f"a function package.module:name was expected, but {name[:80]!r} is none; check module and name")
+        raise InvalidArgument(f"a function package.module:name was expected, but {name[:80]!r} is not one; check module and name")
     return found  # type: ignore[no-any-return]
 
 

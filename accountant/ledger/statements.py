@@ -31,7 +31,7 @@ _PRIVATE = "for the eyes of the person it is about, and of whoever may see the d
 
 
 def append_root(ledger: Ledger) -> Entry:
-    """Append the root of a Merkle tree over all accounts as they stand, and return its entry: public, and it tells nothing of them.
+    """Append the root of a Merkle tree over all accounts as they stand, and return its entry: public, and it reveals nothing about them.
 
     Everybody else waits meanwhile: some 20 µs a unit.
     """

@@ -109,7 +109,7 @@ FILE_FROM_OUTPUTS = Hypothesis(
     "file-from-outputs",
     "which file is read for a release, which of its columns, and when, is decided from outputs and public things alone",
     Head.RELEASE,
-    "A file that is chosen by what is in another one tells of that by being read: where the file of the second date is chosen by whether "
+    "A file that is chosen by what is in another one reveals that by being read: where the file of the second date is chosen by whether "
     "somebody is in that of the first, this person is charged nothing, and moves the odds by 16.",
     brief="which file is read is decided from outputs and public things",
 )

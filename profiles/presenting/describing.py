@@ -140,7 +140,7 @@ _UNITS = {
 
 
 def describe_in_html(profile: Profile) -> list[Child]:
-    """Return the lines that a card tells of a profile."""
+    """Return the lines that a card shows of a profile."""
     made: list[Child] = [
         cards.line(cards.name(profile.name), f" – PDP profile, {_UNITS[profile.notion]}"),
         make("div", make("p", equation(profile)), class_="pdp-scroll", tabindex="0", role="group", aria_label="formula"),

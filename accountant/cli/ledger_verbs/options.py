@@ -61,8 +61,10 @@ class OpenedOptions(Options):
     ] = None
 
 
-AnalystOption = Annotated[str | None, typer.Option("--analyst", metavar="WHO", help="who asks for it: public, and what quotas are of")]
-PurposeOption = Annotated[str | None, typer.Option("--purpose", metavar="WHY", help="what it is for: public, and what quotas are of")]
+AnalystOption = Annotated[
+    str | None, typer.Option("--analyst", metavar="WHO", help="who asks for it (public; a quota may be set for each)")
+]
+PurposeOption = Annotated[str | None, typer.Option("--purpose", metavar="WHY", help="what it is for (public; a quota may be set for each)")]
 ApproverOption = Annotated[str | None, typer.Option("--approver", metavar="WHO", help="who approved it: public")]
 PlanOption = Annotated[bool, typer.Option("--plan", help="tell what it would cost and leave by public numbers; spends and reads nothing")]
 

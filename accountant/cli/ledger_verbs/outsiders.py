@@ -119,7 +119,8 @@ def _write_private(path: Path, text: str) -> None:
 
 VERBS = {
     "root": Verb(
-        "Append a Merkle root of all accounts to the log: public, and it tells nothing of them. Monthly, say: everybody else waits.",
+        "Append a Merkle root of all accounts to the log. The root is public and reveals nothing about them. Once a month is enough; "
+        "other writers wait until it is computed.",
         _Root,
         _root,
         "pdp ledger root people.ledger",
