@@ -13,7 +13,7 @@ from proofs_check.kernel.core.rules import Case
 from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Proof, Range, Theorem, settle
 from proofs_check.kernel.procedures.rules import RULES
 from proofs_check.kernel.reading import read_term, variables
-from proofs_check.kernel.theories.profiles.claims import CLAIMS, Restated, restated
+from proofs_check.kernel.theories.profiles.claims import CLAIMS, Restated, by_statistic, restated
 from proofs_check.kernel.theories.profiles.statements import Claim
 from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.upgrade import Searcher
@@ -233,3 +233,33 @@ def asked():
         yield from ()
 
     yield Choice((nothing,))
+
+
+def test_a_floor_is_the_one_that_the_claim_states():
+    terms.forget()
+    given = {"positive": TREE, "form": "log", "curvature": [TREE]}
+    for stated, fine in ((None, True), (terms.num(Fraction(1, 2)), True), (terms.num(1), False)):
+        claim = _claim("w", "strong-convexity", "proved", bound=stated)
+        floor = terms.num(Fraction(1, 2))
+        if fine:
+            assert CLAIMS["strong-convexity proved"](claim, Searcher(), floor=floor, **given).statement is claim
+            continue
+        with pytest.raises(terms.Rejected, match="not the one of the claim"):
+            CLAIMS["strong-convexity proved"](claim, Searcher(), floor=floor, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "reason"),
+    [
+        ("proposition-17", "w", "the name is not new"),  # z does not grow with w, a function w of a weight would
+        ("proposition-17", "z", "the name is not new"),
+        ("epsilon-upper", "y", "not shown by a statistic"),
+        ("strong-convexity", "y", "not shown by a statistic"),
+    ],
+)
+def test_a_statistic_has_a_name_of_its_own_and_says_enough(name, variable, reason):
+    terms.forget()
+    z, y = terms.var("z"), terms.var(variable)
+    given = {"term": z, "low": Fraction(0), "lower": TREE, "high": Fraction(4), "upper": TREE, "proof": Proof({"bound": M})}
+    with pytest.raises(terms.Rejected, match=reason):
+        by_statistic(_claim("z", name, "proved"), Searcher(), name=variable, epsilon=y, **given)

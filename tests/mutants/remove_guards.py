@@ -6,7 +6,8 @@ A guard is a call of ``require``, a ``raise`` under an ``if``, a hypothesis that
 conjunction that guards. What survives is printed: it is not tested, or another guard rejects the same documents.
 
 In the copy each guard asks whether it is the one that is out. One run of all tests says in which of them a guard rejects something (or a
-hypothesis is yielded): the others cannot notice that it is out. Then each guard has a process of its own, for these tests alone.
+hypothesis is yielded): the others cannot notice that it is out. What would make a guard stricter can be noticed wherever it is asked. Then
+each guard has a process of its own, for these tests alone.
 """
 
 from __future__ import annotations
@@ -62,19 +63,18 @@ def guard_(first, fires, *ways):
     try:
         value = ways[0]()
     except BaseException:
-        _note(first, len(ways) - 1)
+        _note(first, len(ways) - 1, 1)
         raise
-    if bool(value) is fires:
-        _note(first, len(ways) - 1)
+    _note(first, len(ways) - 1, int(bool(value) is fires))
     return value
 
 
-def _note(first, many):
+def _note(first, many, fired):
     test = os.environ.get("PYTEST_CURRENT_TEST")
-    if test and "GUARD_NOTES" in os.environ and (first, test) not in _seen:
-        _seen.add((first, test))
+    if test and "GUARD_NOTES" in os.environ and (first, fired, test) not in _seen:
+        _seen.add((first, fired, test))
         with open(os.environ["GUARD_NOTES"], "a", encoding="utf-8") as file:
-            file.write(f"{first} {many} {test}\\n")
+            file.write(f"{first} {many} {fired} {test}\\n")
 
 
 builtins.guard_ = guard_
@@ -128,6 +128,7 @@ class Guards(ast.NodeTransformer):
     lines: Sequence[str]
     number: str = ""
     found: list[str] = field(default_factory=list)
+    stricter: list[int] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     first: int = 0
 
@@ -157,6 +158,7 @@ class Guards(ast.NodeTransformer):
         shown = self.lines[node.lineno - 1].strip()
         self.found.append(f"{self.name}:{node.lineno}: [{shown[:140]}]")
         for part, new in _alternatives(test):
+            self.stricter += [self.first + len(self.found)] if new == ("True" if fires else "False") else []
             ways.append(without(test, part, new))
             self.found.append(f"{self.name}:{node.lineno}: {ast.unparse(part)[:90]} -> {new[:40]} [{shown[:110]}]")
         nothing = ast.parse("lambda: 0", mode="eval").body.args  # type: ignore[attr-defined]
@@ -164,12 +166,12 @@ class Guards(ast.NodeTransformer):
         return ast.Call(ast.Name("guard_", ast.Load()), [ast.Constant(first), ast.Constant(fires), *thunks], [])
 
 
-def switch(source: str, name: str, number: str = "", first: int = 0) -> tuple[str, list[str]]:
-    """Return a module in which each guard, or those of a line, can be taken out; and what can be, from this number on."""
+def switch(source: str, name: str, number: str = "", first: int = 0) -> tuple[str, list[str], list[int]]:
+    """Return a module in which each guard, or those of a line, can be taken out; what can be, from this number on; and what is stricter."""
     made = Guards(name, source.splitlines(), number, first=first)
     text = ast.unparse(ast.fix_missing_locations(made.visit(ast.parse(source))))
     sys.stdout.write("".join(f"not taken out, do it by hand: {place}\n" for place in made.left))
-    return text, made.found
+    return text, made.found, made.stricter
 
 
 def _run_apart(session: pytest.Session, items: Sequence[pytest.Item], *, at_first: bool) -> tuple[int, list[str]]:
@@ -197,7 +199,7 @@ def _run_apart(session: pytest.Session, items: Sequence[pytest.Item], *, at_firs
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Run the tests once, then those of each guard without it. (This module is a plugin of the run in the copy.)"""
-    found, notes = json.loads(Path(os.environ["GUARDS"]).read_text(encoding="utf-8")), Path(os.environ["GUARD_NOTES"])
+    (found, stricter), notes = json.loads(Path(os.environ["GUARDS"]).read_text(encoding="utf-8")), Path(os.environ["GUARD_NOTES"])
     notes.write_text("", encoding="utf-8")
     status, failed = _run_apart(session, session.items, at_first=False)
     if status:
@@ -206,8 +208,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     sys.stdout.write("".join(f"    {name}\n" for name in failed))
     where, fine = defaultdict[int, set[str]](set), [item for item in session.items if item.nodeid not in failed]
     for line in notes.read_text(encoding="utf-8").splitlines():
-        first, many, test = line.split(" ", 2)
+        first, many, fired, test = line.split(" ", 3)
         for guard in range(int(first), int(first) + int(many)):
+            if guard not in stricter and fired == "0":
+                continue
             where[guard].add(test.rpartition(" (")[0])
     del os.environ["GUARD_NOTES"]
     fine.sort(key=lambda item: sum(item.nodeid in tests for tests in where.values()))  # those that are about few guards first
@@ -231,15 +235,15 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
 def main(names: list[str]) -> int:
     """Try every guard of the named files; return how many survive."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder, guards, found = Path(temporary) / "project", Path(temporary) / "guards.json", list[str]()
+        folder, guards, found, stricter = Path(temporary) / "project", Path(temporary) / "guards.json", list[str](), list[int]()
         shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(".git", "__pycache__", ".venv", "out", ".*_cache"))
         for name, _, number in (word.partition(":") for word in names or FILES):
             path = folder / "proofs_check" / "kernel" / f"{name}.py"
-            text, more = switch(path.read_text(encoding="utf-8"), name, number, len(found))
+            text, more, those = switch(path.read_text(encoding="utf-8"), name, number, len(found))
             path.write_text(text, encoding="utf-8")
-            found += more
+            found, stricter = found + more, stricter + those
         (folder / "sitecustomize.py").write_text(SWITCH, encoding="utf-8")
-        guards.write_text(json.dumps(found), encoding="utf-8")
+        guards.write_text(json.dumps([found, stricter]), encoding="utf-8")
         about = {"GUARDS": str(guards), "GUARD_NOTES": str(Path(temporary) / "notes"), "PYTHONPATH": str(folder)}
         options = ["-q", "-s", "-p", "no:cacheprovider", "-p", "tests.mutants.remove_guards", "-m", "not slow"]
         command = [sys.executable, "-m", "pytest", *options, *SUITE]

@@ -304,3 +304,34 @@ def test_a_side_condition_has_a_name():
     with pytest.raises(Rejected):
         side_condition("faith", None)
     assert side_condition("definedness", None).statement == "definedness"
+
+
+def test_a_record_is_a_point_at_which_it_is_defined():
+    for place, fine in (("1", True), ("2*pi - 3", True), ("pi + 1", False), ("3 - pi", False), ("1 + 0*log(0 - 1)", False)):
+        proof = {"at": {"z": place}, "bound": B}
+        assert report("w*z + w", ("assumption-8", "refuted", proof), target_epsilon="1/2").accepted is fine, place
+
+
+def test_the_weights_of_a_refutation_in_the_limit_are_defined():
+    for weight, fine in (("n**2", True), ("n**2 + 0*log(0 - n)", False)):
+        proof = {"at": {"z": "2"}, "weight": weight, "weight-proof": M, "flat": M}
+        assert report("3*log(w)/2", ("assumption-11", "refuted", proof)).accepted is fine, weight
+
+
+def test_from_a_threshold_below_one_nothing_is_refuted():
+    for threshold, fine in (("1", True), ("1/2", False)):
+        proof = {"at": {"z": "1"}, "weight": "1", "positive": B, "threshold": threshold, "form": "exp", "tail": M}
+        assert report("z/4", ("assumption-9-nonzero", "refuted", proof), target_epsilon="1").accepted is fine, threshold
+
+
+def test_what_is_refuted_is_refuted_at_a_record_and_not_in_cases_or_by_a_statistic():
+    at = [{"at": {"z": place}, "bound": B} for place in ("1", "3")]
+    cases = {"cases": {"variable": "z", "at": "2", "below": at[0], "above": at[1]}}
+    assert report("w*z", ("assumption-8", "refuted", at[0]), target_epsilon="1/2").accepted
+    assert report("w*z", ("assumption-8", "refuted", cases), target_epsilon="1/2").reason == "this claim is not shown in cases"
+    # no record has z - z = 1
+    statistic = {"name": "y", "term": "z - z", "low": "0", "lower": Z, "high": "1", "upper": M, "epsilon": "w*(1 + y)"}
+    value = {"statistic": statistic | {"proof": {"at": {"y": "1"}, "bound": B}}}
+    assert (
+        report("w*(1 + z - z)", ("assumption-8", "refuted", value), target_epsilon="3/2").reason == "this claim is not shown by a statistic"
+    )

@@ -38,10 +38,10 @@ def judge(monkeypatch, tmp_path):
     monkeypatch.setattr(builtins, "guard_", None, raising=False)
     monkeypatch.setenv("GUARD_NOTES", str(tmp_path / "notes"))
     exec(SWITCH, {})
-    text, found = switch(SOURCE, "module", first=10)
+    text, found, stricter = switch(SOURCE, "module", first=10)
     names = {"require": require}
     exec(text, names)
-    assert len(found) == len(EXPECTED)
+    assert (len(found), stricter) == (len(EXPECTED), [])
 
     def run(out):
         monkeypatch.setenv("GUARD_OUT", str(out))
@@ -59,14 +59,26 @@ def judge(monkeypatch, tmp_path):
 def test_each_guard_is_taken_out_by_itself(judge):
     run, notes = judge
     assert run(-1) == FINE
-    assert {line.split(" ")[0] for line in notes.read_text(encoding="utf-8").splitlines()} == {"10", "13", "16"}
+    noted = {tuple(line.split(" ")[:3]) for line in notes.read_text(encoding="utf-8").splitlines()}
+    assert noted == {(first, many, fired) for first, many in (("10", "3"), ("13", "3")) for fired in "01"} | {("16", "1", "1")}
     assert [run(10 + place) for place in range(len(EXPECTED))] == EXPECTED
+
+
+def test_what_makes_a_guard_stricter_is_told():
+    text = 'def check(a, b):\n    require(a is None or b, "x")\n    if a and b:\n        raise ValueError\n'
+    found, stricter = switch(text, "module", first=5)[1:]
+    assert [found[place - 5].partition(": ")[2].partition(" [")[0] for place in stricter] == [
+        "a is None -> False",
+        "b -> False",
+        "a -> True",
+        "b -> True",
+    ]
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_module_with_switches_compiles(name):
     source = (Path(__file__).parents[2] / "proofs_check" / "kernel" / f"{name}.py").read_text(encoding="utf-8")
-    text, found = switch(source, name)
+    text, found, _ = switch(source, name)
     compile(text, name, "exec")
     assert text.count("guard_(") <= len(found)
     assert found or name == "core/intervals"
