@@ -130,6 +130,11 @@ def find_largest_rate(
     """
     search, wanted = _Search.of(composition, epsilon, delta, gap), _to_tolerance(tolerance)
     event = search.event
+    if event.batches is not None:
+        raise InvalidArgument(
+            f"the largest sampling probability was asked for, but that of {event.batches.describe()} follows from the batches; calibrate "
+            "noise or count"
+        )
 
     def build(value: Fraction) -> Event:
         return replace(event, sampling_probability=value)

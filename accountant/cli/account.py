@@ -27,6 +27,7 @@ EXAMPLE = """\b
 Examples:
   pdp account --gaussian 4 --count 100 --delta 1e-6
   pdp account --gaussian 1.1 --sampling 256/60000 --count 100 --delta 1e-5
+  pdp account --gaussian 1.1 --records 60000 --batch-size 256 --epochs 60 --batches random-allocation --delta 1e-5
   pdp account examples/release.toml --epsilon 3 --json
   pdp account --count 16 --calibrate noise --epsilon 1 --delta 1e-6
 """
@@ -40,16 +41,37 @@ class Options(BoundOptions):
     delta: Annotated[str | None, typer.Option("--delta", "-d", metavar="D", help="bound epsilon at this delta, such as 1e-5")] = None
     epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="E", help="bound delta at this epsilon, in nats")] = None
     gaussian: Annotated[
-        str | None, typer.Option("--gaussian", metavar="S", help="without a file: Gaussian noise, standard deviation over sensitivity")
+        str | None,
+        typer.Option("--gaussian", metavar="S", help="without a file: Gaussian noise over the norm that a record is clipped to"),
     ] = None
     sampling: Annotated[
         str | None, typer.Option("--sampling", metavar="Q", help="with --gaussian: each record is in each sample with probability Q")
     ] = None
     count: Annotated[str | None, typer.Option("--count", metavar="T", help="with --gaussian: number of steps")] = None
+    steps: Annotated[str | None, typer.Option("--steps", metavar="T", help="the same as --count")] = None
+    batches: Annotated[
+        str | None,
+        typer.Option(
+            "--batches",
+            metavar="HOW",
+            help="with --gaussian: none, poisson, random-allocation, fixed-size, with-replacement, truncated-poisson or shuffle",
+        ),
+    ] = None
+    records: Annotated[str | None, typer.Option("--records", metavar="N", help="with --gaussian: number of records")] = None
+    batch_size: Annotated[str | None, typer.Option("--batch-size", metavar="M", help="with --records: records in a batch")] = None
+    epochs: Annotated[str | None, typer.Option("--epochs", metavar="E", help="in place of --count: passes over the records")] = None
+    steps_per_epoch: Annotated[
+        str | None,
+        typer.Option("--steps-per-epoch", metavar="T", help="with random-allocation or shuffle, where it is not N/M rounded down"),
+    ] = None
+    limit: Annotated[str | None, typer.Option("--limit", metavar="B", help="with truncated-poisson: the largest batch")] = None
+    group_size: Annotated[
+        str | None, typer.Option("--group-size", metavar="K", help="with poisson and --unit user: most records of one user")
+    ] = None
     unit: Annotated[str | None, typer.Option("--unit", metavar="U", help="with --gaussian: who is protected, record or user")] = None
     neighbors: Annotated[
         str | None,
-        typer.Option("--neighbors", metavar="N", help="with --gaussian: add-remove, replace-one or zero-out; the norm is for these"),
+        typer.Option("--neighbors", metavar="N", help="with --gaussian: add-remove, replace-one or zero-out"),
     ] = None
     calibrate: Annotated[
         str | None,
@@ -145,12 +167,15 @@ def _print(options: Options, found: Account, calibrated: CalibratedEvents | None
 
 def _single(options: Options) -> dict[str, str | None]:
     """Return the options that stand for a file with one event."""
-    events = {"--gaussian": options.gaussian, "--sampling": options.sampling, "--count": options.count}
-    return {**events, "--unit": options.unit, "--neighbors": options.neighbors}
+    events = {"--gaussian": options.gaussian, "--sampling": options.sampling, "--count": options.count, "--steps": options.steps}
+    drawn = {"--batches": options.batches, "--records": options.records, "--batch-size": options.batch_size, "--epochs": options.epochs}
+    sizes = {"--steps-per-epoch": options.steps_per_epoch, "--limit": options.limit, "--group-size": options.group_size}
+    return {**events, **drawn, **sizes, "--unit": options.unit, "--neighbors": options.neighbors}
 
 
 def _read(options: Options) -> DeclaredEvents:
     """Return what the file declares, or the options without one."""
+    from accountant.compositions.batches import read_batches
     from accountant.curves import Composition, DeclaredEvents, make_event, read_composition_file
     from profiles.protection import read_protection
 
@@ -161,19 +186,33 @@ def _read(options: Options) -> DeclaredEvents:
     if noise is None:
         found = f"only {given[0]} was found" if given else "nothing was found"
         raise InvalidArgument(f"a composition is needed, but {found}; give a file, or --gaussian S with --sampling Q and --count T")
-    event = make_event(
-        "gaussian",
-        {"noise_multiplier": noise},
-        sampling_probability=options.sampling or 1,
-        count=options.count or 1,
-    )
     protection = read_protection(
         "record" if options.unit is None else options.unit,
         "add-remove" if options.neighbors is None else options.neighbors,
         "the command line",
     )
+    drawn = read_batches(_batches(options), protection.neighbors, "the command line", of_records=True)
+    event = make_event("gaussian", {"noise_multiplier": noise}, sampling_probability=drawn.rate, count=drawn.count, batches=drawn.batches)
     name = "sampled Gaussian sums" if event.sampling_probability != 1 else "Gaussian sums"
     return DeclaredEvents(Composition(name, (event,)), protection.unit, protection.neighbors, ())
+
+
+def _batches(options: Options) -> dict[str, object]:
+    """Return what the options say of the batches, in the words of a file."""
+    if options.count is not None and options.steps is not None:
+        raise InvalidArgument("--count and --steps were given, but they are the same number; give one of the two")
+    said = {
+        "sampling": options.batches,
+        "sampling_probability": options.sampling,
+        "count": options.count or options.steps,
+        "records": options.records,
+        "batch_size": options.batch_size,
+        "epochs": options.epochs,
+        "steps_per_epoch": options.steps_per_epoch,
+        "limit": options.limit,
+        "group_size": options.group_size,
+    }
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _check_outputs(options: Options) -> None:

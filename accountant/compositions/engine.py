@@ -17,9 +17,11 @@ from math import ceil, exp, floor
 
 import numpy as np
 
+from accountant.compositions.allocations import plan_allocation
 from accountant.compositions.events import Composition, Direction, MechanismKind
-from accountant.compositions.grids import LEAST_EPSILON, Side, find_order, find_shape, plan
+from accountant.compositions.grids import LEAST_EPSILON, Shape, Side, find_order, find_shape, plan
 from accountant.compositions.groups import Claim, join_lower, join_upper, list_groupings, split_events
+from accountant.compositions.json_format import event_object
 from accountant.compositions.largest_loss import LargestLoss, find_largest_loss
 from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel.core.terms import Meter, Rejected
@@ -42,6 +44,7 @@ _MOST_GAUSSIAN = 10**10  # of Gaussian noise alone, whose curve has no exponenti
 _BEYOND = 16.0 * _MOST_EPSILON  # a guess of epsilon that is far beyond that: a grid would only be tried in vain
 _FINEST_AIM = Fraction(1, 10**15)
 _FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
+_COARSER = 3  # times the cells of the lattice of an epoch may become twice as wide
 _NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
 _LOST = 1000  # one part in so many of a gap of delta may be cut off at once; the guess of delta may be several times too large
 _PLACES = 130  # in which a mass at infinity is told from a delta
@@ -82,15 +85,7 @@ class _Curve:
 
 def write_events(composition: Composition) -> list[dict[str, object]]:
     """Return the events in the words of a certificate."""
-    return [
-        {
-            "mechanism": event.mechanism.value,
-            **{name: exact_text(value) for name, value in event.parameters},
-            "sampling_probability": exact_text(event.sampling_probability),
-            "count": event.count,
-        }
-        for event in composition.events
-    ]
+    return [event_object(event, exact_text) for event in composition.events]
 
 
 def bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> EpsilonEnds:
@@ -388,7 +383,8 @@ def _find_curves(
         if len(events) == 1 and events[0].count == 1:
             return _closed(events[0], sides[0]), _closed(events[0], sides[1])
         shapes = [find_shape(composition, events, sides[1])] * 2
-        if any(event.rho is not None for event in events):  # whose two sides are of different laws
+        apart = [event.rho is not None or (event.batches is not None and not event.batches.is_allocated) for event in events]
+        if any(apart):  # whose two sides are of different laws
             shapes[0] = find_shape(composition, events, sides[0])
     except Rejected as problem:
         raise _refuse(composition, problem) from problem
@@ -403,13 +399,13 @@ def _find_curves(
         steps = max(shapes[1].epsilon, float(LEAST_EPSILON)) * shapes[1].exponent
         aim = min(_COARSE, max(Fraction(float(gap) / max(steps, float(gap))).limit_denominator(10**15), _FINEST_AIM))
     lower, upper, far, alone = _NOTHING, None, 0.0, False
-    start = list[_Curve | None]([_NOTHING if above_only else None, None])
+    limit, start = dict[bool, int](), list[_Curve | None]([_NOTHING if above_only else None, None])
     fineness, found, less = [_FIRST, _FIRST], list(start), 2
     for _ in range(_ROUNDS):
         try:
             for i, (shape, side) in enumerate(zip(shapes, sides, strict=True)):
                 if found[i] is None:
-                    found[i] = _composed(events, side, plan(shape, side, gap=aim, fineness=fineness[i]), share_work(shares))
+                    found[i] = _compose_planned(events, shape, side, aim, fineness[i], shares, limit)
         except Rejected as problem:  # the grid is larger than what the kernel works with
             if upper is not None:
                 break  # what there is has to do
@@ -453,10 +449,10 @@ def _find_most(events: Sequence[KernelEvent]) -> int:
 
 
 def _closed(event: KernelEvent, side: Side) -> _Curve:
-    digits, order, remove = len(str(side.delta.denominator)) + 20, find_order(event, side), side.direction is Direction.REMOVE
+    digits, order = len(str(side.delta.denominator)) + 20, find_order(event, side)
     most, context = _find_most([event]), curves.context(digits + curves.GUARD)
     with localcontext(context):
-        delta = event.delta(remove=remove, up=side.up, order=order)
+        delta, linear = _closed_curve(event, side, order)
 
     def about(epsilon: Fraction) -> Fraction:
         with localcontext(context):
@@ -474,9 +470,40 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
         return high if about(Fraction(low)) > target else low
 
     error = Fraction(2 if side.up else -2, 10**digits)
-    return _Curve(
-        lambda epsilon: max(about(epsilon) + error, Fraction(0)), guess, {} if order is None else {"order": exact_text(order)}, most
-    )
+    fields = ({} if order is None else {"order": exact_text(order)}) | ({} if linear is None else {"linear": linear})
+    return _Curve(lambda epsilon: max(about(epsilon) + error, Fraction(0)), guess, fields, most)
+
+
+def _closed_curve(
+    event: KernelEvent, side: Side, order: Fraction | None
+) -> tuple[Callable[[Fraction], Decimal], Mapping[str, object] | None]:
+    """Return δ of one use in the current context, and the lattice of an epoch: the finest one that the kernel has time for."""
+    remove = side.direction is Direction.REMOVE
+    for finer in range(0, -_COARSER, -1):
+        linear = plan_allocation(event, float(side.delta), remove=remove, up=side.up, finer=finer)
+        try:
+            return event.delta(remove=remove, up=side.up, order=order, linear=linear, meter=share_work() if linear else None), linear
+        except Rejected:
+            if linear is None or finer == 1 - _COARSER:
+                raise
+    raise Rejected("no lattice of an epoch is coarse enough")
+
+
+def _compose_planned(
+    events: list[KernelEvent], shape: Shape, side: Side, gap: Fraction, fineness: float, shares: int, limit: dict[bool, int]
+) -> _Curve:
+    """Return the curve on a grid; where epochs are allocated, with coarser cells for their steps before the grid is made coarser.
+
+    ``limit``: by side, halvings of these cells that have not been found to be too many.
+    """
+    finer = min(round(math.log2(fineness)) - 1, 1, limit.get(side.up, 1))
+    if any(event.batches is not None and event.batches.is_allocated for event in events):
+        while finer > -_COARSER:
+            with suppress(Rejected):
+                return _composed(events, side, plan(shape, side, gap=gap, fineness=fineness, finer=finer), share_work(shares))
+            finer -= 1
+            limit[side.up] = finer
+    return _composed(events, side, plan(shape, side, gap=gap, fineness=fineness, finer=finer), share_work(shares))
 
 
 def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object], meter: Meter) -> _Curve:

@@ -12,8 +12,10 @@ from enum import Enum
 from fractions import Fraction
 from types import MappingProxyType
 
+from accountant.compositions.batches import Batches, Sampling
 from profiles import InvalidArgument, exact_text, to_exact
 from profiles.numbers import shorten, to_integer
+from profiles.protection import Neighbors
 from profiles.suggestions import suggest
 
 #: Most tables of different mechanisms in one composition, and most uses of mechanisms in all.
@@ -50,6 +52,7 @@ class _Range:
 
 
 _NOISE = _Range(_SMALLEST, _LARGEST, "above 0 (from 1e-12 to 1e12)")
+_BATCH_NOISE = _Range(Fraction(1, 100), Fraction(10**6), "from 0.01 to 1000000")
 _LOSS = _Range(Fraction(0), MOST_EPSILON, "from 0 to 10000")
 _DELTA = _Range(Fraction(0), Fraction(1), "in [0, 1)", closed=False)
 _RATE = _Range(_SMALLEST_RATE, Fraction(1), "in (0, 1] (and at least 1e-15)")
@@ -100,6 +103,7 @@ TOLD = (MechanismKind.PURE, MechanismKind.APPROXIMATE, MechanismKind.ZCDP, Mecha
 class Event:
     """``count`` uses of a mechanism, each on a fresh Poisson sample that holds each record with ``sampling_probability``.
 
+    With ``batches`` they are drawn as these say, and the pair is that of their neighbors; a use may then be an epoch.
     ``parameters``: pairs of name and exact value in the order of :func:`parameter_names`. Made by :func:`make_event`, or checked
     as there when it is made by hand.
     Raises :class:`InvalidArgument` for what is outside the ranges of the kind, :class:`profiles.InvalidNumber` for what is no number.
@@ -109,6 +113,7 @@ class Event:
     parameters: tuple[tuple[str, Fraction], ...]
     sampling_probability: Fraction = Fraction(1)
     count: int = 1
+    batches: Batches | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, MechanismKind):
@@ -128,6 +133,8 @@ class Event:
                 "a sampled zcdp event was asked for, but rho alone says nothing useful of samples; declare the mechanism that has this "
                 "rho, such as gaussian"
             )
+        if self.batches is not None:
+            _require_batches(self, self.batches)
 
     def __getitem__(self, name: str) -> Fraction:
         """The parameter of this name. Raises :class:`InvalidArgument` where the mechanism has none."""
@@ -136,6 +143,18 @@ class Event:
                 return value
         raise InvalidArgument(f"the mechanism {self.mechanism.value!r} has no parameter {name[:40]!r}; ask for one of {_list(self)}")
 
+    @property
+    def square(self) -> Fraction | None:
+        """μ² of one use of Gaussian noise on all records, which is N(μ, 1) against N(0, 1); None of all other events.
+
+        >>> make_event("gaussian", {"noise_multiplier": 2}).square
+        Fraction(1, 4)
+        """
+        if self.mechanism is not MechanismKind.GAUSSIAN or self.sampling_probability != 1:
+            return None
+        moves = 2 if self.batches is not None and self.batches.neighbors is Neighbors.REPLACE_ONE else 1
+        return (moves / self["noise_multiplier"]) ** 2
+
     def describe(self) -> str:
         """Return the event as one phrase.
 
@@ -143,8 +162,16 @@ class Event:
         'gaussian (noise_multiplier 1.1), Poisson sampling with q = 0.01, 20 times'
         """
         numbers = ", ".join(f"{name} {exact_text(value)}" for name, value in self.parameters)
+        if self.batches is not None and self.batches.sampling is not Sampling.POISSON:
+            if self.batches.sampling is Sampling.NONE:
+                return f"{self.mechanism.value} ({numbers}), {self.batches.describe()}, " + _times(self.count)
+            used = "epoch" if self.batches.sampling.is_by_epochs else "step"
+            times = f"1 {used}" if self.count == 1 else f"{self.count} {used}s"
+            return f"{self.mechanism.value} ({numbers}), {self.batches.describe()}, {times}"
         sampled = "" if self.sampling_probability == 1 else f", Poisson sampling with q = {exact_text(self.sampling_probability)}"
-        return f"{self.mechanism.value} ({numbers}){sampled}, " + ("once" if self.count == 1 else f"{self.count} times")
+        if self.batches is not None:
+            sampled += f", {self.batches.describe()}"
+        return f"{self.mechanism.value} ({numbers}){sampled}, " + _times(self.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +209,18 @@ def parameter_names(kind: MechanismKind) -> tuple[str, ...]:
     return tuple(_NAMES[kind])
 
 
-def make_event(mechanism: object, parameters: Mapping[str, object], *, sampling_probability: object = 1, count: object = 1) -> Event:
+def make_event(
+    mechanism: object,
+    parameters: Mapping[str, object],
+    *,
+    sampling_probability: object = 1,
+    count: object = 1,
+    batches: Batches | None = None,
+) -> Event:
     """Return an event of numbers as a user gives them: each is exact, a text stands for the decimal or fraction that is written.
 
-    ``mechanism``: a :class:`MechanismKind` or its name.
+    ``mechanism``: a :class:`MechanismKind` or its name. ``batches``: how they are drawn (:func:`draw_batches`), where they are no Poisson
+    samples for a record more or less; their rate is the sampling probability, and ``count`` is that of steps, or of epochs.
     Raises :class:`InvalidArgument` (unknown or missing names, numbers outside their ranges), :class:`profiles.InvalidNumber`.
 
     >>> make_event("gaussian", {"noise_multiplier": "1.1"}, sampling_probability="256/60000", count="1.4e4").count
@@ -206,7 +241,14 @@ def make_event(mechanism: object, parameters: Mapping[str, object], *, sampling_
     exact = tuple((name, to_exact(parameters[name], f"{name} of {kind.value!r}")) for name in names if name in parameters)
     rate = to_exact(sampling_probability, f"sampling_probability of {kind.value!r}")
     hint = "give how often the mechanism is used"
-    return Event(kind, exact, rate, to_integer(count, f"count of {kind.value!r}", 1, MOST_USES, hint=hint, any_form=True))
+    uses = to_integer(count, f"count of {kind.value!r}", 1, MOST_USES, hint=hint, any_form=True)
+    if isinstance(batches, Batches) and batches.rate is not None and rate == 1:
+        rate = batches.rate
+    return Event(kind, exact, rate, uses, batches)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def to_kind(mechanism: object) -> MechanismKind:
@@ -222,18 +264,39 @@ def to_kind(mechanism: object) -> MechanismKind:
 
 def _merge(events: Iterable[Event]) -> tuple[Event, ...]:
     """Return the events with equal ones counted together, in the order in which they come first."""
-    counts: dict[tuple[MechanismKind, tuple[tuple[str, Fraction], ...], Fraction], int] = {}
+    counts: dict[tuple[MechanismKind, tuple[tuple[str, Fraction], ...], Fraction, Batches | None], int] = {}
     if not isinstance(events, (tuple, list)):
         raise InvalidArgument(f"events were expected, but {_shown(events)} was found; give them as a tuple")
     for event in events:
         if not isinstance(event, Event):
             raise InvalidArgument(f"events were expected, but {_shown(event)} was found; use make_event")
-        key = (event.mechanism, event.parameters, event.sampling_probability)
+        key = (event.mechanism, event.parameters, event.sampling_probability, event.batches)
         counts[key] = counts.get(key, 0) + event.count
-    for (kind, _, _), count in counts.items():
+    for (kind, *_), count in counts.items():
         if count > MOST_USES:
             raise InvalidArgument(f"{kind.value!r} is used {count} times, but at most {MOST_USES} uses are accounted for; lower the counts")
-    return tuple(Event(*key, count) for key, count in counts.items())
+    return tuple(Event(kind, numbers, rate, count, batches) for (kind, numbers, rate, batches), count in counts.items())
+
+
+def _require_batches(event: Event, batches: object) -> None:
+    """Refuse batches of what is no Gaussian noise, and a sampling probability that is not theirs. Raises :class:`InvalidArgument`."""
+    if not isinstance(batches, Batches):
+        raise InvalidArgument(f"batches were expected, but {_shown(batches)} was found; use draw_batches")
+    if event.mechanism is not MechanismKind.GAUSSIAN:
+        raise InvalidArgument(
+            f"{batches.sampling.value!r} batches were found for {event.mechanism.value!r}, but they are accounted for with gaussian noise; "
+            "use Poisson samples of add-remove neighbors for other mechanisms"
+        )
+    if batches.sampling is Sampling.NONE:
+        if event.sampling_probability != 1:
+            raise InvalidArgument("all records were said to be in each step, but a sampling probability was found; leave it out")
+        return
+    _require(event["noise_multiplier"], f"noise_multiplier with {batches.sampling.value!r} batches", _BATCH_NOISE)
+    if event.sampling_probability == 1 or (batches.rate is not None and event.sampling_probability != batches.rate):
+        raise InvalidArgument(
+            f"a sampling probability of {shorten(event.sampling_probability)} was found, but that of {batches.describe()} follows from "
+            "the batches; change these"
+        )
 
 
 def _require(value: object, what: str, allowed: _Range) -> None:

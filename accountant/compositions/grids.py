@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.compositions.allocations import plan_allocation
 from accountant.compositions.events import Composition, Direction, Event, MechanismKind
 from profiles import Undecided, exact_text
 from proofs_check.kernel.core.terms import require
@@ -45,6 +46,7 @@ _COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
 _NEXT = Fraction(1, 10**9)
 _LITTLE = 1e-2  # a unit is rounded to three digits
 _GOLDEN = (sqrt(5) - 1) / 2
+_COARSER = -3  # by so many halvings is the lattice of an epoch coarser on which its losses are looked at
 _RARE = 1e-3  # so few uses with a loss do not count
 
 
@@ -149,8 +151,9 @@ class _Sampled:
 
     @staticmethod
     def start(event: KernelEvent, source: Event | None, side: Side) -> _Sampled:
-        order = find_order(event, side)
-        at = event.curve(remove=side.direction is Direction.REMOVE, up=side.up, order=order)
+        order, remove = find_order(event, side), side.direction is Direction.REMOVE
+        linear = plan_allocation(event, float(side.delta), remove=remove, up=side.up, finer=_COARSER)
+        at = event.curve(remove=remove, up=side.up, order=order, linear=linear)
 
         def curve(loss: Fraction) -> tuple[Decimal, Decimal]:
             return at(curves.decimal(loss).exp())
@@ -162,8 +165,9 @@ class _Sampled:
             return curve(loss)[0] - beyond
 
         ends, atoms = None if source is None else _find_ends(source, side.direction), (0.0, 0.0)
-        edge = -abs(_round_down(curves.decimal(1 - event.q).ln())) if event.q < 1 else Fraction(0)
-        edge = edge if side.direction is Direction.REMOVE else -edge
+        missed = _find_missed(event)
+        edge = -abs(_round_down(missed.ln())) if missed < 1 else Fraction(0)
+        edge = edge if remove else -edge
         if ends is not None and (above(ends[1] + _NEXT) > many or above(ends[0] - _NEXT) < 1 - beyond - few):
             ends = None  # sampled events that lose everything at times have losses beyond these
         if ends is None:
@@ -204,6 +208,20 @@ class _Sampled:
             x = (part.places[i] + part.places[i + 1]) / 2
             self.values[float(x)] = self.curve(Fraction(float(x)))
         return len(halved)
+
+
+def _find_missed(event: KernelEvent) -> Decimal:
+    """Return the probability with which one use takes nothing of a record, where most losses lie at its logarithm; else 1."""
+    batches = event.batches
+    if batches is None:
+        return curves.decimal(1 - event.q if event.q < 1 else event.q)
+    if batches.neighbors == "replace-one" or batches.sampling in ("shuffle", "random-allocation"):
+        return Decimal(1)
+    if batches.sampling == "with-replacement":
+        return (curves.decimal(Fraction(batches.size["records"] - 1, batches.size["records"])).ln() * batches.size["batch_size"]).exp()
+    if batches.sampling == "fixed-size" and batches.neighbors == "zero-out":
+        return Decimal(1)
+    return curves.decimal(1 - batches.q) ** batches.size.get("group_size", 1)
 
 
 def is_merged(event: Event) -> bool:
@@ -265,9 +283,10 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
     return (low, high) if remove else (-high, -low)
 
 
-def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> dict[str, object]:
+def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0, finer: int = 0) -> dict[str, object]:
     """Return a grid in the words of a certificate, for sides that are about ``gap`` ε/fineness² apart.
 
+    ``finer``: by so many halvings are the cells on which the steps of an epoch are added up.
     A cell of width h where a share s of the tilted law lies raises ε by count (exponent + 1) s h²/12; the number of cells is least for a
     given sum of these if h is the density of the shares to the power −1/3.
     """
@@ -290,6 +309,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     step = Fraction(1, 10**digits)  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
     for part, widths in zip(shape.parts, cells, strict=True):
+        linear = plan_allocation(part.event, float(side.delta), remove=side.direction is Direction.REMOVE, up=side.up, finer=finer)
         if part.ends is None:
             offset = part.edge
             low, high = (Fraction(float(part.places[i])) for i in (0, -1))
@@ -305,6 +325,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
         entries.append(
             {"offset": exact_text(offset), "start": start, "steps": steps, "floors": floors}
             | ({} if part.order is None else {"order": exact_text(part.order)})
+            | ({} if linear is None else {"linear": linear})
         )
     return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in side.tails], "events": entries}
 

@@ -62,7 +62,7 @@ def join_lower(place: int, claim: Claim, direction: Direction) -> Claim:
 
 
 def _part(places: Sequence[int], claim: Claim) -> dict[str, object]:
-    proof = {key: claim[key] for key in ("grid", "order", "parts") if key in claim}
+    proof = {key: claim[key] for key in ("grid", "linear", "order", "parts") if key in claim}
     return {"events": list(places), "epsilon": claim["epsilon"], "bound": claim["bound"], "proof": proof}
 
 

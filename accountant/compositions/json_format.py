@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
-from accountant.compositions.events import Composition, Event, make_event, parameter_names, to_kind
+from accountant.compositions.batches import Sampling, draw_batches, size_names, to_sampling
+from accountant.compositions.events import Composition, Event, MechanismKind, make_event, parameter_names, to_kind
 from profiles import InvalidArgument, InvalidNumber, UnreadableFile
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, write_exact
 
@@ -30,10 +33,26 @@ def composition_from_object(value: object, where: str = "a composition") -> Comp
 
 
 def _event_object(event: Event) -> dict[str, Any]:
+    return event_object(event, write_exact)
+
+
+def event_object(event: Event, write: Callable[[Fraction], str]) -> dict[str, Any]:
+    """Return an event as an object of JSON types, in the words of a certificate; ``write``: how numbers are written."""
+    if (batches := event.batches) is not None:
+        poisson = batches.sampling is Sampling.POISSON
+        return {
+            "mechanism": event.mechanism.value,
+            **{name: write(value) for name, value in event.parameters},
+            "sampling": batches.sampling.value,
+            "neighbors": batches.neighbors.value,
+            **({"sampling_probability": write(event.sampling_probability)} if poisson else {}),
+            **dict(batches.sizes),
+            "epochs" if batches.sampling.is_by_epochs else "count": event.count,
+        }
     return {
         "mechanism": event.mechanism.value,
-        **{name: write_exact(value) for name, value in event.parameters},
-        "sampling_probability": write_exact(event.sampling_probability),
+        **{name: write(value) for name, value in event.parameters},
+        "sampling_probability": write(event.sampling_probability),
         "count": event.count,
     }
 
@@ -44,9 +63,25 @@ def _event_from_object(value: object, where: str) -> Event:
     try:
         kind = to_kind(value["mechanism"])
         names = parameter_names(kind)
+        if "sampling" in value:
+            return _batches_from_object(value, kind, where)
         found = read_fields(value, where, {"mechanism", "sampling_probability", "count"}, frozenset(names))
         numbers = {name: read_exact(found[name], f"{name} of {where}") for name in names if name in found}
         rate = read_exact(found["sampling_probability"], f"sampling_probability of {where}")
         return make_event(kind, numbers, sampling_probability=rate, count=read_count(found["count"], f"count of {where}"))
     except (InvalidArgument, InvalidNumber) as error:
         raise UnreadableFile(f"{where} cannot be read: {error}") from None
+
+
+def _batches_from_object(value: dict[str, Any], kind: MechanismKind, where: str) -> Event:
+    names = parameter_names(kind)
+    sampling = to_sampling(value["sampling"])
+    poisson, often = sampling is Sampling.POISSON, "epochs" if sampling.is_by_epochs else "count"
+    sizes = size_names(sampling)
+    rates = {"sampling_probability"} if poisson else set[str]()
+    found = read_fields(value, where, {"mechanism", "sampling", "neighbors", often, *names, *sizes, *rates})
+    numbers = {name: read_exact(found[name], f"{name} of {where}") for name in names}
+    whole = {name: read_count(found[name], f"{name} of {where}") for name in sizes}
+    batches = draw_batches(sampling, read_string(found["neighbors"], f"the neighbors of {where}"), **whole)
+    rate = read_exact(found["sampling_probability"], f"sampling_probability of {where}") if poisson else 1
+    return make_event(kind, numbers, sampling_probability=rate, count=read_count(found[often], f"{often} of {where}"), batches=batches)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from accountant.compositions.batches import KEYS, Sampling, read_batches
 from accountant.compositions.events import TOLD, Composition, Event, MechanismKind, make_event, parameter_names, to_kind
 from profiles import InvalidArgument, PDPError, UnreadableFile
 from profiles.files import MAX_FILE_BYTES, read_text, read_toml
@@ -19,7 +20,7 @@ from proofs_check.documents.entries import Document
 #: Tables of one kind in one file; equal events are counted together, so that there may be more of them than different events.
 _MOST_TABLES = 1_000
 _KEYS = ("name", "unit", "neighbors", "event", "hypothesis")
-_COMMON = ("mechanism", "count", "sampling_probability")
+_COMMON = ("mechanism", "count", "sampling_probability", *KEYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +62,17 @@ def read_composition(text: str, where: str = "the composition") -> DeclaredEvent
     tables = _tables(table, "event", where)
     if not tables:
         raise UnreadableFile(f"{where} needs [[event]] tables, but found {name_type_of(table.get('event'))}; add one for each mechanism")
-    events = [_read_event(event, f"event {index} of {where}") for index, event in enumerate(tables, 1)]
     try:
         unit = read_protection(table.get("unit", Unit.RECORD), Neighbors.ADD_REMOVE, where).unit
         stated = _read_neighbors(table, where)
     except InvalidArgument as error:
         raise UnreadableFile(str(error)) from None
+    events = [_read_event(event, stated, f"event {index} of {where}") for index, event in enumerate(tables, 1)]
     supposed = dict.fromkeys(_read_hypothesis(item, where) for item in _tables(table, "hypothesis", where))
-    composition = Composition(table["name"], tuple(event for event, _ in events))
-    return DeclaredEvents(composition, unit, _agree(stated, events, where), tuple(supposed))
+    composition, neighbors = Composition(table["name"], tuple(event for event, _ in events)), _agree(stated, events, where)
+    if neighbors is Neighbors.REPLACE_ONE:
+        _refuse_old_noise(composition, where)
+    return DeclaredEvents(composition, unit, neighbors, tuple(supposed))
 
 
 def write_composition(declared: DeclaredEvents) -> str:
@@ -105,9 +108,13 @@ def _lines(declared: DeclaredEvents) -> Iterator[str]:
     for event in declared.composition.events:
         yield from ("", "[[event]]", f"mechanism = {_quote(event.mechanism.value)}")
         yield from (f"{name} = {_quote(write_exact(value))}" for name, value in event.parameters)
-        if event.sampling_probability != 1:
+        batches = event.batches
+        if batches is not None:
+            yield f"sampling = {_quote(batches.sampling.value)}"
+            yield from (f"{name} = {size}" for name, size in batches.sizes if (name, size) != ("group_size", 1))
+        if event.sampling_probability != 1 and (batches is None or batches.sampling is Sampling.POISSON):
             yield f"sampling_probability = {_quote(write_exact(event.sampling_probability))}"
-        yield f"count = {event.count}"
+        yield f"epochs = {event.count}" if batches is not None and batches.sampling.is_by_epochs else f"count = {event.count}"
     for item in declared.hypotheses:
         yield from ("", "[[hypothesis]]", f"id = {_quote(item.id)}", f"sentence = {_quote(item.sentence)}")
         if item.id not in REGISTRY or item.id == STATED.id:
@@ -118,7 +125,7 @@ def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _read_event(table: Mapping[str, object], where: str) -> tuple[Event, Neighbors | None]:
+def _read_event(table: Mapping[str, object], stated: Neighbors | None, where: str) -> tuple[Event, Neighbors | None]:
     """Return an event, and the neighbors of its number where it says them itself."""
     if "mechanism" not in table:
         raise UnreadableFile(
@@ -129,8 +136,9 @@ def _read_event(table: Mapping[str, object], where: str) -> tuple[Event, Neighbo
         common = (*_COMMON, "neighbors") if kind in TOLD else _COMMON
         _refuse_unknown(table, (*common, *parameter_names(kind)), f"the mechanism {kind.value!r}")
         parameters = {name: value for name, value in table.items() if name not in common}
-        rate, count = table.get("sampling_probability", 1), table.get("count", 1)
-        return make_event(kind, parameters, sampling_probability=rate, count=count), _read_neighbors(table, "it")
+        drawn = read_batches({name: value for name, value in table.items() if name in _COMMON}, stated, f"the mechanism {kind.value!r}")
+        event = make_event(kind, parameters, sampling_probability=drawn.rate, count=drawn.count, batches=drawn.batches)
+        return event, _read_neighbors(table, "it")
     except PDPError as error:
         raise type(error)(f"{where}: {error}") from None
 
@@ -149,6 +157,16 @@ def _agree(stated: Neighbors | None, events: Sequence[tuple[Event, Neighbors | N
             f"{where} says {listed} of its neighbors, but one composition has one kind; write neighbors once beside name, or use two files"
         )
     return next(iter(found), None)
+
+
+def _refuse_old_noise(composition: Composition, where: str) -> None:
+    """Refuse noise that files of earlier releases counted in units of the change: a bound never changes because its meaning did."""
+    if any(event.mechanism is MechanismKind.GAUSSIAN and event.batches is None for event in composition.events):
+        raise UnreadableFile(
+            f"{where} has gaussian noise where one record is replaced by another, in units of which a replaced record moves a sum by 1 in "
+            'earlier releases, and by 2 now (a record by its norm); add sampling = "none" to the event and give noise over norm, which is '
+            "twice the number that was here"
+        )
 
 
 def _read_hypothesis(table: Mapping[str, object], where: str) -> Hypothesis:

@@ -1,5 +1,7 @@
 """The public names of accountant.curves, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
+from accountant.compositions.batches import Batches as Batches
+from accountant.compositions.batches import draw_batches as draw_batches
 from accountant.compositions.events import Composition as Composition
 from accountant.compositions.events import Direction as Direction
 from accountant.compositions.events import Event as Event

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from accountant.compositions.batches import Sampling
 from accountant.compositions.engine import make_certificate
 from accountant.compositions.events import Composition, Direction
 from accountant.compositions.json_format import composition_object
@@ -110,6 +111,7 @@ class Account:
         yield from self._describe_gap()
 
     def _describe_gap(self) -> Iterable[str]:
+        yield from _say_batches(self.curve.composition, both=self.side == BOTH)
         if self.side == BOTH and not self.point.reached:
             yield f"gap: both ends are proved, but they are further apart than the {_exactly(self.gap)} that was asked for"
 
@@ -162,6 +164,18 @@ def account(
     point = find_point(curve.composition, delta=at_delta, epsilon=at_epsilon, gap=exact, side=side)
     guarantee = point_of_curve(curve.guarantee, at_delta=delta, at_epsilon=epsilon, gap=exact, side=side)
     return Account(curve, guarantee, point, exact, at_delta, at_epsilon, side)
+
+
+def _say_batches(composition: Composition, *, both: bool) -> Iterable[str]:
+    """Yield what noise is counted in where that is not clear, what the ends are of where they need not meet, and what to do for less."""
+    uses = sum(event.count for event in composition.events)
+    drawn = [event.batches for event in composition.events if event.batches is not None]
+    if any(batches.neighbors is Neighbors.REPLACE_ONE for batches in drawn):
+        yield "noise is counted in the norm that a record is clipped to; one in place of another moves a sum by up to twice that norm"
+    if both and (apart := [batches for batches in drawn if not batches.is_tight(uses)]):
+        yield f"the lower end is that of a realised pair of data sets; what the worst lose by {apart[0].sampling.value} is between the ends"
+    if any(batches.sampling is Sampling.SHUFFLE for batches in drawn):
+        yield "nothing less is proved of shuffled batches; put each record into a uniform step of its own (--batches random-allocation)"
 
 
 def _exactly(value: Fraction | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from accountant.compositions.events import Composition, Event
+from accountant.compositions.events import Composition, Event, MechanismKind
 from accountant.compositions.queries import (
     BOTH,
     CurvePoint,
@@ -162,6 +162,7 @@ def curve_of(
     given = tuple(hypotheses) if not isinstance(hypotheses, str) else (hypotheses,)
     if isinstance(source, (Event, Composition)):
         composition = Composition(source.mechanism.value, (source,)) if isinstance(source, Event) else source
+        _require_units_of_records(composition, neighbors)
         return PrivacyCurve(declare_events(composition, given, unit=unit, neighbors=neighbors))
     if given or neighbors is not None or unit not in (Unit.RECORD, Unit.RECORD.word):
         raise InvalidArgument("hypotheses, unit or neighbors were given for what brings its own; add hypotheses with assume")
@@ -170,6 +171,16 @@ def curve_of(
     if isinstance(source, DeclaredEvents):
         return PrivacyCurve(declare_events(source.composition, source.hypotheses, unit=source.unit, neighbors=source.neighbors))
     return PrivacyCurve(curve_of_guarantee(source))
+
+
+def _require_units_of_records(composition: Composition, neighbors: Neighbors | str | None) -> None:
+    """Refuse noise of which nothing says whether it is counted in the norm of a record, or in what a replaced record moves."""
+    plain = any(event.mechanism is MechanismKind.GAUSSIAN and event.batches is None for event in composition.events)
+    if plain and neighbors in (Neighbors.REPLACE_ONE, Neighbors.REPLACE_ONE.value):
+        raise InvalidArgument(
+            f"{composition.name[:60]!r} has gaussian noise where one record is replaced by another, which moves a sum by twice the norm "
+            'of a record; say batches=draw_batches("none", "replace-one"), or how else they are drawn, with noise over norm'
+        )
 
 
 def curve_of_file(path: Path | str) -> PrivacyCurve:

@@ -64,7 +64,7 @@ def keep_within_budget(guarantee: Guarantee, budget: Fraction) -> Guarantee:
 def _multiplier(composition: Composition) -> Fraction | None:
     """Return the noise multiplier of one Gaussian release without sampling; None of anything else."""
     (first, *more) = composition.events
-    alone = not more and first.count == 1 and first.sampling_probability == 1 and first.mechanism is MechanismKind.GAUSSIAN
+    alone = not more and first.count == 1 and first.square is not None and first.batches is None
     return first["noise_multiplier"] if alone else None
 
 

@@ -22,6 +22,7 @@ from accountant.guarantees.measures import (
     group_composition,
     group_losses,
     replace_losses,
+    require_no_batches,
     sample_composition,
     sample_losses,
 )
@@ -219,6 +220,8 @@ def change_neighbors(guarantee: Guarantee, neighbors: Neighbors | str) -> Guaran
         return guarantee
     supposes: tuple[Hypothesis, ...] = (NULL_RECORD.about(unit=before.unit.word),)
     made: Losses | CurveBound = bound
+    if isinstance(bound, CurveBound):
+        require_no_batches(bound.composition, f"a curve for {after.neighbors.value} neighbors")
     if after.neighbors is Neighbors.REPLACE_ONE:
         made = replace_losses(bound, before.neighbors) if isinstance(bound, Losses) else CurveBound(group_composition(bound.composition, 2))
         rule, theorem, supposes = "one record in place of another", 2, ()

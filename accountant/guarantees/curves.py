@@ -6,10 +6,12 @@ at least that of the mechanism on all neighboring data sets, at every ε (negati
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from accountant.compositions.batches import Batches, Sampling
 from accountant.compositions.events import TOLD, Composition, Direction, MechanismKind
 from accountant.compositions.queries import (
     BOTH,
@@ -28,17 +30,25 @@ from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee
 from profiles import InvalidArgument, decimal_text
 from profiles.hypotheses import (
     ALL_CHARGED,
+    AT_MOST_RECORDS,
+    BATCHES_DRAWN,
+    BATCHES_SECRET,
     DECLARED_EVENTS,
     EXACT_REALS,
     FRESH_SAMPLES,
+    INDEPENDENT,
     NEIGHBORS_ASSUMED,
     NULL_RECORD,
     OF_FILES,
     OF_SAMPLES,
+    PUBLIC_DIVISOR,
+    RECORD_NORM,
+    RECORDS_KNOWN,
+    STEPS_PUBLIC,
     Hypothesis,
     as_hypotheses,
 )
-from profiles.protection import Neighbors, Unit, read_protection
+from profiles.protection import Neighbors, Protection, Unit, read_protection
 
 _PAGE = "docs/composition-bounds.md"
 #: What a unit of noise is added to, for the kinds that have one.
@@ -71,24 +81,31 @@ def declare_events(
 
     That the mechanism is what is declared is a hypothesis, as are sensitivity 1 under the change of one ``unit``, exact reals for
     continuous noise, and fresh Poisson samples with exactly the probability that is named. ``hypotheses``: what else is supposed.
-    ``neighbors``: which data sets differ; None is one unit more or less, and leaves open that a known ε, δ or ρ, and randomised response,
-    are about these. Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a loss in each direction under
-    neighbors without one, and for samples under neighbors other than one unit more or less; of noise on a sum, where a unit becomes empty,
-    the pairs are the same (an empty one adds nothing, which is a hypothesis).
+    Events that say how their batches are drawn suppose that instead, and that sums are divided by public numbers (docs/batches.md).
+    ``neighbors``: which data sets differ; None is one unit more or less, or what the batches say, and leaves open that a known ε, δ or ρ,
+    and randomised response, are about these. Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a loss in each
+    direction under neighbors without one, for batches of other neighbors, and for samples that say none under neighbors other than one
+    unit more or less; of noise on a sum, where a unit becomes empty, the pairs are the same (an empty one adds nothing, which is a
+    hypothesis).
     """
-    protection = read_protection(unit, Neighbors.ADD_REMOVE if neighbors is None else neighbors, repr(composition.name[:60]))
+    drawn = [event.batches for event in composition.events if event.batches is not None]
+    implied = drawn[0].neighbors if drawn else Neighbors.ADD_REMOVE
+    protection = read_protection(unit, implied if neighbors is None else neighbors, repr(composition.name[:60]))
     given = as_hypotheses(hypotheses, repr(composition.name))
     kinds = dict.fromkeys(event.mechanism for event in composition.events)
-    sampled = [event for event in composition.events if event.sampling_probability != 1]
+    plain = [event for event in composition.events if event.batches is None]
+    sampled = [event for event in plain if event.sampling_probability != 1]
+    _require_neighbors(composition, drawn, protection)
     undirected = MechanismKind.TWO_SIDED in kinds and not protection.neighbors.is_directed
     emptied = protection.neighbors is Neighbors.ZERO_OUT and all(event.mechanism in _ADDED_TO for event in sampled)
     if undirected or (sampled and protection.neighbors is not Neighbors.ADD_REMOVE and not emptied):
         raise InvalidArgument(
             f"{'losses in each direction' if undirected else 'Poisson samples'} are accounted for where one {protection.unit.word} is "
-            f"added or removed, but in {composition.name[:60]!r} {protection.describe()}; declare what is known without them"
+            f"added or removed, but in {composition.name[:60]!r} {protection.describe()}; declare what is known without "
+            "them, or batches of gaussian noise that say their neighbors"
         )
     supposed: list[Hypothesis] = [DECLARED_EVENTS.about(name=composition.name, what=describe_events(composition))]
-    if added := [_ADDED_TO[kind] for kind in kinds if kind in _ADDED_TO]:
+    if added := [_ADDED_TO[kind] for kind in dict.fromkeys(event.mechanism for event in plain) if kind in _ADDED_TO]:
         supposed.append(protection.name_sensitivity(", ".join(added)))
     if neighbors is None and (told := [kind.value for kind in kinds if kind in TOLD]):
         supposed.append(NEIGHBORS_ASSUMED.about(what=", ".join(told), unit=protection.unit.word))
@@ -98,7 +115,9 @@ def declare_events(
         supposed += map(protection.state, OF_SAMPLES)
     if sampled and emptied:
         supposed.append(protection.state(NULL_RECORD))
-    if sum(event.count for event in sampled) > 1:
+    uses = sum(event.count for event in composition.events if event.sampling_probability != 1)
+    supposed += (item for item in _suppose_drawn(composition, protection) if item not in supposed)
+    if uses > 1:
         supposed.append(FRESH_SAMPLES)
     said = {item.id for item in given}
     if ALL_CHARGED.id in said:  # the promise of a ledger; compositions of earlier releases do not say what it supposes of its files
@@ -115,6 +134,46 @@ def declare_events(
             composition=composition, hypotheses=given, unit=protection.unit, neighbors=None if neighbors is None else protection.neighbors
         ),
     )
+
+
+def _require_neighbors(composition: Composition, drawn: Sequence[Batches], protection: Protection) -> None:
+    """Refuse batches for other neighbors than those of the composition. Raises :class:`InvalidArgument`."""
+    for batches in drawn:
+        if batches.neighbors is not protection.neighbors:
+            raise InvalidArgument(
+                f"{composition.name[:60]!r} is about {protection.neighbors.value} neighbors, but its batches are those of "
+                f"{batches.neighbors.value} ones ({batches.describe()}); one composition has one kind of neighbors"
+            )
+        if dict(batches.sizes).get("group_size", 1) > 1 and protection.unit is Unit.RECORD:
+            raise InvalidArgument(
+                f'{composition.name[:60]!r} is about one record, but its batches are about {batches.describe()}; say unit = "user"'
+            )
+
+
+def _suppose_drawn(composition: Composition, protection: Protection) -> Iterator[Hypothesis]:
+    """Yield what batches suppose that say how they are drawn."""
+    drawn = {event.batches: event for event in composition.events if event.batches is not None}
+    if not drawn:
+        return
+    unit = protection.unit.word
+    yield RECORD_NORM.about(unit=unit)
+    yield PUBLIC_DIVISOR
+    if not (drawn := {batches: event for batches, event in drawn.items() if batches.sampling is not Sampling.NONE}):
+        return
+    for batches, event in drawn.items():
+        one = replace(event, count=1).describe().split(", ", 1)[1]
+        yield BATCHES_DRAWN.about(what=one.removesuffix(", once").removesuffix(", 1 epoch").removesuffix(", 1 step"))
+        sizes = dict(batches.sizes)
+        if sizes.get("group_size", 1) > 1:
+            yield AT_MOST_RECORDS.about(most=sizes["group_size"])
+        if batches.sampling is Sampling.POISSON:
+            yield INDEPENDENT if sizes["group_size"] > 1 else protection.name_draws()
+        if batches.sampling.is_by_epochs:
+            yield STEPS_PUBLIC
+        if "records" in sizes:
+            yield RECORDS_KNOWN.about(count=sizes["records"])
+    yield BATCHES_SECRET.about(unit=unit)
+    yield from (protection.state(item) for item in OF_SAMPLES if item != INDEPENDENT)
 
 
 _OF_GUARANTEE = Signature("curve_of_guarantee")

@@ -231,9 +231,20 @@ def sample_composition(composition: Composition, rate: Fraction) -> Composition:
     return Composition(composition.name, (replace(before, sampling_probability=before.sampling_probability * rate),))
 
 
+def require_no_batches(composition: Composition, what: str) -> None:
+    """Refuse events that say how their batches are drawn, and for which neighbors. Raises :class:`InvalidArgument`."""
+    for event in composition.events:
+        if event.batches is not None:
+            raise InvalidArgument(
+                f"{what} was asked for, but {composition.name[:60]!r} has batches of a law of their own ({event.batches.describe()}); "
+                "declare it by batches for these neighbors, or take a point of the curve first"
+            )
+
+
 def as_one_use(composition: Composition) -> Event:
     """Return one use of one mechanism that is as private as the composition. Raises :class:`InvalidArgument` where none is known."""
     events = composition.events
+    require_no_batches(composition, "a Poisson sample of it")
     if len(events) == 1 and events[0].count == 1:
         return events[0]
     if all(event.mechanism is MechanismKind.GAUSSIAN and event.sampling_probability == 1 for event in events):
@@ -254,6 +265,7 @@ def group_composition(composition: Composition, size: int) -> Composition:
     divided. From δ(Σε) = 0 of mechanisms without δ follows size·Σε. Raises :class:`InvalidArgument` for others, and for samples.
     """
     events = composition.events
+    require_no_batches(composition, f"a curve for {size} steps between neighbors")
     if all(event.sampling_probability == 1 for event in events):
         if all(event.mechanism is MechanismKind.GAUSSIAN for event in events):
             noises = [(event["noise_multiplier"] / size, event.count) for event in events]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from accountant.compositions.batches import draw_batches
 from accountant.compositions.events import TOLD, MechanismKind
 from accountant.curves import Composition, DeclaredEvents, Event, PrivacyCurve, curve_of
 from accountant.curves import make_event as declare_event
@@ -255,6 +256,8 @@ def _replace(use: Use, event: Event) -> Event:
     """Return one use where a record is replaced by another: a number that holds for that stays, all else counts both steps."""
     if use.neighbors is Neighbors.REPLACE_ONE or (use.neighbors is None and event.mechanism in TOLD and event.sampling_probability == 1):
         return event
+    if event.mechanism is MechanismKind.GAUSSIAN and use.losses is None:
+        return replace(event, batches=draw_batches("none" if event.sampling_probability == 1 else "poisson", Neighbors.REPLACE_ONE))
     if event.sampling_probability != 1:
         raise InvalidArgument(
             f"no rule is known for a record that is replaced by another in a Poisson sample ({event.describe()[:100]}); account for one "

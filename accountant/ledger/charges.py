@@ -303,7 +303,12 @@ def _say_menu(menu: Sequence[Event]) -> str:
 
 
 def _find_step(event: Event, menu: Sequence[Event]) -> int | None:
-    """Return which step of a menu is the event, or else one that dominates it: of no lower rate, with no more noise."""
+    """Return which step of a menu is the event, or else one that dominates it: of no lower rate, with no more noise.
+
+    Batches that say how they are drawn are in no menu: a step of a Poisson sample does not dominate one of a fixed size.
+    """
+    if event.batches is not None:
+        return None
     same = [place for place, step in enumerate(menu) if replace(step, count=event.count) == event]
     wider = [
         place
@@ -326,7 +331,7 @@ def _spend_on(event: Event, menu: Sequence[Event] | None) -> RowCost | None:
         return RowCost(steps=tuple(int(place == step) for place in range(len(menu)))).times(event.count)
     match event.mechanism:
         case MechanismKind.GAUSSIAN:
-            one = RowCost(square=1 / event["noise_multiplier"] ** 2)
+            one = RowCost(square=event.square or Fraction(0))
         case MechanismKind.PURE | MechanismKind.RANDOMIZED_RESPONSE:
             one = RowCost(epsilon=event["epsilon"])
         case MechanismKind.LAPLACE | MechanismKind.DISCRETE_LAPLACE:
@@ -347,7 +352,9 @@ def _square_of_event(event: Event) -> Fraction | None:
     if event.sampling_probability != 1:
         return None
     match event.mechanism:
-        case MechanismKind.GAUSSIAN | MechanismKind.DISCRETE_GAUSSIAN:
+        case MechanismKind.GAUSSIAN:
+            return event.count * (event.square or Fraction(0))
+        case MechanismKind.DISCRETE_GAUSSIAN:
             return event.count / event["noise_multiplier"] ** 2
         case MechanismKind.ZCDP:
             return 2 * event["rho"] * event.count

@@ -217,7 +217,7 @@ def to_menu(given: object) -> tuple[Event, ...]:
     if len(events) > MOST_STEPS:
         raise InvalidArgument(f"a menu of at most {MOST_STEPS} kinds of steps was expected, but {len(events)} were found; give fewer")
     for event in events:
-        if event.sampling_probability == 1 or event.mechanism not in _STEPS:
+        if event.sampling_probability == 1 or event.mechanism not in _STEPS or event.batches is not None:
             raise InvalidArgument(
                 f"a menu has steps with noise on Poisson samples, but {replace(event, count=1).describe()} was found; leave it "
                 "out: releases of that kind have a budget already"

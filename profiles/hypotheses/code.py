@@ -35,6 +35,23 @@ SENSITIVITY_ONE = Hypothesis(
     "over the sample, or batch normalisation, does not have it.",
     brief="{change} moves what gets noise by at most 1",
 )
+RECORD_NORM = Hypothesis(
+    "record-norm",
+    "each {unit} adds to the sum of a step a vector of norm at most 1, which may depend on the outputs before, but not on whether it was "
+    "in earlier batches; an empty one adds nothing, and nothing else of a step depends on it",
+    Head.CODE,
+    "With batches that say how they are drawn, the noise is counted in units of the norm that each record is clipped to, whatever the "
+    "neighbors are: a record in place of another moves a sum by 2. A state that is kept for each record, such as its earlier gradients, is "
+    "no function of the outputs.",
+    brief="each {unit} adds a vector of norm at most 1, by outputs alone",
+)
+PUBLIC_DIVISOR = Hypothesis(
+    "public-divisor",
+    "sums are divided by public numbers: an expected or a fixed batch size, never the number of records that a batch happens to have",
+    Head.CODE,
+    "The mean over the batch that came out tells its size, and moves all of the noise and of the sum with it.",
+    brief="sums are divided by public numbers, not by what a batch has",
+)
 PARTS_RUN = Hypothesis(
     "parts-run",
     "{name!r} runs the parts that it was composed from, each as often as declared, and nothing else on the data",

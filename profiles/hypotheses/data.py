@@ -64,6 +64,14 @@ OWN_WEIGHTS = Hypothesis(
     "not 1/q of a sample either: those are made by the sampler.",
     brief="a record's own weight is computed from this record alone",
 )
+RECORDS_KNOWN = Hypothesis(
+    "records-known",
+    "the data have {count} records, the one that is at stake among them, and this number is public",
+    Head.DATA,
+    "The part of the records that a batch takes comes from this number. It may be a lower bound for batches of a fixed size, where fewer "
+    "records make a larger part; of truncated batches only this number is covered.",
+    brief="the data have {count} records, and this number is public",
+)
 OWN_ROWS = Hypothesis(
     "own-rows",
     "the rows of a {unit} in each file were made from what is this {unit}'s own, from what was released before and from public things "

@@ -102,7 +102,7 @@ def fill_in(hypothesis: Hypothesis, subject: str) -> Hypothesis:
     if not hypothesis.is_family:
         return hypothesis
     known = {"ranges": "that of every statistic", "names": "each statistic", "source": "", "name": subject, "what": subject}
-    more = ("change", "carrier", "digest", "most", "norm", "statement", "steps", "unit", "level", "k")
+    more = ("change", "carrier", "count", "digest", "most", "norm", "statement", "steps", "unit", "level", "k")
     return hypothesis.about(**{**dict.fromkeys(more, "what the file says"), **known})
 
 

@@ -62,6 +62,29 @@ FRESH_SAMPLES = Hypothesis(
     "runs that draw and drop their own samples",
     brief="each composed release has a sample of its own, drawn anew",
 )
+BATCHES_DRAWN = Hypothesis(
+    "batches-drawn",
+    "batches are drawn exactly so, independently of the data and of all outputs: {what}",
+    Head.RELEASE,
+    "A loader that shuffles once and uses the same order in each epoch, drops a last batch that is not full, or fills it up, draws by "
+    "another law. Balls and bins is one line: order = numpy.random.default_rng().integers(steps, size=records), drawn anew in each epoch, "
+    "and step j takes the records with order == j.",
+    brief="batches are drawn so: {what}",
+)
+BATCHES_SECRET = Hypothesis(
+    "batches-secret",
+    "nothing about which {unit} was in which batch is released: neither the batches, nor their order, nor how many each of them had",
+    Head.RELEASE,
+    "The amplification is that nobody knows in which step a record took part.",
+    brief="nobody learns which {unit} was in which batch, or how many",
+)
+STEPS_PUBLIC = Hypothesis(
+    "steps-public",
+    "the number of steps of an epoch is public, and does not follow the number of records",
+    Head.RELEASE,
+    "A loader that makes as many batches as the records fill has one more with one record more: whoever counts steps sees it.",
+    brief="the steps of an epoch are public and do not follow the data",
+)
 MOST_STEPS = Hypothesis(
     "most-steps",
     "at most {steps} steps are run in all, each on a fresh sample, and each has the declared mu whatever the earlier outputs were",

@@ -109,13 +109,14 @@ def test_whom_it_protects_is_said_and_printed(pdp, place):
     words = ("account", "--gaussian", "4", "--delta", "1e-6", "--unit", "user", "--neighbors", "replace-one")
     found = pdp(*words, "--json").json()
     assert (found["unit"], found["neighbors"]) == ("user", "replace-one")
-    assert any(item.startswith("one user in place of another") for item in found["hypotheses"])
+    assert any(item.startswith("each user adds to the sum of a step a vector of norm at most 1") for item in found["hypotheses"])
+    assert "up to twice that norm" in " ".join(pdp(*words).out.split())
     assert "one user is replaced by another" in " ".join(pdp(*words).out.split())
     (place / "c.toml").write_text(EVENT + 'mechanism = "pure"\nepsilon = 1\nsampling_probability = 0.01\n')
     assert "which nothing says" in " ".join(pdp("account", "c.toml", "--delta", "0").out.split())
     (place / "d.toml").write_text('neighbors = "replace-one"\n' + (place / "c.toml").read_text())
     refused = (("c.toml", "--unit", "user"), ("c.toml", "--neighbors", "add-remove"), ("d.toml",), ("--gaussian", "4", "--neighbors", "x"))
-    for words in (*refused, ("--gaussian", "4", "--sampling", "0.1", "--neighbors", "replace-one"), ("--gaussian", "4", "--unit", "")):
+    for words in (*refused, ("--gaussian", "4", "--unit", "")):
         assert pdp("account", *words, "--delta", "1e-6").refused(), words
 
 

@@ -173,9 +173,17 @@ def test_numbers_of_another_tool_say_their_neighbors_or_leave_them_open(event):
         assert [item.id for item in sampled.hypotheses if item.id == "neighbors-assumed"]
 
 
-def test_noise_is_counted_in_units_of_the_change_of_the_file():
+def test_noise_between_replaced_records_says_what_it_is_counted_in():
     text = f'neighbors = "replace-one"\nunit = "user"\n{HEAD}mechanism = "gaussian"\nnoise_multiplier = 2\n'
-    assert any(item.sentence.startswith("one user in place of another changes what each noise") for item in _told(text).hypotheses)
+    with pytest.raises(UnreadableFile, match='sampling = "none"'):  # in earlier releases a replaced record moved a sum by 1
+        read_composition(text)
+    other = '[[event]]\nmechanism = "pure"\nepsilon = 1\nneighbors = "replace-one"\n'  # an event may say the neighbors of all others
+    with pytest.raises(UnreadableFile, match='sampling = "none"'):
+        read_composition(f'{HEAD}mechanism = "gaussian"\nnoise_multiplier = 2\n{other}')
+    found = _told(f'{text}sampling = "none"\n')
+    assert any(item.sentence.startswith("each user adds to the sum of a step a vector of norm at most 1") for item in found.hypotheses)
+    laplace = text.replace("gaussian", "laplace").replace("noise_multiplier", "scale")
+    assert any(item.sentence.startswith("one user in place of another changes what each noise") for item in _told(laplace).hypotheses)
 
 
 def test_a_composition_is_written_with_its_protection_and_its_hypotheses():

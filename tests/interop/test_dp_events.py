@@ -136,15 +136,18 @@ def test_a_discrete_gaussian_event_of_newer_releases_is_read(monkeypatch):
 
 
 def test_a_record_in_place_of_another_moves_noise_twice():
-    for event, parameter, half in ((GAUSSIAN, "noise_multiplier", 1), (dp_event.LaplaceDpEvent(2.0), "scale", 1)):
+    for event, parameter, counted in ((GAUSSIAN, "noise_multiplier", 2), (dp_event.LaplaceDpEvent(2.0), "scale", 1)):
         (found,) = curve_of_dp_event(dp_event.SelfComposedDpEvent(event, 5), neighbors="replace-one").composition.events
-        assert (found[parameter], found.count) == (half, 5)
+        assert (found[parameter], found.count) == (counted, 5)
     theirs = PLDAccountant(NeighboringRelation.REPLACE_ONE).compose(GAUSSIAN)
     ours = curve_of_dp_event(theirs)
     assert ours.guarantee.protection.neighbors is Neighbors.REPLACE_ONE
     assert float(ours.epsilon("1e-5").upper) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-3)
+    sampled = dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(0.1, GAUSSIAN), 10)
+    theirs = PLDAccountant(NeighboringRelation.REPLACE_ONE).compose(sampled)
+    assert float(curve_of_dp_event(theirs).epsilon("1e-5").upper) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-3)
     with pytest.raises(InvalidArgument, match="Poisson sample"):
-        curve_of_dp_event(dp_event.PoissonSampledDpEvent(0.1, GAUSSIAN), neighbors="replace-one")
+        curve_of_dp_event(dp_event.PoissonSampledDpEvent(0.1, dp_event.LaplaceDpEvent(2.0)), neighbors="replace-one")
 
 
 def test_a_special_record_is_one_that_adds_nothing():

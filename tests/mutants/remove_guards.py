@@ -44,6 +44,8 @@ FILES = (
     "checker",
     "theories/compositions/curves",
     "theories/compositions/lattices",
+    "theories/compositions/allocations",
+    "theories/compositions/batches",
     "theories/compositions/bounds",
 )
 SUITE = ("tests/kernel", "tests/mutants/test_guards.py", "tests/mutants/test_compositions.py")

@@ -42,7 +42,42 @@ def _noise(source: random.Random) -> str:
     return source.choice([plain, plain, plain, lambda: _long(source, _upto(source, 190))])()
 
 
+_SIZES = {
+    "none": (),
+    "poisson": ("group_size",),
+    "fixed-size": ("records", "batch_size"),
+    "with-replacement": ("records", "batch_size"),
+    "truncated-poisson": ("records", "batch_size", "limit"),
+    "random-allocation": ("steps_per_epoch",),
+    "shuffle": ("steps_per_epoch",),
+}
+
+
+def _drawn(source: random.Random) -> dict[str, object]:
+    # an event that says how its batches are drawn
+    kind = source.choice([*_SIZES, "random-allocation", "random-allocation"])
+    neighbors = "add-remove" if kind == "random-allocation" else source.choice(["add-remove", "replace-one"])
+    records = _upto(source, 10**9, 3)
+    given = {"records": records, "batch_size": _upto(source, records - 1), "limit": _upto(source, min(records - 1, 10**6))}
+    given |= {"group_size": _upto(source, 400), "steps_per_epoch": _upto(source, 10**6, 2)}
+    made: dict[str, object] = {"mechanism": "gaussian", "noise_multiplier": _noise(source), "sampling": kind, "neighbors": neighbors}
+    made |= {name: given[name] for name in _SIZES[kind]} | ({"sampling_probability": _long_share(source)} if kind == "poisson" else {})
+    return made | {"epochs" if "steps_per_epoch" in made else "count": _upto(source, 10 ** source.choice([0, 1, 3, 9]))}
+
+
+def _linear(event: dict[str, object], source: random.Random) -> dict[str, object]:
+    # how the steps of an epoch are added up
+    if event.get("sampling") != "random-allocation":
+        return {}
+    rise, steps = source.choice([0.0, 0.5, 1.0]), int(str(event["steps_per_epoch"])).bit_length() - 1
+    made = {"digits": _upto(source, 320), "unit": source.choice(["1", "1/64", "1/1099511627776", "1/3", "1000", _long(source, 100)])}
+    made |= {"cells": source.randint(1, 10), "levels": _upto(source, 80), "tails": [source.choice(["0", "1e-30", "1e-9"])] * 2}
+    return {"linear": made | {"floors": [int(rise * k) for k in range(steps)]}}
+
+
 def _event(source: random.Random) -> dict[str, object]:
+    if source.random() < 0.3:
+        return _drawn(source)
     kind = source.choice(
         ["gaussian"] * 3 + ["laplace", "discrete-gaussian", "discrete-laplace", "pure", "approximate", "zcdp", "two-sided"]
     )
@@ -98,8 +133,8 @@ def make_composition(source: random.Random) -> object:
         events = [_event(source) for _ in range(_upto(source, 64))]
     unit = source.choice(["1", "1e-3", "1e-6", "1e-15", "1e3", "25/32768", "78125/8192", "1e6", _long(source, _upto(source, 100))])
     top, _, low = unit.partition("/")
-    kinds = {json.dumps(event) for event in events if event["mechanism"] in ("gaussian", "zcdp") and event["sampling_probability"] == "1"}
-    merged = sum(event["mechanism"] in ("gaussian", "zcdp") and event["sampling_probability"] == "1" for event in events)
+    whole_ones = [event for event in events if event["mechanism"] in ("gaussian", "zcdp") and _takes_all(event)]
+    kinds, merged = {json.dumps(event) for event in whole_ones}, len(whole_ones)
     entries = len(events) - max(merged - len(kinds), 0)
     up = source.random() < 0.5
     claim: dict[str, object] = {
@@ -110,7 +145,8 @@ def make_composition(source: random.Random) -> object:
         "bound": "1e-250" if source.random() < 0.1 else "0" if not up else "999999/1000000",
     }
     if source.random() < 0.93:
-        counts = [int(str(events[min(i, len(events) - 1)]["count"])) for i in range(entries)]
+        chosen = [events[min(i, len(events) - 1)] for i in range(entries)]
+        counts = [int(str(event.get("count", event.get("epochs")))) for event in chosen]
         if merged and len(counts) == 1:
             counts = [1]
         step = float(top) / float(low or 1)
@@ -118,14 +154,20 @@ def make_composition(source: random.Random) -> object:
             "digits": _upto(source, 320),
             "unit": unit,
             "tails": [source.choice(["0", "0", "1e-30"])] * 2,
-            "events": [_entry(source, count, step) for count in counts],
+            "events": [_entry(source, count, step) | _linear(event, source) for count, event in zip(counts, chosen, strict=True)],
         }
     elif source.random() < 0.5:
         claim["order"] = source.choice(["2", "900", "1001/1000"])
+    else:
+        claim |= _linear(events[0], source)
     if "grid" in claim and source.random() < 0.15:
         _put_in_groups(claim, source)
     whole = {"format": "pdp-certificate", "version": 1, "composition": {"name": "slow", "events": events}}
     return whole | {"claims": [claim] * source.choice([1, 1, 2, 8])}
+
+
+def _takes_all(event: dict[str, object]) -> bool:
+    return event.get("sampling") == "none" or ("sampling" not in event and event["sampling_probability"] == "1")
 
 
 _LEAVES = ("w", "z", "z", "1", "2", "1/3", "pi", "v0")

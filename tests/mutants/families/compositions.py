@@ -26,6 +26,15 @@ def entry(low: int, high: int, count: int = 1, offset: str = "0") -> Json:
     return {"offset": offset, "start": low, "steps": [[0, high - low]], "floors": [0] * (count.bit_length() - 1)}
 
 
+def drawn(sampling: str, neighbors: str, **others: Json) -> Json:
+    """Return an event that says how its batches are drawn."""
+    return {"mechanism": "gaussian", "noise_multiplier": "1", "sampling": sampling, "neighbors": neighbors, **others}
+
+
+#: How the steps of an epoch are added up.
+LINEAR: Json = {"digits": 20, "unit": "1/16", "cells": 4, "levels": 6, "tails": ["1e-12", "1e-12"], "floors": [0, 0]}
+
+
 def grid(unit: str, *entries: Json, digits: int = 25) -> Json:
     """Return a grid."""
     return {"digits": digits, "unit": unit, "tails": ["1e-12", "1e-20"], "events": list(entries)}
@@ -52,6 +61,24 @@ BASES: dict[str, tuple[list[Json], Json, str]] = {
         "1/4",
     ),
     "zcdp": ([event("zcdp", 4, rho="1/50")], None, "1"),
+    "allocated": (
+        [drawn("random-allocation", "zero-out", steps_per_epoch=5, epochs=2)],
+        grid("1/20", entry(-60, 100, 2) | {"linear": LINEAR}),
+        "1/2",
+    ),
+    "an epoch": ([drawn("random-allocation", "add-remove", steps_per_epoch=6, epochs=1)], None, "1/2"),
+    "fixed": ([drawn("fixed-size", "replace-one", records=50, batch_size=5, count=3)], grid("1/20", entry(-60, 100, 3)), "3/10"),
+    "emptied": ([drawn("fixed-size", "zero-out", records=50, batch_size=5, count=1)], None, "1/5"),
+    "replaced": (
+        [drawn("poisson", "replace-one", sampling_probability="1/10", group_size=1, count=4)],
+        grid("1/20", entry(-60, 100, 4)),
+        "3/10",
+    ),
+    "group": ([drawn("poisson", "add-remove", sampling_probability="1/10", group_size=3, count=1)], None, "1/20"),
+    "again": ([drawn("with-replacement", "add-remove", records=40, batch_size=5, count=1)], None, "1/20"),
+    "cut": ([drawn("truncated-poisson", "zero-out", records=40, batch_size=5, limit=9, count=1)], None, "1/20"),
+    "shuffled": ([drawn("shuffle", "replace-one", steps_per_epoch=6, epochs=1)], None, "1"),
+    "whole": ([drawn("none", "replace-one", count=4)], None, "3"),
 }
 #: Numbers of events that may grow, or shrink, to make them lose more.
 _MORE, _LESS = ("epsilon", "epsilon_remove", "epsilon_add", "delta", "rho"), ("noise_multiplier", "scale")
@@ -71,7 +98,11 @@ def ends(name: str, side: str, direction: str) -> Fraction:
     if whole is not None:
         lattice, laws = compositions.compose(events, whole, remove=remove, up=up)
         return lattice.delta(laws, Fraction(at))
-    return compositions.closed_form(events[0], Fraction(at), 40, remove=remove, up=up, order=order)
+    return compositions.closed_form(events[0], Fraction(at), 40, remove=remove, up=up, order=order, linear=_linear(name))
+
+
+def _linear(name: str) -> Json:
+    return LINEAR if name == "an epoch" else None
 
 
 def claimed(name: str, side: str, direction: str, **changes: Json) -> Json:
@@ -80,6 +111,7 @@ def claimed(name: str, side: str, direction: str, **changes: Json) -> Json:
     sharp = Fraction(10**20 + 2 * (side == "upper") - 1, 10**20)  # a closed form is computed to more digits than its bound has
     bound = ends(name, side, direction) * (1 if whole is not None else sharp)
     claim = {"claim": f"delta-{side}", "verdict": "proved", "direction": direction, "epsilon": at, "bound": str(bound)}
+    claim |= {"linear": _linear(name)} if _linear(name) else {}
     claim |= {"grid": whole} if whole is not None else {"order": "20"} if name == "zcdp" and side == "upper" else {}
     about = {"name": name, "events": listed}
     value = {"format": "pdp-certificate", "version": 1, "composition": about, "claims": [claim | changes]}
@@ -117,13 +149,14 @@ def forged(name: str, source: random.Random) -> Mutant:
     claim, events = value["claims"][0], value["composition"]["events"]
     one = source.choice(events)
     keys = [key for key in one if key in (*_MORE, *_LESS) and one[key] != "0"] + ["count", "more"]
-    keys += ["sampling_probability"] if one["sampling_probability"] != "1" else []
+    q, often = one.get("sampling_probability", "1"), "epochs" if "epochs" in one else "count"
+    keys += ["sampling_probability"] if q != "1" else []
     key = source.choice(keys)
     if key == "count":
-        one["count"] *= source.choice([2, 3])
-        own = one["mechanism"] not in ("gaussian", "zcdp") or one["sampling_probability"] != "1"
+        one[often] *= source.choice([2, 3])
+        own = one["mechanism"] not in ("gaussian", "zcdp") or q != "1" or "sampling" in one
         if "grid" in claim and own:
-            claim["grid"]["events"][events.index(one)]["floors"] = [0] * (one["count"].bit_length() - 1)
+            claim["grid"]["events"][events.index(one)]["floors"] = [0] * (one[often].bit_length() - 1)
     elif key == "more":
         events.append(event("pure", 1, epsilon=str(Fraction(source.randint(1, 40), 20))))
         if "grid" in claim:
@@ -183,7 +216,8 @@ def doubled(name: str, source: random.Random) -> Mutant:
         return Mutant(name, f"{path} is called otherwise", write(value))
     text = write(value)
     if text == write(claimed(name, "upper", claim["direction"], bound="1")):
-        key, new = source.choice([("bound", "1"), ("epsilon", "9"), ("direction", "add"), ("version", 1), ("count", 1), ("events", [])])
+        known = [("bound", "1"), ("epsilon", "9"), ("direction", "add"), ("version", 1), ("count", 1), ("events", [])]
+        key, new = source.choice([pair for pair in known if f'"{pair[0]}":' in text])
         text = text.replace(f'"{key}":', f'"{key}":{json.dumps(new)},"{key}":', 1)
     return Mutant(name, kind, text)
 
@@ -199,7 +233,7 @@ def misplaced(name: str, source: random.Random) -> Mutant:
     if lower is None or mass:  # no epsilon has delta 0
         claim["epsilon"] = source.choice(["0", "1", "1e9", "9999999999", "1e10", "1e11"])
     elif kind == "positive":
-        claim |= {"claim": "delta-positive", "epsilon": str(lower / less)}
+        claim |= {"claim": "delta-positive", "epsilon": str(lower / less or Fraction(1, 10**9))}
     else:
         claim["epsilon"] = str(lower * less)
     if kind == "bound":
@@ -223,6 +257,21 @@ FAMILIES: dict[str, Callable[[str, random.Random], Mutant]] = {
 
 
 def _other_grid(claim: Json, source: random.Random) -> None:
+    if source.random() < 0.5:
+        for whole in (
+            [claim["linear"]]
+            if "linear" in claim
+            else [part["linear"] for part in claim.get("grid", {"events": []})["events"] if "linear" in part]
+        ):
+            name = source.choice(["digits", "unit", "cells", "levels", "tails", "floors"])
+            whole[name] = {
+                "digits": source.choice([1, 3, 10, 40]),
+                "unit": source.choice(["1/1000", "1/3", "1", "5"]),
+                "cells": source.randint(1, 6),
+                "levels": source.randint(1, 9),
+                "tails": [f"1e-{source.randint(0, 30)}" for _ in range(2)],
+                "floors": [source.choice([0, 1, 2, 5, 80]) for _ in whole["floors"]],
+            }[name]
     if "grid" not in claim:
         if "order" in claim:
             claim["order"] = source.choice(["2", "1.01", "7/2", "50", "1000"])

@@ -13,6 +13,7 @@ from ...core.theorems import Premise, Premises, Proof, rule
 from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
+from .batches import Batches, read_batches
 from .lattices import MOST_CELLS, POINT, SLACK, Curve, Lattice, Laws, Points, count_bits, precision
 
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
@@ -35,19 +36,27 @@ class Event:
     rho: Fraction | None = None  # of a mechanism of which only its zCDP is known
     ends: tuple[End, End] = ((None, Fraction(0)), (None, Fraction(0)))  # of the base and of its reverse
     m: Fraction | None = None  # of Gaussian noise on all records: the mean of the loss is m/2
+    batches: Batches | None = None  # where they are no Poisson samples of add-remove: all of the curve is theirs
 
-    def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Curve:
+    def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, linear: object = None, meter: Meter | None = None) -> Curve:
         """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
+        if self.batches is not None:
+            require(order is None, "batches have no order")
+            return self.batches.curve(remove=remove, up=up, linear=linear, meter=meter or Meter())
+        require(linear is None, "only random allocation has a lattice of its own")
         require((order is not None) is (self.rho is not None and up), "an upper bound for zcdp has an order, and nothing else has one")
         if self.rho is None or order is None:
             return curves.sampled((self.base if remove else self.reverse)(meter or Meter()), self.q, remove=remove)
         return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
 
-    def delta(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Callable[[Fraction], Decimal]:
+    def delta(
+        self, *, remove: bool, up: bool, order: Fraction | None = None, linear: object = None, meter: Meter | None = None
+    ) -> Callable[[Fraction], Decimal]:
         """Return the curve of one use as delta at an epsilon, in the current decimal context and within its error."""
         if self.m is not None:
+            require(order is None and linear is None, "Gaussian noise on all records needs neither")
             return curves.gaussian_delta(self.m, meter or Meter())
-        curve = self.curve(remove=remove, up=up, order=order, meter=meter)
+        curve = self.curve(remove=remove, up=up, order=order, linear=linear, meter=meter)
 
         def delta(epsilon: Fraction) -> Decimal:
             a = _exponential(epsilon)
@@ -58,6 +67,8 @@ class Event:
 
     def end(self, *, remove: bool, up: bool) -> End:
         """Return the end of the law of one use, its largest loss from above or below (section 13)."""
+        if self.batches is not None:  # where there may be an end it is not computed, and lies above 0
+            return Fraction(0) if self.batches.has_end(remove=remove) and not up else None, Fraction(0)
         loss, mass = self.ends[0 if remove else 1]
         if self.q == 1 or (remove and loss is None):
             return loss, self.q * mass
@@ -93,9 +104,19 @@ def read_composition(value: object) -> list[Event]:
 
 def read_events(value: object) -> list[Event]:
     """Read the events; Gaussian ones on all records are one, before all others (section 7), zcdp ones are one after them (Lemma 9)."""
-    m, rho, events, zero = Fraction(0), Fraction(0), list[Event](), Fraction(0)
+    m, rho, events, zero, neighbors = Fraction(0), Fraction(0), list[Event](), Fraction(0), set[str]()
     require(0 < len(read_list(value)) <= _MOST_EVENTS, "there are no events, or too many")
     for item in read_list(value):
+        if "sampling" in read_fields(item):
+            batches, count = read_batches(item)
+            neighbors.add(batches.neighbors)
+            require(len(neighbors) == 1, "one composition has one kind of neighbors")
+            if batches.sampling == "none":
+                m += count * batches.whole
+                continue
+            made = partial(curves.gaussian, batches.m)
+            events.append(Event(made, made, Fraction(1), count, batches=batches))
+            continue
         kind = read_fields(item).get("mechanism")
         require(isinstance(kind, str) and kind in _PARAMETERS, "unknown mechanism")
         required = {"mechanism", "sampling_probability", "count"} | _PARAMETERS[str(kind)]
@@ -155,12 +176,13 @@ def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, me
     lattice, whole = Lattice(up, bits, unit, (few, many), meter or Meter()), list[Laws]()
     with localcontext(curves.context(precision(bits, unit))):
         for event, value in zip(events, read_list(fields["events"], len(events)), strict=True):
-            part = read_fields(value, {"offset", "start", "steps", "floors"}, frozenset({"order"}))
+            part = read_fields(value, {"offset", "start", "steps", "floors"}, frozenset({"order", "linear"}))
             offset, floors = read_number(part["offset"]), [read_integer(level, 0, _MOST_LEVEL) for level in read_list(part["floors"])]
             points = _read_points(part["start"], part["steps"], lattice.meter)
             require(abs(offset) <= 10**6 and max(-points[0][0], points[-1][0]) * unit <= 10**7, "a number of the grid is out of range")
             order = read_number(part["order"]) if "order" in part else None
-            laws = lattice.discretise(event.curve(remove=remove, up=up, order=order, meter=lattice.meter), offset, points)
+            curve = event.curve(remove=remove, up=up, order=order, linear=part.get("linear"), meter=lattice.meter)
+            laws = lattice.discretise(curve, offset, points)
             power = lattice.power(lattice.trim(laws, Fraction(1, event.count)), event.count, floors)
             whole = [lattice.trim(lattice.multiply(whole[0], power), Fraction(1)) if whole else power]
     return lattice, whole[0]
@@ -181,13 +203,21 @@ def _read_points(start: object, steps: object, meter: Meter) -> Points:
 
 
 def closed_form(
-    event: Event, epsilon: Fraction, digits: int, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None
+    event: Event,
+    epsilon: Fraction,
+    digits: int,
+    *,
+    remove: bool,
+    up: bool,
+    order: Fraction | None = None,
+    linear: object = None,
+    meter: Meter | None = None,
 ) -> Fraction:
     """Return a bound on delta at epsilon for one event that is used once."""
     require(event.count == 1, "only one use has a closed form")
     with localcontext(curves.context(digits + curves.GUARD)):
         (meter or Meter()).work(POINT * (2400 + getcontext().prec ** 2))
-        delta = event.delta(remove=remove, up=up, order=order, meter=meter)(epsilon)
+        delta = event.delta(remove=remove, up=up, order=order, linear=linear, meter=meter)(epsilon)
         return Fraction(max(int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits)) + (SLACK if up else -SLACK), 0), 10**digits)
 
 
@@ -271,11 +301,11 @@ def joined(bound: Bound, *, parts: list[Group]) -> Premises[None]:
 
 
 @rule
-def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None = None) -> None:
+def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None = None, linear: Proof | None = None) -> None:
     """The curve of the composition is on this side of the one on a grid, or of the closed form of one use (Theorems 2 to 8)."""
     require(bound.name != "delta-positive", "this rule is about bounds")
     if grid is not None:
-        require(order is None, "the order of an event belongs to its grid")
+        require(order is None and linear is None, "what an event has belongs to its grid")
         require(bound.epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
         lattice, laws = compose(bound.events, grid.source, remove=bound.remove, up=bound.up, meter=meter())
         found = lattice.delta(laws, bound.epsilon)
@@ -283,15 +313,16 @@ def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None 
         require(len(bound.events) == 1, "more than one event needs a grid")
         places = min(Decimal(bound.delta.denominator).adjusted() + 1, _MOST_PLACES) + 20
         order = None if order is None else _moderate(order)
-        found = closed_form(bound.events[0], bound.epsilon, places, remove=bound.remove, up=bound.up, order=order, meter=meter())
+        own, event = None if linear is None else linear.source, bound.events[0]
+        found = closed_form(event, bound.epsilon, places, remove=bound.remove, up=bound.up, order=order, linear=own, meter=meter())
     holds = min(found, Fraction(1)) <= bound.delta if bound.up else found >= bound.delta
     require(holds, "delta is not shown to be on this side of the bound")
 
 
 def state_bound(events: Sequence[Event], value: object) -> tuple[Bound, Mapping[str, object]]:
     """Return what a claim about the composition of events states, and the fields of its proof."""
-    claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order", "parts"}))
+    claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "linear", "order", "parts"}))
     name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
     require(name in ("delta-positive", "delta-upper", "delta-lower") and claim["verdict"] == "proved", "unknown claim or verdict")
     bound = Bound(tuple(events), remove, name, read_any_number(claim["epsilon"]), read_any_number(claim["bound"]))
-    return bound, {key: claim[key] for key in ("grid", "order", "parts") if key in claim}
+    return bound, {key: claim[key] for key in ("grid", "linear", "order", "parts") if key in claim}

@@ -31,7 +31,7 @@ def decimal(q: Fraction) -> Decimal:
 
 def gaussian(m: Fraction, meter: Meter) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
-    mu, far, mills, height = _normal(m, 10**9, meter)
+    mu, far, mills, height = normal(m, 10**9, meter)
 
     def upper(x: Decimal, density: Decimal) -> Decimal:
         return density * mills(x) if x >= 0 else 1 - density * mills(-x)
@@ -48,7 +48,7 @@ def gaussian(m: Fraction, meter: Meter) -> Base:
 
 def gaussian_delta(m: Fraction, meter: Meter) -> Callable[[Fraction], Decimal]:
     """V - e^epsilon S of that pair for epsilon >= 0, as 1 - Phi(z) - phi(z) M(z + mu): without the exponential (section 7)."""
-    mu, far, mills, height = _normal(m, 10**10, meter)
+    mu, far, mills, height = normal(m, 10**10, meter)
 
     def delta(epsilon: Fraction) -> Decimal:
         z = decimal(epsilon) / mu - mu / 2
@@ -60,8 +60,8 @@ def gaussian_delta(m: Fraction, meter: Meter) -> Callable[[Fraction], Decimal]:
     return delta
 
 
-def _normal(m: Fraction, most: int, meter: Meter) -> tuple[Decimal, int, Callable[[Decimal], Decimal], Decimal]:
-    # mu, a point whose density is below all digits, Mills' ratio, and the density at 0
+def normal(m: Fraction, most: int, meter: Meter) -> tuple[Decimal, int, Callable[[Decimal], Decimal], Decimal]:
+    """Return mu, a point whose density is below all digits, Mills' ratio, and the density at 0."""
     require(Fraction(1, 10**30) <= m <= most, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
     far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits

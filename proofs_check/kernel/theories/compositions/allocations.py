@@ -1,0 +1,180 @@
+"""Random allocation: from both sides, the curve of one epoch of Gaussian noise in which each record takes part in one uniform step of t."""
+# Proofs: docs/batches.md, section 4. With l = dN(mu e_j)/dN(0) in step j, f = (l_1 + ... + l_t)/t is the likelihood ratio of the epoch, and
+# its curve is E (f - a)^+ if the record goes, E (1 - a f)^+ if it comes. So laws of sums of l are kept here, on lattices that are linear:
+# a cell of level k is 2^k units of l wide. What a certificate says of them changes how sharp the curve is, never on which side it lies.
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from decimal import Decimal, getcontext, localcontext
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+from ...core.terms import Meter, require
+from ...reading import read_fields, read_integer, read_list
+from ...reading import read_number as read_any_number
+from . import curves
+from .lattices import POINT, Lattice, Law, Laws, Part, Points, count_bits, precision
+
+_MOST_STEPS, _MOST_TERMS, _MOST_LEVELS, _MOST_PLACES, _MORE, _DUST, _CELL, _HEAVIEST = 10, 10**6, 80, 320, 20, 4, 80, 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linear(Lattice):
+    """Sums of some of ``terms`` likelihood ratios: one law from above, and from below three laws of the same outcomes.
+
+    With the record in one of the steps, each as likely as the others; without it, rounded like that; and rounded to the other side.
+    """
+
+    terms: int
+    remove: bool
+
+    @property
+    def sides(self) -> tuple[bool, ...]:
+        """Whether the masses of each law are rounded up."""
+        return (True,) if self.up else (not self.remove, not self.remove, self.remove)
+
+    def start(self, m: Fraction, points: Points) -> Laws:
+        """Return the laws of one likelihood ratio: spread to the points (section 4.2), or its cells between them (section 4.4)."""
+        self.meter.work(POINT * (len(points) + 1) * (2400 + getcontext().prec ** 2))
+        error, unit = Decimal((0, (1,), curves.GUARD - precision(self.bits, self.unit))), curves.decimal(self.unit)
+        base, xs = curves.gaussian(m, self.meter), [unit * i for i, _ in points]
+        if self.up:
+            values = [Decimal(1), *(v - x * s for x, (v, s) in ((x, base(x)) for x in xs[1:]))]
+            widths = [b - a for a, b in pairwise(xs)]
+            slopes = [Decimal(-1), *((d - c) / h for h, (c, d) in zip(widths, pairwise(values), strict=True)), Decimal(0)]
+            more = [Decimal(0), *(2 * error / h for h in widths), Decimal(0)]
+            masses = [b - a + e + f for (a, b), (e, f) in zip(pairwise(slopes), pairwise(more), strict=True)]
+            beyond = (values[-1] + error) / self.terms if self.remove else Decimal(0)
+            return (self._law(points, masses, Fraction(0), beyond, up=True),)
+        ends = [(a + b) / 2 for a, b in pairwise(xs)]
+        lines = [(Decimal(1), Decimal(1)), *map(base, ends), (Decimal(0), Decimal(0))]
+        slack, result = 2 * error * (1 + 1 / ends[0]), list[Law]()
+        for side, which in zip(self.sides, (0, 1, 1), strict=True):
+            masses = [a[which] - b[which] + (slack if side else -slack) for a, b in pairwise(lines)]
+            result.append(self._law(points, masses, Fraction(0), Decimal(0), up=side))
+        return tuple(result)
+
+    def _shares(self, level: int, n: int, side: int) -> list[int]:
+        # of a mass that is r cells above a place of a lattice of n cells: linear above, so that mass and mean are kept, and below to the
+        # nearest place, by a coin where that is either
+        if (level, n, side) not in self.known:
+            whole = 1 << self.bits + _MORE
+            above = [whole * r // n if self.up else whole * (1 + (2 * r > n) - (2 * r < n)) // 2 for r in range(n)]
+            self.known[level, n, side] = [share for x in above for share in (whole - x, x)]
+        return self.known[level, n, side]
+
+    def lift(self, laws: Laws, floor: int) -> Laws:
+        """Return the laws with what is below a level brought to it."""
+        found = tuple(Law({}, law.beyond) for law in laws)
+        for side, law, new in zip(self.sides, laws, found, strict=True):
+            for level, part in law.parts.items():
+                moved = self._add(new.parts.get(max(level, floor)), self._lift(part, level, floor, int(side)))
+                new.parts.update({} if moved is None else {max(level, floor): moved})
+        return found
+
+    def trim(self, laws: Laws, share: Fraction) -> Laws:
+        """Return the laws without the ends of parts that hold at most this share of the tails (sections 4.2 and 4.4)."""
+        self.meter.work(_CELL * sum(len(cells) for law in laws for _, cells in law.parts.values()))
+        few, many = (int(tail * share * 2**self.bits) for tail in self.tails)
+        seen, beyond = laws[0 if self.up or self.remove else 2], 0  # the law that counts in delta
+        found = [dict[int, Part]() for _ in laws]
+        for level, (low, cells) in seen.parts.items():
+            first, last, above, below, excess, rise = 0, len(cells), 0, 0, 0, 0
+            width = self.width(level) / self.terms
+            by, of = (width.numerator, width.denominator) if self.up and self.remove else (0, 1)
+            while last > 1:
+                mass = above + cells[last - 1]
+                cut = (excess + mass) * by // of if by else mass  # of what moves by a cell the sum of its moves counts
+                if cut > many and cells[last - 1] > _DUST:
+                    break
+                last, above, excess = last - 1, mass, excess + mass
+            while first < last - 1:
+                mass = below + cells[first]
+                rise += mass
+                if (rise * by // of if by else mass) > few and cells[first] > _DUST:
+                    break
+                first, below = first + 1, mass
+            for law, parts in zip(laws, found, strict=True):
+                parts[level] = low + first, law.parts[level][1][first:last]
+            if self.up:
+                kept = found[0][level][1]
+                kept[-1] += above
+                kept[0] += below if self.remove else 0
+                beyond += -(-excess * by // of) if self.remove else below
+        return tuple(Law(parts, law.beyond + beyond) for law, parts in zip(laws, found, strict=True))
+
+    def join(self, xs: Laws, m: int, ys: Laws, n: int) -> Laws:
+        """Return the laws of m and n steps together from below: the record is in one of them all (Lemma 4)."""
+        (x, x_without, x_other), (y, y_without, y_other) = xs, ys
+        side, other = map(int, self.sides[1:])
+        first, without = self._multiply(x, y_without, side), self._multiply(x_without, y_without, side)
+        if xs is not ys:
+            second, up = self._multiply(x_without, y, side), (m + n - 1) * side
+            for level, (low, cells) in first.parts.items():
+                there, others = second.parts[level]
+                require(low == there and len(cells) == len(others), "laws of the same outcomes are on the same places")
+                first.parts[level] = low, [(m * a + n * b + up) // (m + n) for a, b in zip(cells, others, strict=True)]
+        return first, without, self._multiply(x_other, y_other, other)
+
+    def all_steps(self, one: Laws, floors: list[int]) -> Laws:
+        """Return the laws of all steps, by squaring."""
+        one = self.trim(one, Fraction(1, self.terms))
+        if self.up:
+            return self.power(one, self.terms, floors)
+        require(len(floors) == self.terms.bit_length() - 1, "the floors are not as many as the squarings")
+        laws, done = one, 1
+        for k, floor in enumerate(floors, 1):
+            laws, done = self.lift(self.join(laws, done, laws, done), floor), 2 * done
+            if self.terms >> len(floors) - k & 1:
+                laws = self.trim(laws, Fraction(done, self.terms))
+                laws, done = self.lift(self.join(laws, done, self.lift(one, floor), 1), floor), done + 1
+            laws = self.trim(laws, Fraction(done, self.terms))
+        return laws
+
+    def read(self, laws: Laws) -> curves.Base:
+        """Return the curve of the epoch: from above V - a S for the law, from below the masses of {f > a} or {f < 1/a} (section 4.3)."""
+        first, second = (laws[0], laws[-1]) if self.remove or self.up else (laws[2], laws[0])
+        rows = sorted(
+            ((low + k) << level, p, q)
+            for level, (low, cells) in first.parts.items()
+            for k, (p, q) in enumerate(zip(cells, second.parts[level][1], strict=True))
+        )
+        self.meter.work(20 * _CELL * len(rows))
+        if self.remove:
+            rows.reverse()
+        by = Fraction(self.unit, self.terms)
+        ps, qs = (list(accumulate((row[i] for row in rows), initial=0)) for i in (1, 2))
+        if self.up:
+            moments = list(accumulate((place * p for place, p, _ in rows), initial=0))
+        sign, keys = (-1 if self.remove else 1), [(-row[0] if self.remove else row[0]) for row in rows]
+        one = 1 << self.bits
+
+        def base(a: Decimal) -> tuple[Decimal, Decimal]:
+            scale = curves.decimal(by)  # in the context of who asks, which may have more digits than that of the lattice
+            k = bisect_left(keys, sign * (a if self.remove else 1 / a) / scale)
+            v = s = Decimal(ps[k]) / one
+            if not self.up:
+                s = Decimal(qs[k]) / one
+            else:
+                mean, beyond = Decimal(moments[k]) * scale / one, Decimal(first.beyond) / one
+                v, s = (mean + beyond, s) if self.remove else (v + beyond, mean)
+            require(max(v, a * s) <= _HEAVIEST, "a mass is too large")  # else roundings of V or of a S might be more than is allowed for
+            return v, s
+
+        return base
+
+
+def allocation(m: Fraction, terms: int, value: object, *, remove: bool, up: bool, meter: Meter) -> curves.Base:
+    """Return the curve of one epoch of noise with 1/sigma^2 = m on one side, by the lattice that a certificate names."""
+    fields = read_fields(value, {"digits", "unit", "cells", "levels", "tails", "floors"})
+    bits, unit = count_bits(read_integer(fields["digits"], 1, _MOST_PLACES)), read_any_number(fields["unit"])
+    cells, levels = read_integer(fields["cells"], 1, _MOST_STEPS), read_integer(fields["levels"], 1, _MOST_LEVELS)
+    few, many = map(read_any_number, read_list(fields["tails"], 2))
+    floors = [read_integer(level, 0, _MOST_LEVELS) for level in read_list(fields["floors"])]
+    require(Fraction(1, 2**40) <= unit <= 2**40 and 0 <= few <= 1 and 0 <= many <= 1, "a number of the lattice is out of range")
+    require(max(unit.denominator, few.denominator, many.denominator).bit_length() <= 2048 and 1 <= terms <= _MOST_TERMS, "out of range")
+    points = [(k, 0) for k in range(1 + (2 << cells))]
+    points += [(k << level, level) for level in range(1, levels) for k in range(1 + (1 << cells), 1 + (2 << cells))]
+    lattice = Linear(up, bits, unit, (few, many), meter, terms=terms, remove=remove)
+    with localcontext(curves.context(precision(bits, unit))):
+        return lattice.read(lattice.all_steps(lattice.start(m, points), floors))

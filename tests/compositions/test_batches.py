@@ -1,0 +1,410 @@
+"""Batches as they are drawn: enclosures against values that share nothing with the kernel, what is refused, and files."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from math import comb, exp, log, pi, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from accountant.cli.main import invoke
+from accountant.compositions.allocations import plan_allocation
+from accountant.compositions.batches import Batches, Sampling, draw_batches
+from accountant.compositions.engine import DeltaEnds, EpsilonEnds, bound_delta, bound_epsilon, make_certificate
+from accountant.compositions.events import Composition, Direction, Event, make_event
+from accountant.compositions.json_format import composition_from_object, composition_object
+from accountant.curves import account, curve_of, read_composition, write_composition
+from accountant.interop.files import read_guarantee, write_guarantee
+from profiles import InvalidArgument, UnreadableFile
+from profiles.hypotheses import BATCHES_DRAWN, INDEPENDENT, RECORD_NORM, SENSITIVITY_ONE
+from profiles.protection import Neighbors
+from proofs_check.certificates import check_text
+from proofs_check.kernel.core.terms import Meter
+from proofs_check.kernel.theories.compositions import batches, bounds, curves
+
+TRUTHS = json.loads((Path(__file__).parent / "truths_of_batches.json").read_text(encoding="utf-8"))
+REMOVE, ADD = Direction.REMOVE, Direction.ADD
+
+
+def gaussian(noise: object, how: str, neighbors: str, count: int = 1, rate: object = 1, **sizes: int) -> Event:
+    made = draw_batches(how, neighbors, **sizes)
+    return make_event("gaussian", {"noise_multiplier": noise}, sampling_probability=rate, count=count, batches=made)
+
+
+def enclose(event: Event, delta: object, direction: Direction = REMOVE, gap: Fraction = Fraction(1, 1000)) -> EpsilonEnds:
+    return bound_epsilon(Composition("batches", (event,)), Fraction(str(delta)), direction, gap=gap)
+
+
+def event_of(row: dict[str, object]) -> Event:
+    numbers = {"noise_multiplier": row["sigma"]}
+    drawn = draw_batches(row["sampling"], row["neighbors"], **row["sizes"])  # type: ignore[arg-type]
+    return make_event("gaussian", numbers, sampling_probability=row.get("rate", 1), count=row["uses"], batches=drawn)
+
+
+def name_row(row: dict[str, object]) -> str:
+    return f"{row['sampling']} {row['neighbors']} {row['direction']} {row['sigma']} {row['sizes']} {row['uses']} {row['delta']}"
+
+
+@pytest.mark.thorough(quick=14)
+@pytest.mark.parametrize("row", TRUTHS, ids=name_row)
+def test_the_enclosures_of_another_method_meet_those_of_the_kernel(row: dict[str, object]) -> None:
+    composition = Composition("batches", (event_of(row),))
+    ends = bound_epsilon(composition, Fraction(str(row["delta"])), Direction(row["direction"]))
+    low, high = Fraction(str(row["low"])), Fraction(str(row["high"]))
+    assert ends.lower is not None
+    assert ends.upper is not None
+    assert ends.lower <= high
+    assert ends.upper >= low
+    within = Fraction(str(row.get("within", "0.01")))  # of their ends, which are themselves so far apart
+    assert ends.upper <= high * (1 + within)
+    assert ends.lower >= low * (1 - within)
+    assert check_text(json.dumps(make_certificate(composition, ends.claims))).accepted
+
+
+def test_a_certificate_of_other_batches_is_rejected() -> None:
+    event = gaussian(1, "random-allocation", "add-remove", steps_per_epoch=20)
+    composition = Composition("batches", (event,))
+    ends = enclose(event, "1e-3", gap=Fraction(1, 100))
+    certificate = make_certificate(composition, ends.claims)
+    assert check_text(json.dumps(certificate)).accepted
+    about = certificate["composition"]
+    assert isinstance(about, dict)
+    (said,) = about["events"]
+    for changed in (
+        {"steps_per_epoch": 19},
+        {"epochs": 2},
+        {"noise_multiplier": "0.99"},
+        {"sampling": "shuffle"},
+        {"neighbors": "replace-one"},
+    ):
+        other = {**certificate, "composition": {**about, "events": [{**said, **changed}]}}
+        assert not check_text(json.dumps(other)).accepted, changed
+    for claim in ends.claims:
+        up = claim["claim"] == "delta-upper"
+        forged = {**claim, "epsilon": str(float(str(claim["epsilon"])) * (0.999 if up else 1.001))}
+        assert not check_text(json.dumps({**certificate, "claims": [forged]})).accepted or up is None
+        for changed in ({"cells": 3}, {"levels": 2}, {"unit": "4"}, {"tails": ["1", "1"]}, {"digits": 2}, {"floors": [9, 9, 9, 9]}):
+            coarse = {**claim, "linear": {**claim["linear"], **changed}}  # type: ignore[dict-item]
+            report = check_text(json.dumps({**certificate, "claims": [{**coarse, "epsilon": forged["epsilon"]}]}))
+            assert not report.accepted, changed
+        assert not check_text(
+            json.dumps({**certificate, "claims": [{key: item for key, item in claim.items() if key != "linear"}]})
+        ).accepted
+
+
+#: An event of each scheme in the words of a certificate, without its neighbors.
+SCHEMES: dict[str, dict[str, object]] = {
+    "none": {"count": 1},
+    "poisson": {"sampling_probability": "1/50", "group_size": 3, "count": 1},
+    "fixed-size": {"records": 100, "batch_size": 3, "count": 1},
+    "with-replacement": {"records": 100, "batch_size": 3, "count": 1},
+    "truncated-poisson": {"records": 100, "batch_size": 3, "limit": 6, "count": 1},
+    "random-allocation": {"steps_per_epoch": 9, "epochs": 1},
+    "shuffle": {"steps_per_epoch": 9, "epochs": 1},
+}
+
+
+def written(how: str, neighbors: str = "add-remove", **changes: object) -> dict[str, object]:
+    return {"mechanism": "gaussian", "noise_multiplier": "1", "sampling": how, "neighbors": neighbors, **SCHEMES[how], **changes}
+
+
+def claimed(events: list[dict[str, object]], claim: str, direction: str, epsilon: str, bound: str, **proof: object) -> str:
+    stated = {"claim": claim, "verdict": "proved", "direction": direction, "epsilon": epsilon, "bound": bound, **proof}
+    about = {"name": "x", "events": events}
+    return json.dumps({"format": "pdp-certificate", "version": 1, "composition": about, "claims": [stated]})
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "zero-out", "replace-one"])
+@pytest.mark.parametrize("how", SCHEMES)
+def test_that_a_record_may_lose_any_amount_is_proved_only_where_it_may(how: str, neighbors: str) -> None:
+    """A record that comes into a Poisson sample, or a batch of a fixed size, loses at most -log(1 - q), where others may stay behind."""
+    for direction in ("remove", "add"):
+        report = check_text(claimed([written(how, neighbors)], "delta-positive", direction, "10", "0"))
+        ends = neighbors != "replace-one" and direction == "add" and how not in ("none", "random-allocation", "shuffle")
+        known = neighbors in {"random-allocation": ("add-remove", "zero-out"), "with-replacement": ("add-remove", "replace-one")}.get(
+            how, (neighbors,)
+        )
+        assert report.accepted is (known and not ends), (how, neighbors, direction)
+        # and what is lost has no end that would be known from above
+        assert not check_text(claimed([written(how, neighbors)], "delta-upper", direction, "1000", "0")).accepted
+
+
+def test_the_largest_loss_of_a_record_that_comes_into_a_fixed_size_is_finite() -> None:
+    # all others at -1: N(0) against (1 - q) N(0) + q N(2), whose ratio is below 1/(1 - q) everywhere
+    q, x = 0.03, np.linspace(-30, 30, 100_001)
+    assert np.max(1 / ((1 - q) + q * np.exp(2 * x - 2))) <= 1 / (1 - q)
+
+
+@pytest.mark.parametrize(
+    ("how", "changes"),
+    [
+        ("fixed-size", {"batch_size": 100}),
+        ("fixed-size", {"batch_size": 0}),
+        ("fixed-size", {"records": 10**9 + 1}),
+        ("with-replacement", {"batch_size": 100}),
+        ("with-replacement", {"records": 10**6, "batch_size": 10**6 - 1, "neighbors": "zero-out"}),
+        ("truncated-poisson", {"limit": 100}),
+        ("truncated-poisson", {"records": 10**8, "limit": 10**6 + 1}),
+        ("random-allocation", {"steps_per_epoch": 1}),
+        ("random-allocation", {"epochs": 0}),
+        ("random-allocation", {"neighbors": "replace-one"}),
+        ("random-allocation", {"count": 1}),
+        ("random-allocation", {"steps_per_epoch": "9"}),
+        ("shuffle", {"steps_per_epoch": 1}),
+        ("shuffle", {"noise_multiplier": "0.0099"}),
+        ("shuffle", {"noise_multiplier": "1000001"}),
+        ("poisson", {"sampling_probability": "1"}),
+        ("poisson", {"sampling_probability": "1e-16"}),
+        ("poisson", {"group_size": 401}),
+        ("poisson", {"group_size": 0}),
+        ("none", {"noise_multiplier": "0"}),
+        ("none", {"noise_multiplier": "-1"}),
+        ("none", {"neighbors": "replace"}),
+        ("none", {"mechanism": "laplace"}),
+        ("none", {"sampling_probability": "1"}),
+    ],
+)
+def test_numbers_at_and_beyond_the_borders_are_no_events_of_the_kernel(how: str, changes: dict[str, object]) -> None:
+    assert check_text(claimed([written(how)], "delta-upper", "remove", "1", "1")).accepted
+    report = check_text(claimed([{**written(how), **changes}], "delta-upper", "remove", "1", "1"))
+    assert not report.accepted
+    assert "while checking" not in str(report.reason), report.reason
+
+
+def test_a_certificate_has_one_kind_of_neighbors() -> None:
+    both = [written("none", "replace-one"), written("poisson", "add-remove")]
+    assert check_text(claimed(both[:1] * 2, "delta-upper", "remove", "1", "1")).accepted
+    assert "one kind of neighbors" in str(check_text(claimed(both, "delta-upper", "remove", "1", "1")).reason)
+
+
+def test_a_lattice_is_named_by_epochs_and_by_nothing_else() -> None:
+    linear = {"digits": 12, "unit": "1/16", "cells": 4, "levels": 6, "tails": ["1e-9", "1e-9"], "floors": [0, 0, 0]}
+    whole = written("random-allocation")
+    assert check_text(claimed([whole], "delta-upper", "remove", "1", "1/2", linear=linear)).accepted
+    for events, proof in (
+        ([whole], {}),
+        ([written("shuffle")], {"linear": linear}),
+        ([written("none")], {"linear": linear}),
+        ([whole], {"linear": {**linear, "floors": [0, 0]}}),
+        ([whole], {"linear": {**linear, "floors": []}}),
+        ([whole], {"linear": {**linear, "levels": 0}}),
+        ([whole], {"linear": {**linear, "cells": 11}}),
+        ([whole], {"linear": {**linear, "digits": 0}}),
+        ([whole], {"linear": {**linear, "unit": "0"}}),
+        ([whole], {"linear": {**linear, "unit": "-1"}}),
+        ([whole], {"linear": {**linear, "tails": ["-1", "0"]}}),
+        ([whole], {"linear": {**linear, "tails": ["0", "2"]}}),
+        ([whole], {"linear": {**linear, "more": 1}}),
+        ([whole], {"linear": linear, "order": "2"}),
+    ):
+        report = check_text(claimed(events, "delta-upper", "remove", "1", "1/2", **proof))
+        assert not report.accepted, (events, proof)
+        assert "while checking" not in str(report.reason), report.reason
+
+
+def test_a_law_whose_masses_were_rounded_to_far_more_than_one_is_not_read() -> None:
+    # a digit for thousands of cells, of which thousands of terms are added up: roundings of V - a S are below those of V times 10^-28
+    event = written("random-allocation", steps_per_epoch=1 << 14)
+    coarse = {"digits": 1, "unit": "1/64", "cells": 8, "levels": 30, "tails": ["0", "0"], "floors": list(range(14))}
+    report = check_text(claimed([event], "delta-upper", "remove", "0", "99/100", linear=coarse))
+    assert "a mass is too large" in str(report.reason), report.reason
+
+
+@pytest.mark.parametrize("changed", [{"cells": 3}, {"unit": "1/4"}, {"tails": ["1/100", "1/100"]}, {"digits": 6}, {"floors": [3, 3, 3]}])
+@pytest.mark.parametrize("direction", [REMOVE, ADD])
+def test_no_lattice_makes_a_bound_of_one_epoch_wrong(changed: dict[str, object], direction: Direction) -> None:
+
+    event = gaussian("0.8", "random-allocation", "add-remove", steps_per_epoch=9)
+    (read,) = bounds.read_events([composition_object(Composition("x", (event,)))["events"][0]])
+    fine = bound_delta(Composition("x", (event,)), Fraction(1), direction)
+    remove = direction is REMOVE
+    for up in (False, True):
+        plan = plan_allocation(read, 1e-3, remove=remove, up=up)
+        found = bounds.closed_form(read, Fraction(1), 25, remove=remove, up=up, linear={**(plan or {}), **changed}, meter=Meter())
+        assert found >= fine.lower if up else found <= fine.upper
+
+
+def test_two_steps_of_an_allocation_are_those_of_a_sum_of_all_outcomes() -> None:
+    # D(a) = E (f - a)^+ with f = (l_1 + l_2)/2, by the trapezoidal rule in both numbers, which is very accurate for smooth decaying terms
+
+    mu, a = 1 / 1.5, exp(0.75)
+
+    def above(y: float) -> float:  # E (l - y)^+, for the second step
+        if y <= 0:
+            return 1 - y
+        z = log(y) / mu - mu / 2
+        return float(ndtr(-z) - y * ndtr(-z - mu))
+
+    h = 1 / 256
+    places = [k * h for k in range(-9 * 256, 9 * 256 + 1)]
+    total = sum(exp(-z * z / 2) * above(2 * a - exp(mu * z - mu * mu / 2)) for z in places) * h / sqrt(2 * pi) / 2
+    ends = bound_delta(Composition("two", (gaussian("1.5", "random-allocation", "zero-out", steps_per_epoch=2),)), Fraction(3, 4), REMOVE)
+    assert float(ends.lower) <= total * (1 + 1e-6)
+    assert total * (1 - 1e-6) <= float(ends.upper)
+    assert float(ends.upper - ends.lower) < 1e-3 * total
+
+
+def test_fixed_batches_of_data_that_are_all_the_same_lose_at_most_what_is_printed() -> None:
+    # all others at -1, the record at 1: mixtures of two normal laws, whose divergence at e^eps is integrated
+
+    q, sigma, epsilon = 0.2, 1.3, 0.4
+    x = np.linspace(-25, 25, 400_001)
+
+    def normal(mean: float) -> np.ndarray:
+        return np.exp(-(((x - mean) / sigma) ** 2) / 2) / (sigma * sqrt(2 * np.pi))
+
+    first, second = (1 - q) * normal(-1) + q * normal(1), normal(-1)
+    delta = float(np.sum(np.maximum(first - exp(epsilon) * second, 0)) * (x[1] - x[0]))
+    for neighbors in ("add-remove", "replace-one"):
+        event = gaussian("1.3", "fixed-size", neighbors, records=50, batch_size=10)
+        ends = bound_delta(Composition("fixed", (event,)), Fraction(2, 5), REMOVE)
+        assert abs(float(ends.upper) - delta) < 1e-9
+        assert abs(float(ends.lower) - delta) < 1e-9
+
+
+def test_a_truncated_batch_mixes_two_laws() -> None:
+    n, limit, q = 40, 6, Fraction(1, 10)
+    full = sum(comb(n - 1, k) * q**k * (1 - q) ** (n - 1 - k) for k in range(limit, n))
+    event = gaussian(2, "truncated-poisson", "add-remove", records=n, batch_size=4, limit=limit)
+    plain = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability=q)
+    over = sum(comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(limit + 1, n + 1))
+    other = make_event("gaussian", {"noise_multiplier": 1}, sampling_probability=over * limit / n / full)
+
+    def delta(one: Event) -> DeltaEnds:
+        return bound_delta(Composition("x", (one,)), Fraction(1, 2), REMOVE)
+
+    mixed = (1 - full) * delta(plain).upper + full * delta(other).upper
+    assert abs(delta(event).upper - mixed) < Fraction(1, 10**12)
+
+
+def test_a_group_of_one_is_a_record_and_a_larger_one_loses_more() -> None:
+    one = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/50", count=50)
+    same = gaussian(2, "poisson", "add-remove", 50, "1/50", group_size=1)
+    more = gaussian(2, "poisson", "add-remove", 50, "1/50", group_size=3)
+    ends = [enclose(event, "1e-5").upper for event in (one, same, more)]
+    assert None not in ends
+    assert abs(ends[0] - ends[1]) < ends[0] / 500 < ends[2] - ends[1]  # type: ignore[operator]
+
+
+def test_a_replaced_record_in_a_group_of_one_is_the_pair_of_two_mixtures() -> None:
+    # the same curve by the root of a quadratic equation, and by that of a mixture
+
+    with curves.localcontext(curves.context(50)):
+        mu, q = curves.Decimal(2), Fraction(1, 7)
+        exact = batches._poisson(Fraction(4), q, "replace-one", remove=True, meter=Meter())
+        mixed = batches._mixed(mu, batches._binomial(1, q, Meter()), Meter(), remove=True, replaced=True)
+        for a in ("0.2", "0.9", "1", "1.3", "8"):
+            one, other = exact(curves.Decimal(a)), mixed(curves.Decimal(a))
+            assert max(abs(x - y) for x, y in zip(one, other, strict=True)) < curves.Decimal("1e-30"), a
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: draw_batches("random-allocation", "replace-one", steps_per_epoch=10), "none is proved"),
+        (lambda: draw_batches("with-replacement", "zero-out", records=10, batch_size=2), "none is proved"),
+        (lambda: draw_batches("fixed-size", "replace-one", records=10, batch_size=10), "without sampling"),
+        (lambda: draw_batches("truncated-poisson", "add-remove", records=10, batch_size=2, limit=10), "without sampling"),
+        (lambda: draw_batches("shuffle", "zero-out", steps_per_epoch=1), "from 2"),
+        (lambda: draw_batches("shufle", "zero-out", steps_per_epoch=2), "did you mean"),
+        (lambda: draw_batches("shuffle", "zero-out", steps=2), "steps_per_epoch"),
+        (lambda: draw_batches("fixed-size", "add-remove", records=10), "need batch_size"),
+        (lambda: draw_batches("fixed-size", "add-remove", records="2.5", batch_size=2), "records"),
+        (lambda: Batches(Sampling.SHUFFLE, Neighbors.ZERO_OUT, (("records", 3),)), "steps_per_epoch"),
+        (lambda: make_event("laplace", {"scale": 1}, batches=draw_batches("shuffle", "zero-out", steps_per_epoch=2)), "gaussian noise"),
+        (lambda: gaussian("1e-3", "shuffle", "zero-out", steps_per_epoch=2), "from 0.01"),
+        (lambda: gaussian(1, "shuffle", "zero-out", 1, "1/3", steps_per_epoch=2), "follows from the batches"),
+    ],
+)
+def test_what_is_not_known_is_refused_in_one_sentence(make: object, words: str) -> None:
+    with pytest.raises(InvalidArgument, match=words):
+        make()  # type: ignore[operator]
+
+
+def test_a_file_says_how_batches_are_drawn_and_comes_back() -> None:
+    text = """
+    name = "60 epochs"
+    neighbors = "add-remove"
+    [[event]]
+    mechanism = "gaussian"
+    noise_multiplier = "1.1"
+    sampling = "random-allocation"
+    steps_per_epoch = 235
+    epochs = 60
+    [[event]]
+    mechanism = "gaussian"
+    noise_multiplier = 2
+    sampling = "truncated-poisson"
+    records = 1000
+    batch_size = 10
+    limit = 20
+    epochs = "1/2"
+    """
+    declared = read_composition(text)
+    allocated, truncated = declared.composition.events
+    assert (allocated.count, allocated.sampling_probability) == (60, Fraction(1, 235))
+    assert (truncated.count, truncated.sampling_probability) == (50, Fraction(1, 100))
+    assert read_composition(write_composition(declared)).composition == declared.composition
+    assert composition_from_object(composition_object(declared.composition)) == declared.composition
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ('sampling = "shuffle"\nsteps_per_epoch = 5', "add neighbors"),
+        ('sampling = "shuffle"\nlimit = 5', "leave it out"),
+        ("records = 10", "give both"),
+        ("epochs = 3", "add records"),
+        ("records = 10\nbatch_size = 2\nsampling_probability = 0.2", "follows from the other"),
+        ("records = 10\nbatch_size = 2\nepochs = 1\ncount = 5", "follows from the other"),
+        ("group_size = 3", "takes all records"),
+    ],
+)
+def test_a_file_that_says_too_little_or_too_much_is_refused(lines: str, words: str) -> None:
+    with pytest.raises((InvalidArgument, UnreadableFile), match=words):
+        read_composition(f'name = "x"\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 1\n{lines}\n')
+
+
+def test_neighbors_of_several_kinds_are_refused() -> None:
+    both = Composition(
+        "both", (gaussian(1, "shuffle", "zero-out", steps_per_epoch=9), gaussian(1, "shuffle", "add-remove", steps_per_epoch=9))
+    )
+    with pytest.raises(InvalidArgument, match="one kind of neighbors"):
+        curve_of(both)
+    with pytest.raises(InvalidArgument, match="one kind of neighbors"):
+        curve_of(both.events[0], neighbors="replace-one")
+    with pytest.raises(InvalidArgument, match='unit = "user"'):
+        curve_of(gaussian(1, "poisson", "add-remove", 1, "1/9", group_size=3))
+    assert curve_of(gaussian(1, "poisson", "add-remove", 1, "1/9", group_size=3), unit="user").hypotheses
+
+
+def test_what_batches_suppose_is_said_and_kept() -> None:
+    event = gaussian(1, "fixed-size", "replace-one", 10, records=100, batch_size=5)
+    curve = curve_of(event)
+    said = {item.id for item in curve.hypotheses}
+    assert {"batches-drawn", "batches-secret", "public-divisor", "record-norm", "records-known", "fresh-samples"} <= said
+    assert not {INDEPENDENT.id, SENSITIVITY_ONE.id} & said
+    point = curve.at_delta("1e-3", gap="1/10")
+    assert curve.guarantee.protection.neighbors is Neighbors.REPLACE_ONE
+    again = read_guarantee(write_guarantee(point))
+    assert set(point.hypotheses) <= set(again.hypotheses)
+    assert "realised pair" in account(curve, delta="1e-3", gap="1/10").render()
+    assert RECORD_NORM.id in said
+    assert BATCHES_DRAWN.id in said
+
+
+def test_the_command_line_says_what_to_do_for_less(capsys: pytest.CaptureFixture[str]) -> None:
+    run = ["account", "--gaussian", "1.1", "--records", "600", "--batch-size", "60", "--epochs", "2", "--delta", "1e-4", "--gap", "1/50"]
+    assert invoke([*run, "--batches", "shuffle", "--neighbors", "replace-one", "--all"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--batches random-allocation" in shown
+    assert "realised pair" in shown
+    assert invoke([*run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["composition"]["events"][0]["count"] == 20
+    assert invoke([*run, "--batches", "random-allocation", "--neighbors", "replace-one"]) == 2
+    assert "none is proved" in " ".join(capsys.readouterr().err.split())
+    assert invoke([*run, "--steps", "5"]) == 2
