@@ -191,7 +191,7 @@ def _compose_by_blocks(
     for event, part, sizes in zip(events, grid["events"], blocks, strict=True):
         with localcontext(curves.context(precision(bits, unit))):
             points = list(_spread(part["start"], part["steps"]))
-            curve = event.curve(remove=remove, up=side.up, meter=lattice.meter)
+            curve = event.curve(remove=remove, up=side.up, linear=part.get("linear"), meter=lattice.meter)
             one = lattice.discretise(curve, Fraction(part["offset"]), points)
             one = lattice.trim(one, Fraction(1, event.count))
             made = {size: lattice.power(one, size, part["floors"][: size.bit_length() - 1]) for size in sorted(set(sizes))}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from accountant import compose, derive_epsilon, subsample
+from accountant.compositions.batches import draw_batches
 from accountant.compositions.events import Composition, make_event
 from accountant.guarantees import (
     Guarantee,
@@ -43,6 +44,13 @@ def curve(**changes: object) -> Guarantee:
     return declare_events(Composition("training", events), (OWN,), **{"unit": Unit.RECORD, "neighbors": Neighbors.ADD_REMOVE} | changes)  # type: ignore[arg-type]
 
 
+def drawn(how: str, neighbors: str, count: int = 1, rate: object = 1, **sizes: int) -> Guarantee:
+    """The curve of steps, or epochs, whose batches are drawn in some way, for the neighbors of these."""
+    batches = draw_batches(how, neighbors, **sizes)
+    step = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability=rate, count=count, batches=batches)
+    return declare_events(Composition("training", (step,)), (OWN,), unit=Unit.RECORD, neighbors=neighbors)
+
+
 def _epsilon() -> Guarantee:
     return derive_epsilon(SUM, q="1/2").guarantee
 
@@ -67,6 +75,12 @@ KINDS: Mapping[str, Callable[[], Guarantee]] = {
     "curve where one is replaced": lambda: declare_events(
         Composition("a survey", (make_event("randomized-response", {"epsilon": 1}),)), (OWN,), unit=Unit.RECORD, neighbors="replace-one"
     ),
+    "curve of allocated epochs": lambda: drawn("random-allocation", "add-remove", 2, steps_per_epoch=10),
+    "curve of fixed batches where one is replaced": lambda: drawn("fixed-size", "replace-one", 3, records=100, batch_size=10),
+    "curve of truncated batches where one is emptied": lambda: drawn("truncated-poisson", "zero-out", records=50, batch_size=5, limit=9),
+    "curve of samples where one is replaced": lambda: drawn("poisson", "replace-one", 2, "1/10"),
+    "curve of all records where one is replaced": lambda: drawn("none", "replace-one", 2),
+    "curve of shuffled batches": lambda: drawn("shuffle", "add-remove", steps_per_epoch=10),
     "losses after a change of neighbors": lambda: change_neighbors(losses(), Neighbors.REPLACE_ONE),
     "mechanism of the catalogue": lambda: prove_run(
         derive_epsilon(LaplaceSum(b=4, radius=1), q="1/2").guarantee, LaplaceSum(b=4, radius=1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from accountant import DeltaWarning, DPSGDClassifier, amplify_once, compose, derive_epsilon, draw_sample, write_guarantee
-from accountant.curves import curve_of, make_event
+from accountant.curves import curve_of, draw_batches, make_event
 from accountant.data import parse_statistic
 from accountant.guarantees import amplify_by_importance_sampling, base_profile
 from accountant.interop import read_guarantee, replay
@@ -44,6 +44,36 @@ def test_shuffled_batches_are_counted_as_poisson_samples(assumptions):
     case = {item.name: item for item in gaussian.CASES}["fixed-size-gaussian"]
     assert case.truth.lower > 3 * case.claimed
     assert "independent-draws" in assumptions("account", "--gaussian", "1", "--sampling", "1/2", "--delta", "0.01")
+
+
+def test_batches_are_not_drawn_as_they_say(assumptions):
+    """One allocation for 20 epochs, counted as 20 fresh ones: the sums of the epochs tell more, and the assumptions are told."""
+    fresh, once = (
+        curve_of(
+            make_event(
+                "gaussian",
+                {"noise_multiplier": noise},
+                count=count,
+                batches=draw_batches("random-allocation", "zero-out", steps_per_epoch=5),
+            )
+        )
+        for noise, count in ((4, 16), (1, 1))
+    )
+    assert fresh.epsilon("1e-2", gap="1/10").upper < once.epsilon("1e-2", gap="1/10").lower
+    assert {"batches-drawn", "batches-secret", "fresh-samples"} <= ids(fresh.guarantee)
+    told = assumptions(
+        "account", "--gaussian", "4", "--batches", "random-allocation", "--steps-per-epoch", "5", "--epochs", "2", "--delta", "0.01"
+    )
+    assert {"batches-drawn", "batches-secret", "fresh-samples"} <= set(told)
+
+
+def test_a_sum_is_divided_by_the_size_that_its_batch_happens_to_have(assumptions):
+    """A record alone in its batch of a tenth of 20 others moves the mean by 1, not by 1/2; the assumption is told."""
+    mean = lambda batch: sum(batch) / len(batch)  # noqa: E731
+    assert mean([1]) - mean([0]) == 1 > 1 / 2
+    assert "public-divisor" in assumptions(
+        "account", "--gaussian", "4", "--records", "20", "--batch-size", "2", "--batches", "shuffle", "--delta", "0.01"
+    )
 
 
 def test_one_sample_serves_all_steps(assumptions):

@@ -305,7 +305,8 @@ def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None 
     """The curve of the composition is on this side of the one on a grid, or of the closed form of one use (Theorems 2 to 8)."""
     require(bound.name != "delta-positive", "this rule is about bounds")
     if grid is not None:
-        require(order is None and linear is None, "what an event has belongs to its grid")
+        require(order is None, "the order of an event belongs to its grid")
+        require(linear is None, "the lattice of an epoch belongs to its grid")
         require(bound.epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
         lattice, laws = compose(bound.events, grid.source, remove=bound.remove, up=bound.up, meter=meter())
         found = lattice.delta(laws, bound.epsilon)
