@@ -29,6 +29,16 @@ def test_an_epsilon_of_replaced_records_is_taken_for_one_of_added_records():
         subsample(replaced, "1/100")
 
 
+def test_noise_over_the_norm_of_a_record_is_taken_for_noise_over_the_change():
+    """A file of an earlier release, in which a replaced record moved a sum by 1: it is not read with another meaning, nor is an event."""
+    text = 'name = "x"\nneighbors = "replace-one"\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 2\n'
+    with pytest.raises(UnreadableFile, match='sampling = "none"'):
+        read_composition(text)
+    with pytest.raises(InvalidArgument, match="twice the norm of a record"):
+        curve_of(make_event("gaussian", {"noise_multiplier": 2}), neighbors="replace-one")
+    assert "record-norm" in ids(curve_of(read_composition(f'{text}sampling = "none"\n')).guarantee)
+
+
 def test_the_sensitivity_is_that_of_a_mean():
     """Noise for 1/n on a mean: what one record more or less moves is named."""
     assert (
