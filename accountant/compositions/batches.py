@@ -182,7 +182,7 @@ def to_sampling(sampling: object) -> Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class BatchedUses:
     """What the numbers of a training run come to: its batches (None where they are plain Poisson samples), their rate, and the uses."""
 
     batches: Batches | None
@@ -190,7 +190,7 @@ class Drawn:
     count: int
 
 
-def read_batches(given: Mapping[str, object], neighbors: Neighbors | None, where: str, *, of_records: bool = False) -> Drawn:
+def read_batches(given: Mapping[str, object], neighbors: Neighbors | None, where: str, *, of_records: bool = False) -> BatchedUses:
     """Return what a file or a command line says of batches: ``KEYS``, ``sampling_probability`` and ``count``, those that are there.
 
     ``count`` is the number of steps, where a use is an epoch that of epochs. Epochs of steps are rounded up to whole steps, and steps per
@@ -224,7 +224,7 @@ def read_batches(given: Mapping[str, object], neighbors: Neighbors | None, where
         if neighbors is None:
             raise InvalidArgument(f'{where} has {kind.value!r} batches, which lose more to a replaced record; add neighbors = "..."')
         made = draw_batches(kind, neighbors, **sizes)
-        return Drawn(made, made.rate or Fraction(1), count)
+        return BatchedUses(made, made.rate or Fraction(1), count)
     if records is not None and size is not None:
         if "sampling_probability" in given:
             raise InvalidArgument(f"{where} has sampling_probability and records, but one follows from the other; give one")
@@ -236,10 +236,10 @@ def read_batches(given: Mapping[str, object], neighbors: Neighbors | None, where
     if rate == 1 and "group_size" in sizes:
         raise InvalidArgument(f"{where} has a group_size, but takes all records; without samples count the noise for a group")
     if rate == 1 and neighbors is Neighbors.REPLACE_ONE and (of_records or "sampling" in given):
-        return Drawn(draw_batches(Sampling.NONE, neighbors), rate, count)
+        return BatchedUses(draw_batches(Sampling.NONE, neighbors), rate, count)
     if rate == 1 or (neighbors in (None, Neighbors.ADD_REMOVE, Neighbors.ZERO_OUT) and sizes.get("group_size", 1) == 1):
-        return Drawn(None, rate, count)
-    return Drawn(draw_batches(kind, neighbors or Neighbors.ADD_REMOVE, **sizes), rate, count)
+        return BatchedUses(None, rate, count)
+    return BatchedUses(draw_batches(kind, neighbors or Neighbors.ADD_REMOVE, **sizes), rate, count)
 
 
 def _refuse_others(kind: Sampling, given: Mapping[str, object], where: str) -> None:
@@ -253,4 +253,4 @@ def _whole(value: object, what: str, least: int) -> int:
     return to_integer(value, what, least, _MOST, hint="give a whole number", any_form=True)
 
 
-__all__ = ["KEYS", "Batches", "Drawn", "Sampling", "draw_batches", "read_batches", "size_names", "to_sampling"]
+__all__ = ["KEYS", "BatchedUses", "Batches", "Sampling", "draw_batches", "read_batches", "size_names", "to_sampling"]

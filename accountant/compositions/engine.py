@@ -405,7 +405,7 @@ def _find_curves(
         try:
             for i, (shape, side) in enumerate(zip(shapes, sides, strict=True)):
                 if found[i] is None:
-                    found[i] = _compose_planned(events, shape, side, aim, fineness[i], shares, limit)
+                    found[i] = _compose_planned(shape, side, aim, fineness[i], shares, limit)
         except Rejected as problem:  # the grid is larger than what the kernel works with
             if upper is not None:
                 break  # what there is has to do
@@ -489,14 +489,12 @@ def _closed_curve(
     raise Rejected("no lattice of an epoch is coarse enough")
 
 
-def _compose_planned(
-    events: list[KernelEvent], shape: Shape, side: Side, gap: Fraction, fineness: float, shares: int, limit: dict[bool, int]
-) -> _Curve:
+def _compose_planned(shape: Shape, side: Side, gap: Fraction, fineness: float, shares: int, limit: dict[bool, int]) -> _Curve:
     """Return the curve on a grid; where epochs are allocated, with coarser cells for their steps before the grid is made coarser.
 
     ``limit``: by side, halvings of these cells that have not been found to be too many.
     """
-    finer = min(round(math.log2(fineness)) - 1, 1, limit.get(side.up, 1))
+    finer, events = min(round(math.log2(fineness)) - 1, 1, limit.get(side.up, 1)), [part.event for part in shape.parts]
     if any(event.batches is not None and event.batches.is_allocated for event in events):
         while finer > -_COARSER:
             with suppress(Rejected):
