@@ -17,6 +17,7 @@ from accountant.guarantees import change_neighbors, declare_events, point_of_cur
 from accountant.interop import replay
 from accountant.interop.files import read_guarantee, write_guarantee
 from accountant.ledger.charges import _spend_on, _square_of_event
+from accountant.ledger.settings import to_menu
 from profiles import InvalidArgument, PDPError
 from tests.soundness.batches_sweep import find_truth
 
@@ -144,12 +145,17 @@ def test_a_change_of_neighbors_and_batches_of_them_agree() -> None:
 def test_the_ledger_charges_a_replaced_record_by_twice_the_norm() -> None:
     plain, replaced = make_event("gaussian", {"noise_multiplier": 2}, count=3), drawn("none", "replace-one", 2, 3)
     assert (_square_of_event(plain), _square_of_event(replaced)) == (Fraction(3, 4), Fraction(3))
-    spent = _spend_on(replaced)
+    spent = _spend_on(replaced, None)
     assert spent is not None
     assert spent.square == 3
     for how in ("fixed-size", "poisson", "shuffle"):
         assert _square_of_event(drawn(how, "replace-one")) is None
-        assert _spend_on(drawn(how, "replace-one")) is None
+        assert _spend_on(drawn(how, "replace-one"), None) is None
+        step = make_event("gaussian", {"noise_multiplier": 1}, sampling_probability="1/2", count=9)  # more of a Poisson sample, less noise
+        assert _spend_on(make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10"), (step,)) is not None
+        assert _spend_on(drawn(how, "add-remove", 2), (step,)) is None
+        with pytest.raises(InvalidArgument, match="noise on Poisson samples"):
+            to_menu([drawn(how, "add-remove")])
 
 
 @pytest.mark.parametrize("how", [how for how in _SCHEMES if how not in ("none", "random-allocation")])
