@@ -324,10 +324,10 @@ def _print_assumptions(checked: CheckedDocument) -> None:
     from accountant.guarantees import render_hypotheses
     from profiles.hypotheses import recall
 
-    premises = (checked.outcome.about or {}).get("premises")
-    if premises:
-        stated = [recall(item["id"], item["sentence"], item["head"]) for item in premises]
-        print_as_it_is("\n".join(render_hypotheses(stated, everything=False)))
+    stated = (checked.outcome.about or {}).get("premises")
+    if stated:
+        hypotheses = [recall(item["id"], item["sentence"], item["head"]) for item in stated]
+        print_as_it_is("\n".join(render_hypotheses(hypotheses, everything=False)))
 
 
 def _list_claims(checked: CheckedDocument) -> Iterator[str]:

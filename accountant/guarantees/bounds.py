@@ -45,7 +45,7 @@ def bound_epsilon(
     With an explicit q, :func:`proofs_check.suprema.bound.bound_sampled` searches and proves them. ``relative_gap``: (U − L) ≤ gap·U.
     ``budget``: most boxes. Where the gap is not reached within it, the bounds that are proved by then are returned, with ``reached``
     False; unless ``accept_wider`` is False. ``well_defined_claim``: the claim before all others, by default from the prover. For
-    ``privacy-constrained``, which has no explicit q, they follow from ``premises``, the verdicts that it rests on.
+    ``privacy-constrained``, which has no explicit q, they follow from ``premises``, verdicts (stored calls have that name).
 
     Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Problem 7, and Theorem 10 for the lower bound.
     Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),
@@ -61,7 +61,7 @@ def bound_epsilon(
     return _bound_constrained(profile, rule.target_epsilon, premises or {})
 
 
-def _bound_constrained(profile: Profile, target: Fraction, premises: Mapping[str, bool]) -> EpsilonBound:
+def _bound_constrained(profile: Profile, target: Fraction, verdicts: Mapping[str, bool]) -> EpsilonBound:
     """Return bounds of sup ψ for the exact map w*(x) = the largest w ≥ 1 with ψ_w(x) ≤ ε*, from the verdicts of its conditions.
 
     Upper: every weight used satisfies (2b), so ψ ≤ ε* at every record (``feasibility`` for the weights; ``assumption-8``, so
@@ -70,21 +70,21 @@ def _bound_constrained(profile: Profile, target: Fraction, premises: Mapping[str
     ψ_w(x) > ε*; ε is continuous in w (it has no Piecewise, floor or ceiling), hence ψ(x) = ε* at *every* such record. So sup ψ = ε*
     exactly where there is one. Without that condition, or such a record, the lower bound is 0. Neither is needed for the upper bound.
 
-    ``premises`` maps ``assumption-8``, ``assumption-9-nonzero``, ``feasibility`` to True (proved) or False (refuted), or ``assumption-9``
+    ``verdicts`` maps ``assumption-8``, ``assumption-9-nonzero``, ``feasibility`` to True (proved) or False (refuted), or ``assumption-9``
     from which the second follows; ``assumption-8`` and ``feasibility`` stay hypotheses where they are missing.
     Raises :class:`Infeasible` where assumption 8 is refuted.
     """
-    if premises.get("assumption-8") is False:
+    if verdicts.get("assumption-8") is False:
         raise Infeasible(
             f"assumption-8 is refuted for the target {exact_text(target)}: some record has epsilon(1, x) above it; raise the target epsilon"
         )
-    if premises.get("feasibility") is False:
+    if verdicts.get("feasibility") is False:
         raise Infeasible(
             f"feasibility is refuted for the target {exact_text(target)}: a returned weight breaks the constraint; do not use it"
         )
-    open_conditions = tuple(CONDITION.about(name=name) for name in ("assumption-8", "feasibility") if name not in premises)
-    bounded = premises.get("assumption-9") is True or premises.get("assumption-9-nonzero") is True
-    record = find_loss_record(profile) if premises.get("assumption-8") is True and bounded else None
+    open_conditions = tuple(CONDITION.about(name=name) for name in ("assumption-8", "feasibility") if name not in verdicts)
+    bounded = verdicts.get("assumption-9") is True or verdicts.get("assumption-9-nonzero") is True
+    record = find_loss_record(profile) if verdicts.get("assumption-8") is True and bounded else None
     lower = Fraction(0) if record is None else target
     return EpsilonBound(
         lower, target, record or {}, _CONSTRAINED, reached=lower == target, proved_by_balls=False,
@@ -144,14 +144,14 @@ def name_claims(evidence: EpsilonBound, *accepted: str) -> tuple[str, ...]:
     return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
 
 
-def discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) -> dict[Hypothesis, str]:
+def discharged_by_conditions(profile: Profile, verdicts: Mapping[str, bool]) -> dict[Hypothesis, str]:
     """Return the hypotheses that the verdicts behind privacy-constrained sampling discharge, each with the reason."""
-    proved = {CONDITION.about(name=name): PROVED for name, value in premises.items() if value}
-    if premises.get("feasibility"):
+    proved = {CONDITION.about(name=name): PROVED for name, value in verdicts.items() if value}
+    if verdicts.get("feasibility"):
         proved[FEASIBLE_WEIGHTS] = PROVED
-    if premises.get("assumption-9"):
+    if verdicts.get("assumption-9"):
         proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
-    elif premises.get("assumption-9-nonzero"):
+    elif verdicts.get("assumption-9-nonzero"):
         proved[PROBABILITY] = (
             "every weight is at least 1, and finite except where epsilon is 0 for all weights, if that is so anywhere: there q is 0, and a "
             "record that is never selected loses nothing (assumption-9-nonzero)"

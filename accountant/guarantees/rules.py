@@ -354,7 +354,7 @@ def _check_sum(profile: Profile) -> None:
 
 
 def _describe_worst_case(
-    bound: SampledBound, evidence: EpsilonBound, premises: Mapping[str, bool]
+    bound: SampledBound, evidence: EpsilonBound, verdicts: Mapping[str, bool]
 ) -> tuple[str, str, dict[Hypothesis, str]]:
     """Return rule and source of a worst case, and the hypotheses that its evidence discharges, each with the reason."""
     source = "Fay et al. 2024, Definitions 2 and 4"
@@ -362,4 +362,4 @@ def _describe_worst_case(
         return "worst case over records", source, discharged_by(evidence)
     # the constraint bounds psi for whatever weights are returned; that the bound is reached, and a best weight exists, is Theorem 10
     source += ", Problem 7" + (", Theorem 10" if evidence.lower == evidence.upper else "")
-    return "worst case of privacy-constrained sampling", source, discharged_by_conditions(bound.profile, premises)
+    return "worst case of privacy-constrained sampling", source, discharged_by_conditions(bound.profile, verdicts)
