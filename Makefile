@@ -61,10 +61,19 @@ $(TRAINERS)/%/.installed: $(STAMP)
 	$(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[scikit-learn]' pytest hypothesis $*
 	touch $@
 
-test-interop: $(INTEROP) $(TRAINERS)/opacus/.installed $(TRAINERS)/jax-privacy/.installed
+# diffprivlib 0.6.6 does not load with scikit-learn 1.7 and later.
+$(TRAINERS)/diffprivlib/.installed: $(STAMP)
+	$(PYTHON) -m venv $(TRAINERS)/diffprivlib
+	$(TRAINERS)/diffprivlib/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[scikit-learn]' pytest hypothesis diffprivlib 'scikit-learn<1.7'
+	touch $@
+
+test-interop: $(INTEROP) $(TRAINERS)/opacus/.installed $(TRAINERS)/jax-privacy/.installed $(TRAINERS)/flwr/.installed $(TRAINERS)/diffprivlib/.installed $(TRAINERS)/pipeline-dp/.installed
 	$(BIN)/python -m pytest -q -m "not slow" tests/interop
 	$(TRAINERS)/opacus/bin/python -m pytest -q tests/interop/test_opacus.py tests/interop/test_docs.py -k "opacus"
 	$(TRAINERS)/jax-privacy/bin/python -m pytest -q tests/interop/test_jax_privacy.py tests/interop/test_docs.py -k "jax_privacy"
+	$(TRAINERS)/flwr/bin/python -m pytest -q -W ignore::DeprecationWarning tests/interop/test_flower.py tests/interop/test_docs.py -k "flower or flwr"
+	$(TRAINERS)/diffprivlib/bin/python -m pytest -q -W ignore::DeprecationWarning tests/interop/test_budgets.py tests/interop/test_docs.py -k "diffprivlib"
+	$(TRAINERS)/pipeline-dp/bin/python -m pytest -q -W ignore::DeprecationWarning tests/interop/test_budgets.py tests/interop/test_docs.py -k "pipeline_dp"
 	$(BIN)/python -m pytest -q --doctest-modules accountant/interop
 
 # Wheel and sdist, checked; the wheel installed in a clean environment of each Python that is here, and used outside of this folder.

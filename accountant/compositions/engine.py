@@ -127,9 +127,15 @@ def bound_epsilon_above(
         found = _try_bound(composition, delta, direction, fineness, _SHARES, above_only=True)
         if found is not None and found.upper is not None and enough is not None and found.upper <= enough:
             return found
+    if found is not None and found.upper is not None and _is_closed(composition):  # which is sharp, and no grid
+        return found
     if found is None or found.upper is None or float(found.upper) > _FAR_ABOVE * guess_epsilon(composition, delta) + float(LEAST_EPSILON):
         return bound_epsilon(composition, delta, direction, gap=gap)
     return found
+
+
+def _is_closed(composition: Composition) -> bool:
+    return len(events := _read(composition)) == 1 and events[0].count == 1
 
 
 def _bound_epsilon(

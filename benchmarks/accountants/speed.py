@@ -1,6 +1,7 @@
 """Processor time of certified ends of ε beside dp_accounting's at the same gap: ``python -m benchmarks.accountants.speed --peers FOLDER``.
 
-The settings are those by hand of ``tests/soundness/account_sweep.py``; ``--every 5`` takes twelve of them. Ours are four ends, upper and
+The settings are those by hand of ``tests/soundness/account_sweep.py``, or, with ``--ordinary``, the twelve with Gaussian noise of
+``benchmarks.accountants.settings`` where an approximation is near. Ours are four ends, upper and
 lower, in both directions; and the upper ends alone, which are what a pessimistic estimate is, as ``pdp account --side upper`` finds them,
 with how far the larger one is above the truth. The peer is asked at its default (pessimistic, a grid of 10⁻⁴, the accountant for events:
 ``default``), and twice at a gap: for its pessimistic estimate alone, on the coarsest grid 2^(−k/2) where it is at most the gap above the
@@ -27,9 +28,12 @@ from accountant.compositions.engine import bound_epsilon
 from accountant.compositions.events import Composition, Direction, make_event
 from accountant.compositions.grids import LEAST_EPSILON
 from accountant.compositions.queries import upper_at_delta
+from benchmarks.accountants.settings import SETTINGS
 from proofs_check.kernel.theories.compositions import curves
 from tests.soundness.account_sweep import BY_HAND
 
+#: All but the one with little noise.
+ORDINARY = [(item.scale, item.rate, str(item.count), item.delta) for item in SETTINGS if item.mechanism == "gaussian"][:-1]
 _WORKER = Path(__file__).parent / "workers" / "time_dp_accounting.py"
 
 
@@ -134,12 +138,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--limit", type=float, default=5.0, help="seconds of a look of the peer, after which it is not asked for a finer grid"
     )
+    parser.add_argument("--ordinary", action="store_true", help="twelve settings as people have them")
     parser.add_argument("--every", type=int, default=1, help="every so many settings only")
     chosen = parser.parse_args(arguments)
     command = [str(chosen.peers / "dp-accounting" / "bin" / "python"), str(_WORKER)]
     results = []
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
-        for setting in BY_HAND[:: chosen.every]:
+        for setting in (ORDINARY if chosen.ordinary else BY_HAND)[:: chosen.every]:
             found = compare(peer, setting, chosen.gap, chosen.limit)
             if found is None:
                 print(f"{' '.join(setting)}: not enclosed, or 0", flush=True)
