@@ -43,8 +43,6 @@ TACTICS: tuple[Tactic, ...] = (
     even_power,
     add_squares,
     expand_from_ends,
-    bound_fading,
-    name_exponent,
     weigh,
     separate,
     split_where_it_touches,
@@ -71,6 +69,8 @@ TACTICS: tuple[Tactic, ...] = (
     below_exponential,
     above_logarithm,
     leave_out,
+    bound_fading,
+    name_exponent,
     subdivide_more,
 )
 

@@ -17,6 +17,7 @@ from profiles.variables import Variable
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, gather_powers, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
+from proofs_check.prover.explore import GoalStatus, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.minimize import fraction_below
 from proofs_check.prover.oracle import accepts
@@ -26,8 +27,8 @@ from proofs_check.results import Tree
 
 #: Where a range is cut: what fades is less than 1e-3, 1e-7 or 1e-15 from there on, for small powers.
 CUTS = (Fraction(10), Fraction(20), Fraction(40))
-#: Pieces for what is before the cut.
-BUDGET = 4000
+#: Pieces and points for what is before the cut.
+PIECES, POINTS = 800, 200
 MOST_SUMMANDS = 40
 
 
@@ -49,12 +50,20 @@ def bound_fading(attempt: Attempt) -> Iterator[Tree]:
             if above is None:
                 continue
             before = Goal(goal.expression, _with(goal.box, replace(variable, hi=cut)), goal.strict)
-            finite = Attempt(before, attempt.depth, attempt.search)
-            ways = (trees.boxes(BUDGET, centred=centred) for centred in (len(finite.used) > 1, False) if finite.plausible)
-            below = next((tree for tree in ways if accepts(before, tree)), None)
+            below = next((tree for tree in _subdivisions(before) if accepts(before, tree)), None)
             if below is not None:
                 yield trees.split(variable.name, cut, below, above)
             break
+
+
+def _subdivisions(before: Goal) -> Iterator[Tree]:
+    """Yield subdivisions of a finite box: plain ones where balls see that one will do, else one with mean-value forms."""
+    closed = replace(before, box=tuple(replace(variable, open_below=False) for variable in before.box))
+    found = explore(closed, budget=PIECES, points=POINTS)
+    if found.status is GoalStatus.HOLDS:
+        yield trees.boxes(4 * found.boxes + 50)
+    elif found.status is GoalStatus.UNDECIDED:
+        yield trees.boxes(PIECES, centred=True)
 
 
 def _with(box: tuple[Variable, ...], variable: Variable) -> tuple[Variable, ...]:
@@ -104,7 +113,7 @@ def _beyond(attempt: Attempt, expression: sympy.Expr, fading: list[sympy.Expr], 
     rest = Goal(expression - sum(fading, sympy.S.Zero) - total, box, attempt.goal.strict)
     if not looks_true(rest):
         return None
-    ways = (trees.MANIFEST, trees.boxes(BUDGET // 4))
+    ways = (trees.MANIFEST, trees.boxes(PIECES))
     shown = next((tree for tree in ways if accepts(rest, tree)), None) or attempt.search(rest, 1)
     return None if shown is None else add_up(attempt, [rest.expression, *parts], [shown, *proofs])
 
