@@ -52,6 +52,10 @@ class Batches:
 
     def curve(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> Base:
         """Return the curve of one use on a side, in the current decimal context."""
+        base = self._curve(remove=remove, up=up, linear=linear, meter=meter)
+        return base if up else _finite(base)
+
+    def _curve(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> Base:
         require((linear is not None) is self.is_allocated, "random allocation names a lattice, and nothing else does")
         if self.is_allocated:
             return allocation(self.m, self.size["steps_per_epoch"], linear, remove=remove, up=up, meter=meter)
@@ -146,6 +150,15 @@ class Batches:
         return base
 
 
+def _finite(base: Base) -> Base:
+    # nothing is lost wholly: outcomes with a mass under Q that is below all numbers are left out, and are not at infinity
+    def at(a: Decimal) -> tuple[Decimal, Decimal]:
+        v, s = base(a)
+        return (v, s) if s else (_ZERO, _ZERO)
+
+    return at
+
+
 def read_batches(value: object) -> tuple[Batches, int]:
     """Read an event that says how its batches are drawn, and how often it is used: steps, or epochs."""
     kind = str(read_fields(value).get("sampling"))
@@ -170,14 +183,12 @@ def read_batches(value: object) -> tuple[Batches, int]:
 
 
 def _normal_tail(m: Fraction, meter: Meter) -> tuple[Callable[[Decimal], Decimal], int]:
-    # 1 - Phi, and a place beyond which it is 0
+    # 1 - Phi, to relative digits however small it is, because it is multiplied by slopes; and a place beyond which it is below all digits
     _, far, mills, height = curves.normal(m, 10**5, meter)
     work = POINT // 2 * (2400 + getcontext().prec ** 2)
 
     def tail(x: Decimal) -> Decimal:
-        meter.work(work)
-        if abs(x) > far:
-            return _ZERO if x > 0 else _ONE
+        meter.work(work if abs(x) <= far else 2 * work)
         density = height * (x * x / -2).exp()
         return density * mills(x) if x >= 0 else 1 - density * mills(-x)
 

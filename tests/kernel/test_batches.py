@@ -1,0 +1,58 @@
+"""Batches as they are drawn, with so little noise that tails are below all digits: no false lower end, whatever a certificate names."""
+
+from __future__ import annotations
+
+import json
+
+import mpmath
+import pytest
+
+from proofs_check.kernel import check
+
+_POISSON = {"sampling": "poisson", "sampling_probability": "9/10"}
+SCHEMES = [
+    {**_POISSON, "group_size": 1, "count": 1},
+    {**_POISSON, "group_size": 3, "count": 1},
+    {"sampling": "fixed-size", "records": 10, "batch_size": 9, "count": 1},
+    {"sampling": "with-replacement", "records": 10, "batch_size": 9, "count": 1},
+    {"sampling": "truncated-poisson", "records": 10, "batch_size": 5, "limit": 4, "count": 1},
+    {"sampling": "shuffle", "steps_per_epoch": 2, "epochs": 1},
+    {"sampling": "shuffle", "steps_per_epoch": 1000, "epochs": 1},
+]
+GRIDS = [(-10, [[0, 20]]), (-10240, [[9, 40]]), (0, [[9, 70]])]
+
+
+def judge(event, direction, epsilon, bound, grid=None, claim="delta-lower"):
+    """Whether the kernel accepts a claim about one use."""
+    stated = {"claim": claim, "verdict": "proved", "direction": direction, "epsilon": epsilon, "bound": bound}
+    whole = {"format": "pdp-certificate", "version": 2, "composition": {"name": "x", "events": [event]}}
+    return check(json.dumps({**whole, "claims": [stated | ({} if grid is None else {"grid": grid})]}))
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace-one", "zero-out"])
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: "-".join(map(str, scheme.values())).replace("/", "-"))
+def test_no_outcome_of_gaussian_noise_is_lost_wholly(scheme, neighbors):
+    # a loss of 8e8 takes an outcome that is 2e4 deviations away from all means, so that delta there is below 10^-10^7
+    event = {"mechanism": "gaussian", "noise_multiplier": "1/100", "neighbors": neighbors, **scheme}
+    for direction in ("remove", "add"):
+        for start, steps in GRIDS:
+            entry = {"offset": "0", "start": start, "steps": steps, "floors": []}
+            grid = {"digits": 10, "unit": "1", "tails": ["0", "0"], "events": [entry]}
+            assert not judge(event, direction, "800000000", "0.000001", grid).accepted, (direction, start)
+
+
+def test_tails_below_all_digits_count_where_a_slope_multiplies_them():
+    # (1-q) N(0) + q N(mu) against (1-q) N(0) + q N(-mu): the ratio is e^eps at x, where q e^(mu x - mu^2/2) = (1-q) e^eps but for 10^-2000
+    event = {"mechanism": "gaussian", "noise_multiplier": "1/100", "neighbors": "replace-one", **SCHEMES[0]}
+    with mpmath.workdps(60):
+        q, mu, eps = mpmath.mpf(9) / 10, mpmath.mpf(100), mpmath.mpf(5000)
+        x = (eps + mpmath.log((1 - q) / q)) / mu + mu / 2
+        above, tail = mpmath.erfc((x - mu) / mpmath.sqrt(2)) / 2, mpmath.erfc(x / mpmath.sqrt(2)) / 2
+        delta = q * above - mpmath.exp(eps) * (1 - q) * tail
+        assert mpmath.exp(eps) * (1 - q) * tail > mpmath.mpf("0.003")
+        less, more = (mpmath.nstr(delta + sign * mpmath.mpf(10) ** -15, 30) for sign in (-1, 1))
+    for direction in ("remove", "add"):
+        assert judge(event, direction, "5000", less).accepted
+        assert not judge(event, direction, "5000", more).accepted
+        assert judge(event, direction, "5000", more, claim="delta-upper").accepted
+        assert not judge(event, direction, "5000", less, claim="delta-upper").accepted
