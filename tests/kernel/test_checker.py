@@ -27,6 +27,7 @@ KERNEL = Path(proofs_check.kernel.__file__).parent
 M, B = {"rule": "manifest"}, {"rule": "boxes", "budget": 100}
 TREE = Proof(M)
 ALLOWED = {
+    "bisect",
     "decimal",
     "fractions",
     "json",
@@ -273,8 +274,8 @@ def count(path):
 def test_the_kernel_does_not_grow():
     judging = [path for path in sources() if path.parent.name != "untrusted"]  # which decide nothing
     lines, texts = map(sum, zip(*map(count, judging), strict=True))
-    assert lines - texts <= 2412  # neither blank, nor comments, nor docstrings; 592 of them for compositions
-    assert lines <= 2626
+    assert lines - texts <= 2690  # neither blank, nor comments, nor docstrings; 1,025 of them for compositions, 420 of these for batches
+    assert lines <= 2925
 
 
 def test_every_rule_and_claim_says_what_it_rests_on():

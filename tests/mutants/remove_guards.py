@@ -48,7 +48,7 @@ FILES = (
     "theories/compositions/batches",
     "theories/compositions/bounds",
 )
-SUITE = ("tests/kernel", "tests/mutants/test_guards.py", "tests/mutants/test_compositions.py")
+SUITE = ("tests/kernel", "tests/mutants/test_guards.py", "tests/mutants/test_compositions.py", "tests/compositions/test_batches.py")
 #: Seconds that the tests may take without a guard.
 _LIMIT = 600
 #: What a guard calls in the copy: the ways are the condition as it is, and each thing that it can be instead.
