@@ -8,7 +8,7 @@ from accountant.compositions.events import Composition, MechanismKind, make_even
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import CurveBound, Losses, describe_events
 from accountant.guarantees.stored import NUMBER
-from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee
+from accountant.guarantees.theorem import Guarantee, Inference, conclude, require_guarantee
 from profiles import InvalidArgument, decimal_text, exact_text
 from profiles.hypotheses import WITHIN_BUDGET
 
@@ -50,14 +50,12 @@ def keep_within_budget(guarantee: Guarantee, budget: Fraction) -> Guarantee:
             "take the worst case over records first"
         )
     return conclude(
-        "composition within a fixed budget",
-        subject,
+        Inference(
+            "composition within a fixed budget", subject, source=f"{_PAGE}, Theorem 1", conclusion=said, call=_KEPT.record(budget=budget)
+        ),
         kept,
-        source=f"{_PAGE}, Theorem 1",
-        conclusion=said,
         parents=(guarantee,),
         supposes=(WITHIN_BUDGET.about(name=subject),),
-        call=_KEPT.record(budget=budget),
     )
 
 

@@ -28,7 +28,7 @@ from accountant.guarantees.measures import (
 )
 from accountant.guarantees.statements import SAID_BY_FILE, USED_ONCE
 from accountant.guarantees.stored import COUNT, NEIGHBORS, RATE, TEXT
-from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee
+from accountant.guarantees.theorem import Guarantee, Inference, conclude, require_guarantee
 from profiles import InvalidArgument
 from profiles.hypotheses import AT_MOST_RECORDS, FRESH_SAMPLES, NULL_RECORD, ONE_ANALYSIS, ONE_RECORD_EACH, ONE_USER, Hypothesis
 from profiles.numbers import to_integer
@@ -91,15 +91,11 @@ def compose_parts(subject: str, parts: Sequence[Guarantee]) -> Guarantee:
         rule = "adaptive composition of privacy curves"
         source, conclusion = "Zhu, Dong, Wang 2022, Theorem 10; docs/composition-bounds.md", describe_events(whole)
     return conclude(
-        rule,
-        subject,
+        Inference(rule, subject, source=source, conclusion=conclusion, call=_COMPOSED.record(subject=subject)),
         bound,
-        source=source,
-        conclusion=conclusion,
         parents=parts,
         supposes=(FRESH_SAMPLES,),
         discharges={} if _share_samples(parts) else {FRESH_SAMPLES: _NO_SECOND},
-        call=_COMPOSED.record(subject=subject),
     )
 
 
@@ -143,13 +139,15 @@ def subsample(guarantee: Guarantee, p: object) -> Guarantee:
         sampled = CurveBound(sample_composition(bound.composition, rate))
         rule, source = "Poisson sampling of a privacy curve", "Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md"
     return conclude(
-        rule,
-        f"{guarantee.subject} on a Poisson sample",
+        Inference(
+            rule,
+            f"{guarantee.subject} on a Poisson sample",
+            source=source,
+            conclusion=describe_rate(rate, sampled),
+            call=_SUBSAMPLED.record(p=rate),
+        ),
         sampled,
-        source=source,
-        conclusion=describe_rate(rate, sampled),
         parents=(guarantee,),
-        call=_SUBSAMPLED.record(p=rate),
     )
 
 
@@ -178,11 +176,14 @@ def group(guarantee: Guarantee, size: object) -> Guarantee:
         )
     grouped = group_losses(bound, count) if isinstance(bound, Losses) else CurveBound(group_composition(bound.composition, count))
     return conclude(
-        "group privacy",
-        guarantee.subject,
+        Inference(
+            "group privacy",
+            guarantee.subject,
+            source="docs/protection.md, Theorem 1",
+            conclusion=f"k = {count}: {describe_measure(grouped)}",
+            call=_GROUPED.record(size=count),
+        ),
         grouped,
-        source="docs/protection.md, Theorem 1",
-        conclusion=f"k = {count}: {describe_measure(grouped)}",
         parents=(guarantee,),
         supposes=(AT_MOST_RECORDS.about(most=count), ONE_USER),
         closes={
@@ -191,7 +192,6 @@ def group(guarantee: Guarantee, size: object) -> Guarantee:
             if item == ONE_RECORD_EACH
         },
         protection=Protection(Unit.USER, guarantee.protection.neighbors),
-        call=_GROUPED.record(size=count),
     )
 
 
@@ -229,15 +229,17 @@ def change_neighbors(guarantee: Guarantee, neighbors: Neighbors | str) -> Guaran
         theorem = 3
         rule = "one record more or less" if after.neighbors is Neighbors.ADD_REMOVE else "one record in place of an empty one"
     return conclude(
-        rule,
-        guarantee.subject,
+        Inference(
+            rule,
+            guarantee.subject,
+            source=f"docs/protection.md, Theorem {theorem}",
+            conclusion=f"{after.describe()}: {describe_measure(made)}",
+            call=_CHANGED.record(neighbors=after.neighbors),
+        ),
         made,
-        source=f"docs/protection.md, Theorem {theorem}",
-        conclusion=f"{after.describe()}: {describe_measure(made)}",
         parents=(guarantee,),
         supposes=supposes,
         protection=after,
-        call=_CHANGED.record(neighbors=after.neighbors),
     )
 
 

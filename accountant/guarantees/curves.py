@@ -26,7 +26,7 @@ from accountant.compositions.queries import (
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import CurveBound, Losses, describe_events, describe_losses
 from accountant.guarantees.stored import COMPOSITION, CURVE_CLAIMS, HYPOTHESES, NEIGHBORS, NUMBER, UNIT
-from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee
+from accountant.guarantees.theorem import Guarantee, Inference, conclude, require_guarantee
 from profiles import InvalidArgument, decimal_text
 from profiles.hypotheses import (
     ALL_CHARGED,
@@ -123,16 +123,21 @@ def declare_events(
     if ALL_CHARGED.id in said:  # the promise of a ledger; compositions of earlier releases do not say what it supposes of its files
         supposed += (protection.state(item) for item in OF_FILES if item.id not in said)
     return conclude(
-        "declared events",
-        composition.name,
+        Inference(
+            "declared events",
+            composition.name,
+            source=_PAGE,
+            conclusion=describe_events(composition),
+            call=_DECLARED.record(
+                composition=composition,
+                hypotheses=given,
+                unit=protection.unit,
+                neighbors=None if neighbors is None else protection.neighbors,
+            ),
+        ),
         CurveBound(composition),
-        source=_PAGE,
-        conclusion=describe_events(composition),
         supposes=(*supposed, *given),
         protection=protection,
-        call=_DECLARED.record(
-            composition=composition, hypotheses=given, unit=protection.unit, neighbors=None if neighbors is None else protection.neighbors
-        ),
     )
 
 
@@ -196,13 +201,15 @@ def curve_of_guarantee(guarantee: Guarantee) -> Guarantee:
         )
     event = bound.to_event()
     return conclude(
-        "privacy curve of a guarantee",
-        guarantee.subject,
+        Inference(
+            "privacy curve of a guarantee",
+            guarantee.subject,
+            source="docs/interoperability.md, What is computed",
+            conclusion=event.describe(),
+            call=_OF_GUARANTEE.record(),
+        ),
         CurveBound(Composition(shorten_subject(guarantee.subject), (event,))),
-        source="docs/interoperability.md, What is computed",
-        conclusion=event.describe(),
         parents=(guarantee,),
-        call=_OF_GUARANTEE.record(),
     )
 
 
@@ -250,14 +257,16 @@ def point_of_curve(
         ends = (one if going is None else going, one if coming is None else coming)
         bound = Losses(at, at, *ends) if directed else Losses(at, at, max(ends), max(ends))
     return conclude(
-        "point of a privacy curve",
-        guarantee.subject,
+        Inference(
+            "point of a privacy curve",
+            guarantee.subject,
+            source=_PAGE,
+            conclusion=describe_losses(bound),
+            claims=tuple(_name_claim(item, direction) for direction, item in uppers.items()),
+            call=_POINT.record(at_delta=delta, at_epsilon=epsilon, gap=exact, curve_claims=claims),
+        ),
         bound,
-        source=_PAGE,
-        conclusion=describe_losses(bound),
         parents=(guarantee,),
-        claims=tuple(_name_claim(item, direction) for direction, item in uppers.items()),
-        call=_POINT.record(at_delta=delta, at_epsilon=epsilon, gap=exact, curve_claims=claims),
     )
 
 

@@ -14,7 +14,7 @@ from accountant.guarantees.execution import ships
 from accountant.guarantees.measures import Losses, describe_losses
 from accountant.guarantees.rules import describe_sampling
 from accountant.guarantees.stored import BOUND, HYPOTHESES, LOSS, NEIGHBORS, OPTIONS, PROOFS, SAMPLING_RULE, TEXT, UNIT
-from accountant.guarantees.theorem import Derivation, Guarantee, conclude, require_guarantee, update_hypotheses
+from accountant.guarantees.theorem import Derivation, Guarantee, Inference, conclude, require_guarantee, update_hypotheses
 from accountant.rules import SamplingRule, refuse_oracle, rule_from_expression
 from profiles import InvalidArgument, InvalidNumber, InvalidProfile, InvalidSampling, Profile, to_exact
 from profiles.hypotheses import (
@@ -97,16 +97,18 @@ def declare_directions(
         _read_delta(delta_add),
     )
     return conclude(
-        "declared losses",
-        subject,
+        Inference(
+            "declared losses",
+            subject,
+            source=source.strip() or "declared without a source",
+            conclusion=describe_losses(bound),
+            call=_DECLARED.record(
+                subject=subject, bound=bound, source=source, hypotheses=given, unit=protection.unit, neighbors=protection.neighbors
+            ),
+        ),
         bound,
-        source=source.strip() or "declared without a source",
-        conclusion=describe_losses(bound),
         supposes=(DECLARED_LOSSES.about(name=subject, source=attribute(source)), *given),
         protection=protection,
-        call=_DECLARED.record(
-            subject=subject, bound=bound, source=source, hypotheses=given, unit=protection.unit, neighbors=protection.neighbors
-        ),
     )
 
 
@@ -149,13 +151,15 @@ def both_directions(guarantee: Guarantee) -> Guarantee:
             f"both directions follow from an epsilon, but the guarantee of {guarantee.subject!r} is another; take its worst case"
         )
     return conclude(
-        "both directions",
-        guarantee.subject,
+        Inference(
+            "both directions",
+            guarantee.subject,
+            source="definition of add/remove privacy",
+            conclusion=describe_losses(guarantee.bound),
+            call=_BOTH.record(),
+        ),
         guarantee.bound,
-        source="definition of add/remove privacy",
-        conclusion=describe_losses(guarantee.bound),
         parents=(guarantee,),
-        call=_BOTH.record(),
     )
 
 
@@ -216,14 +220,24 @@ def worst_case_directions(
     supposed, held = describe_sampling(chosen, remove)
     discharges = discharged_by(going) if coming.checked_by_kernel else {}
     return conclude(
-        "Poisson importance sampling in each direction, worst case over records",
-        f"{remove.name} after {chosen.name} sampling",
+        Inference(
+            "Poisson importance sampling in each direction, worst case over records",
+            f"{remove.name} after {chosen.name} sampling",
+            source="docs/one-sided.md, Theorem 1 and Corollary 1",
+            conclusion=f"q(x) = {to_text(chosen.q)}: epsilon_remove <= {going.upper_text()}, epsilon_add <= {coming.upper_text()}",
+            below=(leaf,),
+            claims=(*name_claims(going, "epsilon-upper"), *name_claims(coming, "epsilon-upper")),
+            call=_WORST.record(
+                remove=remove,
+                add=add,
+                rule=chosen,
+                hypotheses=given,
+                evidence=(going, coming),
+                options=(("relative_gap", to_exact(relative_gap, "the relative gap")),),
+            ),
+        ),
         bound,
-        source="docs/one-sided.md, Theorem 1 and Corollary 1",
         protection=RECORDS,
-        conclusion=f"q(x) = {to_text(chosen.q)}: epsilon_remove <= {going.upper_text()}, epsilon_add <= {coming.upper_text()}",
-        stated=(leaf,),
-        claims=(*name_claims(going, "epsilon-upper"), *name_claims(coming, "epsilon-upper")),
         supposes=(
             *supposed,
             *given,
@@ -232,14 +246,6 @@ def worst_case_directions(
             DECLARED_LOSSES.about(name=remove.name, source=attribute(remove.source)),
         ),
         discharges={**held, **{item: discharges[item] for item in (DEFINED, PROBABILITY) if item in discharges}},
-        call=_WORST.record(
-            remove=remove,
-            add=add,
-            rule=chosen,
-            hypotheses=given,
-            evidence=(going, coming),
-            options=(("relative_gap", to_exact(relative_gap, "the relative gap")),),
-        ),
     )
 
 

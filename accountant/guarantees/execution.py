@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Losses
 from accountant.guarantees.statements import USED_ONCE
-from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee, update_hypotheses
+from accountant.guarantees.theorem import Guarantee, Inference, conclude, require_guarantee, update_hypotheses
 from profiles import InvalidArgument
 from profiles.hypotheses import (
     DEFINED,
@@ -65,15 +65,12 @@ def realise_pairs(guarantee: Guarantee, *, pairs: str, claims: Sequence[str], de
     if defined is not None:
         reasons[DEFINED] = defined
     return conclude(
-        "Poisson sampling in binary64",
-        guarantee.subject,
+        Inference(
+            "Poisson sampling in binary64", guarantee.subject, source=_SOURCE, conclusion=pairs, claims=claims, call=_REALISED.record()
+        ),
         guarantee.bound,
-        source=_SOURCE,
-        conclusion=pairs,
         parents=(guarantee,),
-        claims=claims,
         closes={item: reason for item, reason in reasons.items() if item in guarantee.hypotheses},
-        call=_REALISED.record(),
     )
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from accountant.compositions.events import Composition, MechanismKind
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Bound, CurveBound, Losses
-from accountant.guarantees.theorem import Carried, Guarantee, conclude
+from accountant.guarantees.theorem import Carried, Guarantee, Inference, conclude
 from profiles.hypotheses import ONE_RECORD_EACH, ONLY_RELEASE, OWN_BUDGET, OWN_ROWS, RAISES_FIXED, RAISES_FROM_OUTPUTS
 from profiles.protection import Protection
 
@@ -60,17 +60,19 @@ def filter_releases(
     if one_number:
         own[OWN_BUDGET] = "the budget is one number, the same for all units"
     return conclude(
-        "filter of a ledger",
-        subject,
+        Inference(
+            "filter of a ledger",
+            subject,
+            source=f"{_PAGE}, Theorem {theorem}",
+            conclusion=f"{len(releases)} releases charged: {', '.join(releases[:10])}{', ...' if len(releases) > 10 else ''}"
+            if releases
+            else "none",
+            call=_FILTERED.record(),
+        ),
         bound,
-        source=f"{_PAGE}, Theorem {theorem}",
-        conclusion=f"{len(releases)} releases charged: {', '.join(releases[:10])}{', ...' if len(releases) > 10 else ''}"
-        if releases
-        else "none",
         carried=carried,
         supposes=(protection.state(OWN_ROWS), *((RAISES_FROM_OUTPUTS,) if capped and raised else ())),
         discharges=own,
         closes={item: reason for item, reason in closes.items() if item in below},
         protection=protection,
-        call=_FILTERED.record(),
     )

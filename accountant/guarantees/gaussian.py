@@ -20,7 +20,7 @@ from accountant.guarantees.curves import shorten_subject
 from accountant.guarantees.measures import CurveBound, Losses, describe_events, describe_losses
 from accountant.guarantees.statements import READS_NOTHING
 from accountant.guarantees.stored import HYPOTHESES, NUMBER, PROFILE, PROOFS, WEIGHT_PAIRS
-from accountant.guarantees.theorem import Guarantee, conclude
+from accountant.guarantees.theorem import Guarantee, Inference, conclude
 from accountant.rules import make_rule
 from accountant.weights.gaussian.weight import compose_record, require_homogeneous, state_claims
 from profiles import InvalidArgument, InvalidProfile, OtherNotion, Profile, Undecided, decimal_text
@@ -65,17 +65,19 @@ def curve_of_profile(
     )
     given = as_hypotheses(hypotheses, repr(profile.name))
     return conclude(
-        "Gaussian profile, worst case over records",
-        profile.name,
+        Inference(
+            "Gaussian profile, worst case over records",
+            profile.name,
+            source=_name_source(profile, "Theorem 15"),
+            conclusion=f"mu(1, x) <= {evidence.upper_text()} at every record: {describe_events(composition)}",
+            claims=("well-defined", "epsilon-upper (of mu)", "epsilon-lower (of mu)"),
+            call=_CURVE.record(profile=profile, hypotheses=given, evidence=evidence),
+            profile=profile,
+        ),
         CurveBound(composition),
-        source=_name_source(profile, "Theorem 15"),
-        conclusion=f"mu(1, x) <= {evidence.upper_text()} at every record: {describe_events(composition)}",
-        claims=("well-defined", "epsilon-upper (of mu)", "epsilon-lower (of mu)"),
         supposes=_suppose(profile, given, evidence),
         discharges=_drop_unread(profile),
         protection=RECORDS,
-        call=_CURVE.record(profile=profile, hypotheses=given, evidence=evidence),
-        profile=profile,
     )
 
 
@@ -128,17 +130,21 @@ def point_of_weights(
     given = as_hypotheses(hypotheses, repr(profile.name))
     bound = Losses(epsilon, epsilon, delta, delta)
     return conclude(
-        "Gaussian profile after privacy-constrained sampling",
-        f"{profile.name} after privacy-constrained sampling",
+        Inference(
+            "Gaussian profile after privacy-constrained sampling",
+            f"{profile.name} after privacy-constrained sampling",
+            source=_name_source(profile, "Theorem 16"),
+            conclusion=f"{describe_losses(bound)}, of each of {len(pairs)} pairs of zeta and weight",
+            claims=(f"delta-upper of {len(pairs)} pairs in both directions, homogeneous", "well-defined", "epsilon-upper (of mu)"),
+            call=_WEIGHED.record(
+                profile=profile, hypotheses=given, at_epsilon=epsilon, at_delta=delta, weight_pairs=pairs, evidence=evidence
+            ),
+            profile=profile,
+        ),
         bound,
-        source=_name_source(profile, "Theorem 16"),
-        conclusion=f"{describe_losses(bound)}, of each of {len(pairs)} pairs of zeta and weight",
-        claims=(f"delta-upper of {len(pairs)} pairs in both directions, homogeneous", "well-defined", "epsilon-upper (of mu)"),
         supposes=_suppose(profile, given, evidence),
         discharges=_drop_unread(profile),
         protection=RECORDS,
-        call=_WEIGHED.record(profile=profile, hypotheses=given, at_epsilon=epsilon, at_delta=delta, weight_pairs=pairs, evidence=evidence),
-        profile=profile,
     )
 
 

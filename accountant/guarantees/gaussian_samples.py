@@ -15,7 +15,7 @@ from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Losses, describe_losses
 from accountant.guarantees.rules import describe_sampling
 from accountant.guarantees.stored import EVIDENCE, HYPOTHESES, NUMBER, PROFILE, SAMPLING_RULE
-from accountant.guarantees.theorem import Guarantee, conclude
+from accountant.guarantees.theorem import Guarantee, Inference, conclude
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import read_gaussian_rule
 from accountant.weights.gaussian.branch_and_bound import cover_records
@@ -109,17 +109,19 @@ def bound_by_table(
     supposes, held = describe_steps(profile, rule, steps)
     rows = len(table.table.rows)
     return conclude(
-        "Gaussian importance sampling by a table of weights",
-        f"{profile.name} after {rule.name} sampling",
+        Inference(
+            "Gaussian importance sampling by a table of weights",
+            f"{profile.name} after {rule.name} sampling",
+            source=f"{_PAGE}, Theorems 1, 2, 6 and 9",
+            conclusion=f"{describe_promise(profile)}; {describe_losses(bound)}; {_count(steps)}",
+            claims=("well-defined", "homogeneous", f"mu(1, x) <= {table.proved.reach}", f"delta-upper in both directions, of {rows} rows"),
+            call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=table.to_object()),
+            profile=profile,
+        ),
         bound,
-        source=f"{_PAGE}, Theorems 1, 2, 6 and 9",
-        conclusion=f"{describe_promise(profile)}; {describe_losses(bound)}; {_count(steps)}",
-        claims=("well-defined", "homogeneous", f"mu(1, x) <= {table.proved.reach}", f"delta-upper in both directions, of {rows} rows"),
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at most that of a row of the table, which is at most 1"},
         protection=RECORDS,
-        call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=table.to_object()),
-        profile=profile,
     )
 
 
@@ -189,24 +191,32 @@ def bound_by_cover(
     bound = Losses(cover.cover.epsilon, cover.cover.epsilon, delta, delta)
     supposes, held = describe_steps(profile, rule, times)
     return conclude(
-        "Gaussian importance sampling, worst case over records",
-        f"{profile.name} after {rule.name} sampling",
-        bound,
-        source=f"{_PAGE}, Theorems 1, 2, 6 and 10",
-        conclusion=f"{describe_promise(profile)}; q(x) = {to_text(rule.q)}; {describe_losses(bound)}; {_count(times)}",
-        claims=(
-            "well-defined",
-            "homogeneous",
-            f"delta-upper in both directions, of {len(cover.cover.rows)} pairs",
-            "cells with their pairs",
+        Inference(
+            "Gaussian importance sampling, worst case over records",
+            f"{profile.name} after {rule.name} sampling",
+            source=f"{_PAGE}, Theorems 1, 2, 6 and 10",
+            conclusion=f"{describe_promise(profile)}; q(x) = {to_text(rule.q)}; {describe_losses(bound)}; {_count(times)}",
+            claims=(
+                "well-defined",
+                "homogeneous",
+                f"delta-upper in both directions, of {len(cover.cover.rows)} pairs",
+                "cells with their pairs",
+            ),
+            call=_COVERED.record(
+                profile=profile,
+                hypotheses=given,
+                rule=rule,
+                at_delta=delta,
+                steps=Fraction(times),
+                gap=width,
+                weight_cover=cover.to_object(),
+            ),
+            profile=profile,
         ),
+        bound,
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
         protection=RECORDS,
-        call=_COVERED.record(
-            profile=profile, hypotheses=given, rule=rule, at_delta=delta, steps=Fraction(times), gap=width, weight_cover=cover.to_object()
-        ),
-        profile=profile,
     )
 
 

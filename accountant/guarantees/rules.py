@@ -11,7 +11,7 @@ from accountant.guarantees.calls import Signature
 from accountant.guarantees.measures import Losses, ProfileBound, SampledBound
 from accountant.guarantees.statements import READS_NOTHING, WORLD, may_close
 from accountant.guarantees.stored import HYPOTHESES, HYPOTHESIS, OPTIONS, PROFILE, PROOFS, SAMPLING_RULE, TEXT
-from accountant.guarantees.theorem import Guarantee, conclude, require_guarantee, restate, update_hypotheses
+from accountant.guarantees.theorem import Guarantee, Inference, conclude, require_guarantee, restate, update_hypotheses
 from accountant.rules import SamplingRule, refuse_oracle
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
 from profiles.evaluation import constant_value
@@ -58,15 +58,17 @@ def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXA
     """
     given = as_hypotheses(hypotheses, repr(profile.name))
     return conclude(
-        "declared profile",
-        profile.name,
+        Inference(
+            "declared profile",
+            profile.name,
+            source=profile.source or "declared without a source",
+            conclusion=_profile_text(profile),
+            call=_DECLARED.record(profile=profile, hypotheses=given),
+            profile=profile,
+        ),
         ProfileBound(profile),
-        source=profile.source or "declared without a source",
-        conclusion=_profile_text(profile),
         supposes=(name_declaration(profile), *given),
         protection=RECORDS,
-        call=_DECLARED.record(profile=profile, hypotheses=given),
-        profile=profile,
     )
 
 
@@ -106,16 +108,18 @@ def adaptive_composition(profile: Profile, parts: Sequence[Guarantee]) -> Guaran
     shown = " + ".join(f"{to_text(part.times)}*({part.profile.text})" for part in profile.parts)
     source = f"; {profile.source}" if profile.source else ""
     return conclude(
-        "adaptive composition",
-        profile.name,
+        Inference(
+            "adaptive composition",
+            profile.name,
+            source=f"Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13{source}",
+            conclusion=f"{_profile_text(profile)} = {shown}",
+            claims=("sum of the parts: difference simplifies to 0",),
+            call=_COMPOSED.record(profile=profile),
+            profile=profile,
+        ),
         ProfileBound(profile),
-        source=f"Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13{source}",
-        conclusion=f"{_profile_text(profile)} = {shown}",
         parents=parts,
-        claims=("sum of the parts: difference simplifies to 0",),
         supposes=supposed,
-        call=_COMPOSED.record(profile=profile),
-        profile=profile,
     )
 
 
@@ -165,15 +169,17 @@ def amplify_by_importance_sampling(guarantee: Guarantee, rule: SamplingRule) -> 
         )
     supposed, held = describe_sampling(rule, bound.profile)
     return conclude(
-        "amplification by importance sampling",
-        f"{guarantee.subject} after {rule.name} sampling",
+        Inference(
+            "amplification by importance sampling",
+            f"{guarantee.subject} after {rule.name} sampling",
+            source=f"Fay et al. 2024, Theorem 6; sampling rule: {rule.source}",
+            conclusion=f"psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1)), {_rule_text(rule)}",
+            call=_AMPLIFIED.record(rule=rule),
+        ),
         SampledBound(bound.profile, rule),
-        source=f"Fay et al. 2024, Theorem 6; sampling rule: {rule.source}",
-        conclusion=f"psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1)), {_rule_text(rule)}",
         parents=(guarantee,),
         supposes=supposed,
         discharges=held,
-        call=_AMPLIFIED.record(rule=rule),
     )
 
 
@@ -204,16 +210,18 @@ def worst_case(guarantee: Guarantee, *, certificate: Mapping[str, Any] | None = 
         evidence = bound_epsilon(bound.profile, bound.rule, **options)
     rule, source, discharges = _describe_worst_case(bound, evidence, options.get("premises") or {})
     return conclude(
-        rule,
-        guarantee.subject,
+        Inference(
+            rule,
+            guarantee.subject,
+            source=source,
+            conclusion=f"psi(x) <= {evidence.upper_text()} at every record",
+            claims=name_claims(evidence, "well-defined", "epsilon-upper", "epsilon-lower"),
+            call=_WORST.record(evidence=evidence, options=_plain(options)),
+        ),
         Losses.proved(evidence),
-        source=source,
-        conclusion=f"psi(x) <= {evidence.upper_text()} at every record",
         parents=(guarantee,),
-        claims=name_claims(evidence, "well-defined", "epsilon-upper", "epsilon-lower"),
         supposes=evidence.hypotheses,
         closes={item: reason for item, reason in discharges.items() if item in (*guarantee.hypotheses, *evidence.hypotheses)},
-        call=_WORST.record(evidence=evidence, options=_plain(options)),
     )
 
 
@@ -230,14 +238,16 @@ def post_processing(guarantee: Guarantee, description: str) -> Guarantee:
     if not description.strip():
         raise InvalidArgument("post-processing needs a description of what is computed from the output; give one")
     return conclude(
-        "post-processing",
-        f"{description} of {guarantee.subject}",
+        Inference(
+            "post-processing",
+            f"{description} of {guarantee.subject}",
+            source="Dwork et al. 2006",
+            conclusion=description,
+            call=_PROCESSED.record(description=description),
+        ),
         guarantee.bound,
-        source="Dwork et al. 2006",
-        conclusion=description,
         parents=(guarantee,),
         supposes=(ONLY_THROUGH_OUTPUT.about(what=description),),
-        call=_PROCESSED.record(description=description),
     )
 
 

@@ -229,39 +229,50 @@ def require_guarantee(*values: object) -> None:
             )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Inference:
+    """One use of a rule, as :func:`conclude` gets it: the ``rule``, the ``subject`` of what it concludes, ``source``, where the
+    statement of the rule is proved, the ``conclusion`` in words, and the ``claims`` of a certificate.
+
+    ``call``: the call, without its premises; ``profile``: the one that the rule's promise is about; ``below``: the derivations below it
+    where they are not those of parents (a file's).
+    """
+
+    rule: str
+    subject: str
+    source: str
+    conclusion: str
+    claims: Sequence[str] = ()
+    call: Call | None = None
+    profile: Profile | None = None
+    below: Sequence[Derivation] | None = None
+
+
 def conclude(
-    rule: str,
-    subject: str,
+    made_by: Inference,
     bound: Bound,
     *,
-    source: str,
-    conclusion: str,
     parents: Sequence[Guarantee] = (),
-    claims: Sequence[str] = (),
     supposes: Iterable[Hypothesis | str] = (),
     discharges: Mapping[Hypothesis, str] | None = None,
     closes: Mapping[Hypothesis, str] | None = None,
     protection: Protection | None = None,
-    stated: Sequence[Derivation] | None = None,
     carried: Sequence[Carried] = (),
-    call: Call | None = None,
-    profile: Profile | None = None,
 ) -> Guarantee:
-    """Return what the rule named ``rule`` concludes from ``parents``. For the rules of this package; not exported.
+    """Return what a rule concludes from ``parents``. For the rules of this package; not exported.
 
     Its hypotheses are those of the rule (:data:`accountant.guarantees.statements.RULES`), ``supposes``, and those of all parents;
     each is open, or discharged: none can be lost. ``discharges`` gives the reasons for the rule's own hypotheses and for ``supposes``,
     ``closes`` for what parents left open, too: what is open for a parent stays open where the rule discharges the same of itself, or
     another parent discharged it. Where a hypothesis of the rule is a family, ``supposes`` has a member of it.
 
-    ``source``: where the statement of the rule is proved; ``protection``: that of a leaf, or of a rule that changes it; all others keep
-    that of their parents, which must be one. ``stated``: the derivations below it where they are not those of parents (a file's);
-    ``call``: the call, without its premises; ``profile``: the one that the rule's promise is about.
+    ``protection``: that of a leaf, or of a rule that changes it; all others keep that of their parents, which must be one.
     Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents with different protections, for a
     protection that the rule does not hold for, for words in place of a step of code (:data:`statements.WORLD`), and where the caller left
     out a hypothesis of the rule.
     """
     require_guarantee(*parents)
+    rule, subject = made_by.rule, made_by.subject
     _require_line(subject)
     whole = _find_protection(rule, bound, [parent.protection for parent in parents], protection)
     RULES[rule].require(rule, *(item.protection for item in carried))
@@ -283,12 +294,12 @@ def conclude(
     remaining = tuple({**own, **inherited})
     closed = [item for parent in below_it for item in parent.discharged]
     closed += [Discharged(item, reason, subject) for item, reason in discharged.items() if item not in inherited]
-    below = tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
+    below = tuple(parent.derivation for parent in parents) if made_by.below is None else tuple(made_by.below)
     declared = {item.id for item in RULES[rule].hypotheses if item.is_family}
     says = tuple(dict.fromkeys(item for item in added if item.id in declared))
-    derivation = Derivation(rule, source, conclusion, tuple(claims), below, profile, says)
-    made = None if call is None else replace(call, premises=tuple(parent.call for parent in parents))
-    return Guarantee(Statement(subject, bound, whole, remaining, _once(closed), derivation), _SEAL, made)
+    derivation = Derivation(rule, made_by.source, made_by.conclusion, tuple(made_by.claims), below, made_by.profile, says)
+    call = None if made_by.call is None else replace(made_by.call, premises=tuple(parent.call for parent in parents))
+    return Guarantee(Statement(subject, bound, whole, remaining, _once(closed), derivation), _SEAL, call)
 
 
 def update_hypotheses(

@@ -26,7 +26,7 @@ from accountant.guarantees.stored import (
     write_evidence,
     write_name,
 )
-from accountant.guarantees.theorem import Call, Derivation, Guarantee, Statement, conclude, require_guarantee
+from accountant.guarantees.theorem import Call, Derivation, Guarantee, Inference, Statement, conclude, require_guarantee
 from profiles import InvalidArgument, UnreadableFile
 from profiles.citations import cite_now
 from profiles.hypotheses import FILE_IS_RIGHT, ONE_USER, Hypothesis, fill_in
@@ -154,15 +154,17 @@ def suppose(read: ReadGuarantee) -> Guarantee:
     stated, open_ = read.stated, read.hypotheses
     said = {item.hypothesis: SAID_BY_FILE + item.evidence for item in stated.discharged if item.hypothesis not in open_}
     return conclude(
-        "as a file states",
-        stated.subject,
+        Inference(
+            "as a file states",
+            stated.subject,
+            source=f"file with the SHA-256 {read.digest}",
+            conclusion="not replayed",
+            below=(stated.derivation,),
+        ),
         _unchecked(stated.bound),
-        source=f"file with the SHA-256 {read.digest}",
-        conclusion="not replayed",
         supposes=open_,
         discharges=said,
         protection=stated.protection,
-        stated=(stated.derivation,),
     )
 
 

@@ -13,7 +13,7 @@ from accountant.guarantees.gaussian_samples import bound_by_cover
 from accountant.guarantees.measures import Losses
 from accountant.guarantees.rules import gather_hypotheses
 from accountant.guarantees.stored import read_hypotheses
-from accountant.guarantees.theorem import conclude
+from accountant.guarantees.theorem import Inference, conclude
 from accountant.interop.files import read_guarantee, suppose
 from accountant.interop.replaying import find_unrepeatable, replay
 from accountant.rules import rule_from_expression
@@ -128,11 +128,13 @@ def _state(text: str, found: Mapping[str, Any], subject: str, what: str, hypothe
     upper, delta = to_exact(epsilon["upper"]), to_exact(epsilon.get("delta") or "0")
     right = FILE_IS_RIGHT.about(digest=digest)
     return conclude(
-        "as a file states",
-        subject,
+        Inference(
+            "as a file states",
+            subject,
+            source=f"{what} with the SHA-256 {digest}",
+            conclusion=f"epsilon <= {epsilon['upper']}" + (f", delta <= {epsilon['delta']}" if delta else ""),
+        ),
         Losses(upper, upper, delta, delta),
-        source=f"{what} with the SHA-256 {digest}",
-        conclusion=f"epsilon <= {epsilon['upper']}" + (f", delta <= {epsilon['delta']}" if delta else ""),
         protection=read_protection(**found["protection"]) if "protection" in found else RECORDS,
         supposes=(right, *hypotheses),
         discharges={right: "pdp check accepts the certificate: the kernel its proof, and its checker all that it states"},

@@ -63,7 +63,7 @@ from accountant.guarantees.budgets import keep_within_budget
 from accountant.guarantees.combining import change_neighbors, compose_parts, group
 from accountant.guarantees.filters import filter_releases
 from accountant.guarantees.statements import RULES, WORLD, may_close
-from accountant.guarantees.theorem import conclude
+from accountant.guarantees.theorem import Inference, conclude
 from accountant.interop import read_guarantee, replay, suppose, write_guarantee
 from accountant.interop.carriers import read_release
 from accountant.onesided import (
@@ -427,7 +427,9 @@ def members(rule: str) -> list[Hypothesis]:
 
 
 def infer(rule: str, supposes: list[Hypothesis], **options: Any) -> Guarantee:
-    return conclude(rule, "it", BOUND, source="nowhere", conclusion="it holds", supposes=supposes, **({"protection": RECORDS} | options))
+    return conclude(
+        Inference(rule, "it", source="nowhere", conclusion="it holds"), BOUND, supposes=supposes, **{"protection": RECORDS} | options
+    )
 
 
 @pytest.mark.parametrize(("rule", "hypothesis"), FAMILIES, ids=lambda item: getattr(item, "id", item))
@@ -463,7 +465,8 @@ def test_words_close_nothing_about_the_world(identifier: str) -> None:
 def test_an_unknown_rule_and_none_at_all_are_refused() -> None:
     with pytest.raises((InvalidArgument, KeyError)):
         infer("wishful thinking", [])
-    assert "rule" in inspect.signature(conclude).parameters
+    for function, name in ((conclude, "made_by"), (Inference, "rule")):
+        assert inspect.signature(function).parameters[name].default is inspect.Parameter.empty
 
 
 def test_what_is_open_for_one_parent_stays_open() -> None:

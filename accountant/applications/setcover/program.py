@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.guarantees import Guarantee, Hypothesis, Losses
-from accountant.guarantees.theorem import conclude
+from accountant.guarantees.theorem import Inference, conclude
 from accountant.onesided import amplify_add, amplify_remove, compose, prove_losses, subsample
 from profiles import InvalidArgument, InvalidData, Undecided, decimal_text
 from profiles.balls import ball, upper_fraction, working_precision
@@ -107,11 +107,8 @@ def cover_once(program: CoverProgram) -> Guarantee:
         raise Undecided("a sample that keeps every element has no finite loss; use a smaller probability")
     shown = f"epsilon_remove <= {decimal_text(remove, 12, round_up=True)}, epsilon_add <= {decimal_text(bound.add, 12, round_up=True)}"
     return conclude(
-        "an element is covered once",
-        program.name,
+        Inference("an element is covered once", program.name, source=f"{PAGE}, Theorem 2", conclusion=shown),
         bound,
-        source=f"{PAGE}, Theorem 2",
-        conclusion=shown,
         parents=parts,
         supposes=(FRESH_SAMPLES,),
     )
