@@ -243,6 +243,7 @@ BODIES = {
     "CertifiedDpEvent",
     "CertifiedAccountant",
     "OpacusAccountant",
+    "FlowerAccountant",
     "MeasurementPlan",
     "ReadGuarantee",
     "Ledger",
@@ -254,7 +255,7 @@ RESULTS = {
     *("Account", "Answer", "BudgetedSample", "CertifiedRun", "CertifiedPath", "Charged", "ClockedWatch", "CoverProgram", "DPKMeans"),
     *("DPLloyd", "DPSGDClassifier", "DPSGDPlan", "HeavyHitterMonitor", "KeptPass", "OneSidedGreedy", "PrivateGreedy"),
     *("PrivateMatroidGreedy", "PrivateMetricClustering", "PrivatePartialCover", "PrivateSetCover", "Release", "Released", "Sample"),
-    *("SampleSummary", "SamplingPlan", "SubsampledRepeated", "Watch", "WeighedWithin", "WithinSummary"),
+    *("SampleSummary", "SamplingPlan", "SubsampledRepeated", "Watch", "TrainingAccount", "WeighedWithin", "WithinSummary"),
 }
 #: Classes that have hypotheses and no bound: what a guarantee is made of, and bounds of a utility.
 PARTS = {
@@ -293,7 +294,7 @@ FUNCTIONS = {
         *("curve_of", "write_promise"),
     },
     "they call the rules, which lose nothing": {
-        *("add_groups", "approximate_guarantee", "certify_all_records", "certify_curve", "certify_fit", "certify_sample"),
+        *("add_groups", "approximate_guarantee", "bound_at", "certify_all_records", "certify_curve", "certify_fit", "certify_sample"),
         *("certify_training", "certify_weights", "compose", "conclude_within", "cover_once", "declare_repeated", "declare_selection"),
         *("derive_guarantee", "promise_fit", "prove_released", "release_once", "subsample"),
     },
