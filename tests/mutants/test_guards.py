@@ -335,3 +335,8 @@ def test_what_is_refuted_is_refuted_at_a_record_and_not_in_cases_or_by_a_statist
     assert (
         report("w*(1 + z - z)", ("assumption-8", "refuted", value), target_epsilon="3/2").reason == "this claim is not shown by a statistic"
     )
+
+
+def test_a_parenthesis_is_closed():
+    for text, fine in (("(w)", True), ("((w)", False), ("exp((w)", False), ("w)", False), ("(w))", False), ("w,", False)):
+        assert report(text).accepted is fine, text
