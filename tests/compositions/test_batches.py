@@ -49,9 +49,22 @@ def name_row(row: dict[str, object]) -> str:
     return f"{row['sampling']} {row['neighbors']} {row['direction']} {row['sigma']} {row['sizes']} {row['uses']} {row['delta']}"
 
 
-@pytest.mark.thorough(quick=14)
-@pytest.mark.parametrize("row", TRUTHS, ids=name_row)
+#: Rows that take less than a second: one use of what is no sum of likelihood ratios.
+_QUICK = [row for row in TRUTHS if row["uses"] == 1 and row["sampling"] != "random-allocation"]
+
+
+@pytest.mark.parametrize("row", _QUICK, ids=name_row)
+def test_one_use_is_enclosed_by_another_method(row: dict[str, object]) -> None:
+    enclosed_alike(row)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("row", [row for row in TRUTHS if row not in _QUICK], ids=name_row)
 def test_the_enclosures_of_another_method_meet_those_of_the_kernel(row: dict[str, object]) -> None:
+    enclosed_alike(row)
+
+
+def enclosed_alike(row: dict[str, object]) -> None:
     composition = Composition("batches", (event_of(row),))
     ends = bound_epsilon(composition, Fraction(str(row["delta"])), Direction(row["direction"]))
     low, high = Fraction(str(row["low"])), Fraction(str(row["high"]))
@@ -65,6 +78,7 @@ def test_the_enclosures_of_another_method_meet_those_of_the_kernel(row: dict[str
     assert check_text(json.dumps(make_certificate(composition, ends.claims))).accepted
 
 
+@pytest.mark.thorough
 def test_a_certificate_of_other_batches_is_rejected() -> None:
     event = gaussian(1, "random-allocation", "add-remove", steps_per_epoch=20)
     composition = Composition("batches", (event,))
@@ -206,6 +220,7 @@ def test_a_lattice_is_named_by_epochs_and_by_nothing_else() -> None:
         assert "while checking" not in str(report.reason), report.reason
 
 
+@pytest.mark.thorough
 def test_a_law_whose_masses_were_rounded_to_far_more_than_one_is_not_read() -> None:
     # a digit for thousands of cells, of which thousands of terms are added up: roundings of V - a S are below those of V times 10^-28
     event = written("random-allocation", steps_per_epoch=1 << 14)
@@ -214,6 +229,7 @@ def test_a_law_whose_masses_were_rounded_to_far_more_than_one_is_not_read() -> N
     assert "a mass is too large" in str(report.reason), report.reason
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("changed", [{"cells": 3}, {"unit": "1/4"}, {"tails": ["1/100", "1/100"]}, {"digits": 6}, {"floors": [3, 3, 3]}])
 @pytest.mark.parametrize("direction", [REMOVE, ADD])
 def test_no_lattice_makes_a_bound_of_one_epoch_wrong(changed: dict[str, object], direction: Direction) -> None:
@@ -228,6 +244,7 @@ def test_no_lattice_makes_a_bound_of_one_epoch_wrong(changed: dict[str, object],
         assert found >= fine.lower if up else found <= fine.upper
 
 
+@pytest.mark.thorough
 def test_two_steps_of_an_allocation_are_those_of_a_sum_of_all_outcomes() -> None:
     # D(a) = E (f - a)^+ with f = (l_1 + l_2)/2, by the trapezoidal rule in both numbers, which is very accurate for smooth decaying terms
 
@@ -281,6 +298,7 @@ def test_a_truncated_batch_mixes_two_laws() -> None:
     assert abs(delta(event).upper - mixed) < Fraction(1, 10**12)
 
 
+@pytest.mark.thorough
 def test_a_group_of_one_is_a_record_and_a_larger_one_loses_more() -> None:
     one = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/50", count=50)
     same = gaussian(2, "poisson", "add-remove", 50, "1/50", group_size=1)
@@ -397,6 +415,7 @@ def test_what_batches_suppose_is_said_and_kept() -> None:
     assert BATCHES_DRAWN.id in said
 
 
+@pytest.mark.thorough
 def test_the_command_line_says_what_to_do_for_less(capsys: pytest.CaptureFixture[str]) -> None:
     run = ["account", "--gaussian", "1.1", "--records", "600", "--batch-size", "60", "--epochs", "2", "--delta", "1e-4", "--gap", "1/50"]
     assert invoke([*run, "--batches", "shuffle", "--neighbors", "replace-one", "--all"]) == 0

@@ -285,6 +285,7 @@ def examine(rng: random.Random) -> dict[str, Any]:
     realised, most = find_truth(event, float(epsilon), direction)
     result["truth"] = [realised, most]
     scheme = event.batches.sampling.value if event.batches is not None else ""
+    result["scheme"] = scheme
     if realised < (1e-7 if scheme == "random-allocation" else 1e-8):
         return result | {"left": "delta is too small for this method"}
     start = time.process_time()
@@ -332,7 +333,7 @@ def main(arguments: list[str]) -> int:
             print(result, file=sys.stderr, flush=True)  # noqa: T201
     told = [result for result in results if "upper" in result]
     wrong = [result for result in results if result["wrong"]]
-    kinds = Counter(result["event"].split(", ")[1].split(" (")[0][:24] for result in told)
+    kinds = Counter(result["scheme"] for result in told)
     print(f"{len(results)} settings, {len(told)} judged at both ends; {sum('checked' in r for r in results)} certificates checked")  # noqa: T201
     print(f"refused {Counter(r['refused'] for r in results if 'refused' in r)}; schemes {dict(kinds)}; contradictions: {len(wrong)}")  # noqa: T201
     return 1 if wrong else 0
