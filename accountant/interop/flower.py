@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.compositions.queries import to_delta, to_epsilon, to_gap
-from accountant.curves import Composition, Event, PrivacyCurve, curve_of, make_event
+from accountant.curves import Composition, Event, PrivacyCurve, curve_of, draw_batches, make_event
 from accountant.guarantees import Guarantee
 from profiles import Infeasible, InvalidArgument, MissingExtra, Undecided, to_exact
 from profiles.hypotheses import HYPOTHESES_UNKNOWN, Hypothesis
@@ -90,10 +90,11 @@ class FlowerAccountant:
 
     def _read(self, event: GaussianPrivacyEvent, count: int) -> Event:
         noise, sampled = to_exact(event.noise_multiplier, "the noise multiplier"), self._config.sampling_method is SamplingMethod.POISSON
-        if not sampled and self._neighbors is not Neighbors.ZERO_OUT:
+        if not sampled and self._neighbors is Neighbors.ADD_REMOVE:
             noise /= 2
+        batches = draw_batches("none", Neighbors.REPLACE_ONE) if self._neighbors is Neighbors.REPLACE_ONE else None  # twice the norm
         rate = Fraction(event.sample_size, event.population_size) if sampled else Fraction(1)
-        return make_event("gaussian", {"noise_multiplier": noise}, sampling_probability=rate, count=count)
+        return make_event("gaussian", {"noise_multiplier": noise}, sampling_probability=rate, count=count, batches=batches)
 
     def _curve(self, counts: Mapping[GaussianPrivacyEvent, int]) -> PrivacyCurve:
         if not counts:
