@@ -74,9 +74,10 @@ def bound_steps(composition: Composition, delta: Fraction, *, points: int = POIN
         return _compose_anew(composition, delta, points if whole else min(points, FEW_POINTS), gap)
     blocks = _divide(composition.events, points)
     steps, done = list[int](), 0
-    for size in (size for sizes in blocks for size in sizes):
-        done += size
-        steps.append(done)
+    for event, sizes in zip(composition.events, blocks, strict=True):
+        for size in sizes:
+            done += size * _steps_of(event)
+            steps.append(done)
     ends = [_bound_walk(composition, delta, direction, blocks, gap) for direction in Direction]
     lower = [max(low) for low in zip(*(low for low, _ in ends), strict=True)]
     highs = [[end for end in high if end is not None] for high in zip(*(high for _, high in ends), strict=True)]
@@ -106,6 +107,12 @@ def _bound_walk(
             break
         fineness *= min(miss**0.5, _FINER)
     return best or ([], [])
+
+
+def _steps_of(event: Event) -> int:
+    """Return the number of steps of one use: of all in an epoch, where batches are drawn for epochs."""
+    batches = event.batches
+    return batches["steps_per_epoch"] if batches is not None and batches.sampling.is_by_epochs else 1
 
 
 def _level(lower: Sequence[Fraction], upper: Sequence[Fraction | None]) -> tuple[tuple[Fraction, ...], tuple[Fraction | None, ...]]:
@@ -142,12 +149,12 @@ def _compose_anew(composition: Composition, delta: Fraction, points: int, gap: F
             count += size
             made = Composition(composition.name, (*before, replace(event, count=count)))
             ends = [_bound_or_nothing(made, delta, direction, gap) for direction in Direction]
-            steps.append(done + count)
+            steps.append(done + count * _steps_of(event))
             lower.append(max(low for low, _ in ends))
             highs = [high for _, high in ends if high is not None]
             upper.append(max(highs) if len(highs) == len(ends) else None)
         before.append(event)
-        done += count
+        done += count * _steps_of(event)
     return Trajectory(composition, delta, tuple(steps), *_level(lower, upper))
 
 

@@ -62,10 +62,13 @@ def plot_trajectory(found: Trajectory) -> Picture:
     axes.set(xlabel="steps", ylabel="ε in nats", xlim=(0, steps[-1]), ylim=(0, None))
     at = f"δ = {exact_text(found.delta)}" if len(exact_text(found.delta)) < 20 else f"δ = {float(found.delta):.3g}"
     title = f"{found.composition.name[:50]}, {at}"
-    rates = {event.sampling_probability for event in found.composition.events}
+    rates = {
+        event.sampling_probability if event.batches is None else event.batches.rate or event.sampling_probability
+        for event in found.composition.events
+    }
     if len(rates) == 1 and (rate := rates.pop()) < 1:
         epochs = axes.secondary_xaxis("top", functions=(lambda x: x * float(rate), lambda x: x / float(rate)))
-        epochs.set_xlabel("epochs (steps times the sampling probability)")
+        epochs.set_xlabel("epochs (steps times the part of the records in each)")
     axes.set_title(title)
     axes.legend(frameon=False, loc="lower right")
     last = found.upper[-1]

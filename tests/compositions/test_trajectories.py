@@ -7,6 +7,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from accountant.compositions.batches import draw_batches
 from accountant.compositions.engine import bound_epsilon
 from accountant.compositions.events import Composition, Direction, make_event
 from accountant.compositions.trajectories import Trajectory, bound_steps
@@ -101,3 +102,23 @@ def test_what_is_known_of_more_steps_holds_of_fewer_and_the_other_way_round():
 def test_other_numbers_are_refused(delta, points):
     with pytest.raises(InvalidArgument):
         bound_steps(compose([(*SAMPLED, 3)]), Fraction(delta), points=points)
+
+
+@pytest.mark.parametrize(
+    ("batches", "uses", "steps"),
+    [
+        (draw_batches("random-allocation", "add-remove", steps_per_epoch=20), 3, 20),
+        (draw_batches("fixed-size", "replace-one", records=100, batch_size=10), 4, 1),
+    ],
+)
+def test_epochs_of_allocated_batches_are_drawn_at_their_steps(batches, uses, steps):
+    def make(count):
+        event = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability=batches.rate, count=count, batches=batches)
+        return Composition("batches", (event,))
+
+    found = bound_steps(make(uses), DELTA, gap=Fraction(1, 50))
+    assert found.steps == tuple(steps * (k + 1) for k in range(uses))
+    for count, lower, upper in zip((1, uses), (found.lower[0], found.lower[-1]), (found.upper[0], found.upper[-1]), strict=True):
+        alone = [bound_epsilon(make(count), DELTA, direction) for direction in Direction]
+        assert lower <= max(end.upper for end in alone)
+        assert upper >= max(end.lower for end in alone)
