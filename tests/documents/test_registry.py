@@ -33,6 +33,7 @@ WRITERS = {
     "accountant/cli/ledger_verbs/outsiders.py": {"pdp-ledger-public", "pdp-ledger-statement"},
     "accountant/cli/ledger_verbs/reporting.py": {GUARANTEE, "composition file"},
     "accountant/cli/release.py": {"data", PROOF, GUARANTEE, "report"},
+    "accountant/cli/pictures.py": {"picture"},
     "accountant/cli/report.py": {"report"},
     "accountant/cli/second_opinion.py": {"Coq file"},
     "accountant/cli/verify.py": {PROOF},
