@@ -69,7 +69,7 @@ _SAMPLED = make_event("gaussian", {"noise_multiplier": 1}, sampling_probability=
 _SHUFFLED = make_event("gaussian", {"noise_multiplier": 4}, batches=draw_batches("shuffle", "add-remove", steps_per_epoch=2))
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("event", "scheme", "refuted"),
     [
