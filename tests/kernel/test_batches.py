@@ -56,3 +56,41 @@ def test_tails_below_all_digits_count_where_a_slope_multiplies_them():
         assert not judge(event, direction, "5000", more).accepted
         assert judge(event, direction, "5000", more, claim="delta-upper").accepted
         assert not judge(event, direction, "5000", less, claim="delta-upper").accepted
+
+
+REPLACED = {"mechanism": "gaussian", "noise_multiplier": "100", "sampling": "none", "neighbors": "replace-one", "count": 1}
+LAPLACE = {"mechanism": "laplace", "scale": "2", "sampling_probability": "1", "count": 1}
+
+
+def _compose(*events, **beside):
+    claim = {"claim": "delta-lower", "verdict": "proved", "direction": "remove", "epsilon": "1", "bound": "0"}
+    grid = {"offset": "0", "start": 0, "steps": [[0, 1]], "floors": []}
+    found = {"digits": 20, "unit": "1", "tails": ["0", "0"], "events": [grid] * len(events)}
+    whole = {"format": "pdp-certificate", "version": 2, "composition": {"name": "x", "events": list(events)}, **beside}
+    return check(json.dumps({**whole, "claims": [{**claim, "grid": found}]}))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**LAPLACE, "sampling_probability": "1/2"},
+        {"mechanism": "gaussian", "noise_multiplier": "1", "sampling_probability": "1/2", "count": 1},
+        {"mechanism": "gaussian", "noise_multiplier": "1", "sampling_probability": "1", "count": 1},
+    ],
+    ids=["sampled-laplace", "sampled-gaussian", "gaussian"],
+)
+def test_what_holds_for_add_remove_neighbors_is_not_composed_with_replaced_records(other):
+    # the pair of a sample without a name is that of a record that goes or comes, and loses too little for one that is replaced
+    assert _compose(other, {**REPLACED, "neighbors": "add-remove"}).accepted is ("scale" in other or other["sampling_probability"] != "1")
+    report = _compose(other, REPLACED)
+    assert (report.accepted, report.step) == (False, "composition")
+    assert _compose(LAPLACE, REPLACED).accepted
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace-one", "zero-out"])
+def test_a_certificate_protects_by_the_neighbors_of_its_events(neighbors):
+    said = {"protection": {"unit": "record", "neighbors": neighbors}}
+    assert _compose(LAPLACE, **said).accepted
+    report = _compose(LAPLACE, REPLACED, **said)
+    assert report.accepted is (neighbors == "replace-one")
+    assert report.accepted or "neighbors" in report.reason

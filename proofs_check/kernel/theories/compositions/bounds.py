@@ -104,7 +104,7 @@ def read_composition(value: object) -> list[Event]:
 
 def read_events(value: object) -> list[Event]:
     """Read the events; Gaussian ones on all records are one, before all others (section 7), zcdp ones are one after them (Lemma 9)."""
-    m, rho, events, zero, neighbors = Fraction(0), Fraction(0), list[Event](), Fraction(0), set[str]()
+    m, rho, events, zero, neighbors, of_a_change = Fraction(0), Fraction(0), list[Event](), Fraction(0), set[str](), False
     require(0 < len(read_list(value)) <= _MOST_EVENTS, "there are no events, or too many")
     for item in read_list(value):
         if "sampling" in read_fields(item):
@@ -125,6 +125,7 @@ def read_events(value: object) -> list[Event]:
         q, count = number.pop("sampling_probability"), read_integer(fields["count"], 1, 10**9)
         noise, delta = number.get("noise_multiplier", zero), number.get("delta", zero)
         require(0 < q <= 1 and all(x >= 0 for x in number.values()), "a number is out of range")
+        of_a_change |= q < 1 or kind == "gaussian"
         require(noise or number.get("scale") or not fields.keys() & {"noise_multiplier", "scale"}, "the noise must be positive")
         require(all(x < 1 for name, x in number.items() if name.startswith("delta")), "a delta must be below 1")
         if kind == "gaussian" and q == 1:
@@ -147,6 +148,10 @@ def read_events(value: object) -> list[Event]:
         else:
             both = [partial(curves.two_sided, *there, *back), partial(curves.two_sided, *back, *there)]
         events.append(Event(both[0], both[1], q, count, ends=(_end(there, back), _end(back, there))))
+    # a sample without a name is one of add-remove neighbors, and noise without one is counted in what a change of data moves
+    require(
+        not of_a_change or "replace-one" not in neighbors, "beside replaced records samples and normal noise say how they are drawn"
+    )
     first = [_once(partial(curves.gaussian, m), m=m)] if m else []
     if not (m or rho or events):  # nothing is lost
         events.append(_once(partial(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
