@@ -149,9 +149,7 @@ def read_events(value: object) -> list[Event]:
             both = [partial(curves.two_sided, *there, *back), partial(curves.two_sided, *back, *there)]
         events.append(Event(both[0], both[1], q, count, ends=(_end(there, back), _end(back, there))))
     # a sample without a name is one of add-remove neighbors, and noise without one is counted in what a change of data moves
-    require(
-        not of_a_change or "replace-one" not in neighbors, "beside replaced records samples and normal noise say how they are drawn"
-    )
+    require(not of_a_change or "replace-one" not in neighbors, "beside replaced records samples and normal noise say how they are drawn")
     first = [_once(partial(curves.gaussian, m), m=m)] if m else []
     if not (m or rho or events):  # nothing is lost
         events.append(_once(partial(curves.two_sided, zero, zero, zero, zero), end=(zero, zero)))
