@@ -169,14 +169,20 @@ def curve_of(
     if isinstance(source, PrivacyCurve):
         return source
     if isinstance(source, DeclaredEvents):
+        _require_units_of_records(source.composition, source.neighbors)
         return PrivacyCurve(declare_events(source.composition, source.hypotheses, unit=source.unit, neighbors=source.neighbors))
     return PrivacyCurve(curve_of_guarantee(source))
 
 
 def _require_units_of_records(composition: Composition, neighbors: Neighbors | str | None) -> None:
-    """Refuse noise of which nothing says whether it is counted in the norm of a record, or in what a replaced record moves."""
+    """Refuse noise of which nothing says whether it is counted in the norm of a record, or in what a replaced record moves.
+
+    ``neighbors`` None: those of the batches, where an event says them.
+    """
+    replaced = (Neighbors.REPLACE_ONE, Neighbors.REPLACE_ONE.value)
+    drawn = [event.batches.neighbors for event in composition.events if event.batches is not None]
     plain = any(event.mechanism is MechanismKind.GAUSSIAN and event.batches is None for event in composition.events)
-    if plain and neighbors in (Neighbors.REPLACE_ONE, Neighbors.REPLACE_ONE.value):
+    if plain and (neighbors in replaced or (neighbors is None and Neighbors.REPLACE_ONE in drawn)):
         raise InvalidArgument(
             f"{composition.name[:60]!r} has gaussian noise where one record is replaced by another, which moves a sum by twice the norm "
             'of a record; say batches=draw_batches("none", "replace-one"), or how else they are drawn, with noise over norm'

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from accountant.compositions.batches import read_batches
 from accountant.compositions.engine import guess_epsilon
 from accountant.compositions.events import MOST_USES, Composition, Event, make_event
 from accountant.compositions.queries import UPPER, to_delta, to_epsilon, upper_at_delta
@@ -284,7 +285,8 @@ def training(
 ) -> TrainingAccount:
     """Return an account of a training loop with Gaussian noise, to be entered with ``with``: :class:`TrainingAccount`.
 
-    ``noise_multiplier``: standard deviation of the noise over the norm to which each unit is clipped. ``batches``: how they are drawn; the
+    ``noise_multiplier``: standard deviation of the noise over the norm to which each unit is clipped, whatever the neighbors are: a unit in
+    place of another moves a sum by twice that norm, which is in the bound (docs/batches.md). ``batches``: how they are drawn; the
     probability with which each unit is in a batch, by a coin of its own in each step (Poisson samples), a loader that says its
     ``sample_rate`` (that of Opacus), or what an ``[[event]]`` of a composition file says of it (``{"sampling_probability": "0.01"}``).
     ``delta``: in (0, 1). ``budget``: ε in nats that is never exceeded. ``protection``: the unit and its neighbors. ``out``: where the files
@@ -301,7 +303,9 @@ def training(
     """
     if not isinstance(protection, Protection):
         raise InvalidArgument("a training run protects a unit and its neighbors, but others were found; use profiles.protection")
-    event = make_event("gaussian", {"noise_multiplier": noise_multiplier}, sampling_probability=_to_rate(batches))
+    said = {"sampling_probability": _to_rate(batches)}
+    drawn = read_batches(said, protection.neighbors, "a training run", of_records=True)
+    event = make_event("gaussian", {"noise_multiplier": noise_multiplier}, sampling_probability=drawn.rate, batches=drawn.batches)
     least = to_delta(delta)
     if not least:
         raise InvalidArgument("a training run with Gaussian noise has no epsilon at delta = 0; give a delta such as 1e-5")

@@ -8,17 +8,19 @@ from math import erfc, exp, sqrt
 
 import pytest
 
+from accountant.calibration.events import find_least_noise, find_most_uses
 from accountant.cli.main import invoke
 from accountant.compositions.batches import draw_batches
 from accountant.compositions.engine import bound_delta
 from accountant.compositions.events import Composition, Direction, Event, make_event
-from accountant.curves import account, curve_of, read_composition, write_composition
+from accountant.curves import DeclaredEvents, account, curve_of, read_composition, write_composition
 from accountant.guarantees import change_neighbors, declare_events, point_of_curve, subsample
 from accountant.interop import replay
 from accountant.interop.files import read_guarantee, write_guarantee
 from accountant.ledger.charges import _spend_on, _square_of_event
 from accountant.ledger.settings import to_menu
 from profiles import InvalidArgument, PDPError
+from profiles.protection import Neighbors, Unit
 from tests.soundness.batches_sweep import find_truth
 
 #: All schemes that have replaced records, and the other neighbors that they have.
@@ -131,6 +133,27 @@ def test_python_asks_for_the_unit_and_old_guarantees_keep_theirs() -> None:
     assert (again.bound, again.protection) == (old.bound, old.protection)
     with pytest.raises(PDPError, match="cannot be written"):
         write_composition(curve_of(declare_events(Composition("x", (plain,)), neighbors="replace-one")).declared)
+
+
+def test_no_way_into_a_curve_counts_noise_on_all_records_without_saying_what_in() -> None:
+    """Beside batches of replaced records, and in declared events: ε would be of twice the noise that was meant."""
+    plain, replaced = make_event("gaussian", {"noise_multiplier": 2}), drawn("none", "replace-one", 2)
+    mixed = Composition("x", (plain, replaced))
+    for neighbors in (None, Neighbors.REPLACE_ONE):
+        asked = DeclaredEvents(mixed, Unit.RECORD, neighbors, ())
+        with pytest.raises(InvalidArgument, match='draw_batches\\("none", "replace-one"\\)'):
+            curve_of(mixed, neighbors=neighbors)
+        with pytest.raises(InvalidArgument, match='draw_batches\\("none", "replace-one"\\)'):
+            curve_of(asked)
+        with pytest.raises(InvalidArgument, match='draw_batches\\("none", "replace-one"\\)'):
+            account(asked, delta="1e-5")
+    given = DeclaredEvents(Composition("x", (plain,)), Unit.RECORD, Neighbors.REPLACE_ONE, ())
+    with pytest.raises(InvalidArgument, match='draw_batches\\("none", "replace-one"\\)'):
+        find_least_noise(given, 1, "1e-5")
+    with pytest.raises(InvalidArgument, match='draw_batches\\("none", "replace-one"\\)'):
+        find_most_uses(given, 9, "1e-5")
+    twice = curve_of(Composition("x", (replaced, replaced))).delta("0.7").upper
+    assert float(twice or 0) == pytest.approx(gaussian(sqrt(2), 0.7), rel=1e-6)
 
 
 def test_a_change_of_neighbors_and_batches_of_them_agree() -> None:

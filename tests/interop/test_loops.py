@@ -242,8 +242,7 @@ def test_a_run_without_steps_has_nothing_to_write(tmp_path):
      ({"batches": 0}, InvalidArgument), ({"batches": 2}, InvalidArgument), ({"batches": float("nan")}, InvalidNumber),
      ({"batches": None}, InvalidNumber), ({"delta": 0}, InvalidArgument), ({"delta": 1}, InvalidArgument), ({"delta": "x"}, InvalidNumber),
      ({"budget": -1}, InvalidArgument), ({"budget": float("inf")}, InvalidNumber), ({"protection": "record"}, InvalidArgument),
-     ({"out": "/nowhere/at/all/run"}, UnwritableOutput),
-     ({"protection": Protection(Unit.RECORD, Neighbors.REPLACE_ONE)}, InvalidArgument)],
+     ({"out": "/nowhere/at/all/run"}, UnwritableOutput)],
 )  # fmt: skip
 def test_other_numbers_are_refused_in_a_sentence(changes, error):
     with pytest.raises(error, match=";"):
@@ -262,6 +261,38 @@ def test_steps_are_whole_and_positive(count):
 def test_no_state_is_refused(state):
     loop = training(**SETTINGS)
     with pytest.raises((InvalidArgument, UnreadableFile)):
+        loop.resume(state)
+    with loop:
+        loop.step()
+    assert loop.steps == 1
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "zero-out", "replace-one"])
+@pytest.mark.parametrize("rate", ["1", "1/10"])
+def test_the_noise_is_that_over_the_norm_whatever_the_neighbors_are(neighbors, rate, capsys):
+    """A unit in place of another moves a sum by twice the norm: with the noise of add/remove the bound would be of half of that."""
+    options = ["--gaussian", "2", "--sampling", rate, "--count", "3", "--neighbors", neighbors, "--delta", "1e-5", "--json"]
+    assert invoke(["account", *options]) == 0
+    told = json.loads(capsys.readouterr().out)
+    with training(noise_multiplier=2, batches=rate, delta="1e-5", protection=Protection(Unit.RECORD, Neighbors(neighbors))) as loop:
+        loop.step(3)
+    found = loop.account()
+    assert found.to_json()["epsilon"] == told["epsilon"]
+    assert found.guarantee.protection.neighbors is Neighbors(neighbors)
+    if rate == "1":
+        mu = 3**0.5 / 2 * (2 if neighbors == "replace-one" else 1)
+        plain = curve_of(make_event("gaussian", {"noise_multiplier": Fraction(1 / mu)})).epsilon("1e-5")
+        assert float(found.point.upper) == pytest.approx(float(plain.upper), rel=1e-6)
+    again = curve_of(read_composition(loop.state()))
+    assert again.composition == loop.curve.composition
+    assert again.guarantee.protection == found.guarantee.protection
+
+
+def test_steps_of_an_earlier_state_that_counts_noise_otherwise_are_refused():
+    """A file that says no neighbors is about one unit more or less, and its noise is not that of a replaced one."""
+    state = 'name = "earlier"\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 2\ncount = 3\n'
+    loop = training(noise_multiplier=2, batches=1, delta="1e-5", protection=Protection(Unit.RECORD, Neighbors.REPLACE_ONE))
+    with pytest.raises(InvalidArgument, match="twice the norm"):
         loop.resume(state)
     with loop:
         loop.step()
