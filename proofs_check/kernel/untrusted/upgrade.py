@@ -131,9 +131,8 @@ def _tell(document: str, report: Report) -> Report:
             sizes = ((fields["id"], 200), (fields["sentence"], 2000))
             require(all(isinstance(text, str) and 0 < len(text) <= most for text, most in sizes), "a hypothesis is an id and one sentence")
         protection = _read_protection(whole["protection"]) if "protection" in whole else None
-        for event in whole["composition"]["events"] if protection and "composition" in whole else ():
-            said = event.get("neighbors", protection.neighbors)
-            require(said == protection.neighbors, f"an event is about {said} neighbors, and the protection about {protection.neighbors}")
+        named = {event["neighbors"] for event in whole.get("composition", {"events": ()})["events"] if "neighbors" in event}
+        require(protection is None or named <= {protection.neighbors}, "a protection is of other neighbors than the events")
     except Rejected as problem:
         return Report(accepted=False, step="document", reason=str(problem))
     claims = tuple(map(describe, whole["claims"], report.theorems))
