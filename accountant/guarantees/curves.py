@@ -160,15 +160,17 @@ def _suppose_drawn(composition: Composition, protection: Protection) -> Iterator
     drawn = {event.batches: event for event in composition.events if event.batches is not None}
     if not drawn:
         return
-    unit = protection.unit.word
-    yield RECORD_NORM.about(unit=unit)
+    unit, alone = protection.unit.word, all(dict(batches.sizes).get("group_size", 1) == 1 for batches in drawn)
+    yield RECORD_NORM.about(unit=unit if alone else Unit.RECORD.word)
     yield PUBLIC_DIVISOR
     if not (drawn := {batches: event for batches, event in drawn.items() if batches.sampling is not Sampling.NONE}):
         return
     for batches, event in drawn.items():
         one = replace(event, count=1).describe().split(", ", 1)[1]
-        yield BATCHES_DRAWN.about(what=one.removesuffix(", once").removesuffix(", 1 epoch").removesuffix(", 1 step"))
-        sizes = dict(batches.sizes)
+        what, sizes = one.removesuffix(", once").removesuffix(", 1 epoch").removesuffix(", 1 step"), dict(batches.sizes)
+        if protection.unit is not Unit.RECORD and sizes.get("group_size", 1) == 1:  # else a user's many records are drawn more often
+            what += f"; each record that is drawn, or not, is a whole {unit} with all of its records"
+        yield BATCHES_DRAWN.about(what=what)
         if sizes.get("group_size", 1) > 1:
             yield AT_MOST_RECORDS.about(most=sizes["group_size"])
         if batches.sampling is Sampling.POISSON:
@@ -176,7 +178,7 @@ def _suppose_drawn(composition: Composition, protection: Protection) -> Iterator
         if batches.sampling.is_by_epochs:
             yield STEPS_PUBLIC
         if "records" in sizes:
-            yield RECORDS_KNOWN.about(count=sizes["records"])
+            yield RECORDS_KNOWN.about(count=sizes["records"], unit=unit)
     yield BATCHES_SECRET.about(unit=unit)
     yield from (protection.state(item) for item in OF_SAMPLES if item != INDEPENDENT)
 

@@ -66,11 +66,11 @@ OWN_WEIGHTS = Hypothesis(
 )
 RECORDS_KNOWN = Hypothesis(
     "records-known",
-    "the data have {count} records, the one that is at stake among them, and this number is public",
+    "the data have {count} {unit}s, the one that is at stake among them, and this number is public",
     Head.DATA,
-    "The part of the records that a batch takes comes from this number. It may be a lower bound for batches of a fixed size, where fewer "
-    "records make a larger part; of truncated batches only this number is covered.",
-    brief="the data have {count} records, and this number is public",
+    "The part of the records that a batch takes comes from this number; where users are protected, it is a number of users. It may be a "
+    "lower bound for batches of a fixed size, where fewer records make a larger part; of truncated batches only this number is covered.",
+    brief="the data have {count} {unit}s, and this number is public",
 )
 OWN_ROWS = Hypothesis(
     "own-rows",

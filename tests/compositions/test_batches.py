@@ -427,3 +427,35 @@ def test_the_command_line_says_what_to_do_for_less(capsys: pytest.CaptureFixture
     assert invoke([*run, "--batches", "random-allocation", "--neighbors", "replace-one"]) == 2
     assert "none is proved" in " ".join(capsys.readouterr().err.split())
     assert invoke([*run, "--steps", "5"]) == 2
+
+
+@pytest.mark.parametrize("how", ["fixed-size", "with-replacement", "truncated-poisson", "random-allocation", "shuffle", "poisson"])
+def test_batches_of_users_suppose_that_users_are_drawn_whole(how: str) -> None:
+    """A user with 10 of 100 records is in two of three batches of 10 records: its loss is twenty times that of a record in a tenth."""
+    said: dict[str, object] = {**SCHEMES[how]}
+    count, rate = said.pop("count", said.pop("epochs", 1)), said.pop("sampling_probability", 1)
+    neighbors, alone = ("replace-one", {"group_size": 1}) if how == "poisson" else ("add-remove", {})
+    batches = draw_batches(how, neighbors, **{**said, **alone})  # type: ignore[arg-type]
+    event = make_event("gaussian", {"noise_multiplier": 1}, sampling_probability=rate, count=count, batches=batches)
+    of_records, of_users = ([item.sentence for item in curve_of(event, unit=unit).hypotheses] for unit in ("record", "user"))
+    whole = "each record that is drawn, or not, is a whole user with all of its records"
+    assert sum(whole in sentence for sentence in of_users) == 1
+    assert not any("a whole " in sentence for sentence in of_records)
+    if "records" in said:
+        assert any("the data have 100 users" in sentence for sentence in of_users)
+        assert any("the data have 100 records" in sentence for sentence in of_records)
+    curve = curve_of(event, unit="user")
+    assert curve_of(read_composition(write_composition(curve.declared))).hypotheses == curve.hypotheses
+
+
+def test_groups_of_records_suppose_the_norm_of_a_record() -> None:
+    """Each of k records adds its own vector: a user with k of them may move a step by k."""
+    event = make_event(
+        "gaussian",
+        {"noise_multiplier": 1},
+        sampling_probability="1/10",
+        batches=draw_batches("poisson", "add-remove", group_size=3),
+    )
+    sentences = [item.sentence for item in curve_of(event, unit="user").hypotheses]
+    assert any(sentence.startswith("each record adds to the sum of a step a vector of norm at most 1") for sentence in sentences)
+    assert not any("a whole user" in sentence for sentence in sentences)
