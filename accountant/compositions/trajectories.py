@@ -76,7 +76,7 @@ def bound_steps(composition: Composition, delta: Fraction, *, points: int = POIN
     steps, done = list[int](), 0
     for event, sizes in zip(composition.events, blocks, strict=True):
         for size in sizes:
-            done += size * _steps_of(event)
+            done += size * steps_of(event)
             steps.append(done)
     ends = [_bound_walk(composition, delta, direction, blocks, gap) for direction in Direction]
     lower = [max(low) for low in zip(*(low for low, _ in ends), strict=True)]
@@ -109,7 +109,7 @@ def _bound_walk(
     return best or ([], [])
 
 
-def _steps_of(event: Event) -> int:
+def steps_of(event: Event) -> int:
     """Return the number of steps of one use: of all in an epoch, where batches are drawn for epochs."""
     batches = event.batches
     return batches["steps_per_epoch"] if batches is not None and batches.sampling.is_by_epochs else 1
@@ -149,12 +149,12 @@ def _compose_anew(composition: Composition, delta: Fraction, points: int, gap: F
             count += size
             made = Composition(composition.name, (*before, replace(event, count=count)))
             ends = [_bound_or_nothing(made, delta, direction, gap) for direction in Direction]
-            steps.append(done + count * _steps_of(event))
+            steps.append(done + count * steps_of(event))
             lower.append(max(low for low, _ in ends))
             highs = [high for _, high in ends if high is not None]
             upper.append(max(highs) if len(highs) == len(ends) else None)
         before.append(event)
-        done += count * _steps_of(event)
+        done += count * steps_of(event)
     return Trajectory(composition, delta, tuple(steps), *_level(lower, upper))
 
 

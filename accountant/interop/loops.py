@@ -25,7 +25,7 @@ from accountant.compositions.engine import guess_epsilon
 from accountant.compositions.events import MOST_USES, Composition, Event, make_event
 from accountant.compositions.queries import UPPER, to_delta, to_epsilon, upper_at_delta
 from accountant.compositions.toml_format import DeclaredEvents, read_composition, write_composition
-from accountant.compositions.trajectories import Trajectory, bound_steps
+from accountant.compositions.trajectories import Trajectory, bound_steps, steps_of
 from accountant.curves import PrivacyCurve, account, curve_of
 from accountant.curves.accounting import Account
 from accountant.files import check_outputs, replace_files
@@ -87,7 +87,7 @@ class TrainingAccount:
 
     @property
     def _earlier(self) -> int:
-        return 0 if self._before is None else sum(event.count for event in self._before.composition.events)
+        return 0 if self._before is None else sum(event.count * steps_of(event) for event in self._before.composition.events)
 
     def step(self, count: object = 1) -> None:
         """Count a step, or several; call it before the noise of the step is drawn.
@@ -202,10 +202,16 @@ class TrainingAccount:
         return self._steps
 
     def _declare(self, steps: int) -> DeclaredEvents:
-        """Return what was run before with so many steps of this run, and what it protects."""
+        """Return what was run before with so many steps of this run, and what it protects.
+
+        Steps before that are as those of this run are counted with them, behind all others: so that what a trajectory says of its places
+        from the earlier steps on is about all that was run before.
+        """
         own = (replace(self._event, count=steps),) if steps else ()
         before = self._before
-        events = own if before is None else (*before.composition.events, *own)
+        earlier = () if before is None else before.composition.events
+        alike = tuple(event for event in earlier if replace(event, count=1) == replace(self._event, count=1))
+        events = (*(event for event in earlier if event not in alike), *alike, *own)
         supposed = () if before is None else before.hypotheses
         neighbors = self._protection.neighbors if before is None or before.neighbors is not None else None
         name = _NAME if before is None else before.composition.name
@@ -214,7 +220,7 @@ class TrainingAccount:
     def _find_most(self) -> int:
         """Return how many steps of this run are within the budget: found once, and each that is allowed has a proved upper end."""
         if self._most is None:
-            uses = MOST_USES - self._earlier
+            uses = MOST_USES - (0 if self._before is None else sum(event.count for event in self._before.composition.events))
             self._most = uses if self._budget is None else self._search(uses)
         return self._most
 

@@ -297,3 +297,32 @@ def test_steps_of_an_earlier_state_that_counts_noise_otherwise_are_refused():
     with loop:
         loop.step()
     assert loop.steps == 1
+
+
+_EARLIER = {
+    "epochs": 'sampling = "random-allocation"\nsteps_per_epoch = 10\nepochs = 3\nnoise_multiplier = 1\n',
+    "other steps after steps alike": (
+        'sampling_probability = "0.1"\nnoise_multiplier = 2\ncount = 10\n[[event]]\nmechanism = "gaussian"\n'
+        'sampling_probability = "0.5"\nnoise_multiplier = 1\ncount = 2\n'
+    ),
+    "other noise after steps alike": (
+        'sampling_probability = "0.1"\nnoise_multiplier = 2\ncount = 10\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 1\n'
+    ),
+}
+
+
+@pytest.mark.parametrize(("earlier", "budget"), [(name, None) for name in _EARLIER] + [("epochs", 9)])
+def test_what_is_shown_after_an_earlier_state_is_about_all_of_it(earlier, budget):
+    """Epochs were counted as steps, and events merged where they came first: 1.2 was shown where 7.4 was lost."""
+    state = 'name = "earlier"\nneighbors = "add-remove"\n[[event]]\nmechanism = "gaussian"\n' + _EARLIER[earlier]
+    loop = training(noise_multiplier=2, batches="0.1", delta="1e-5", budget=budget)
+    loop.resume(state)
+    with loop:
+        for _ in range(2):
+            loop.step(2)
+            low, high = loop.so_far()
+            told = curve_of(read_composition(loop.state())).epsilon("1e-5", gap="1/20")
+            assert low <= told.upper
+            assert high >= told.lower
+            assert high <= told.upper * 2
+    assert loop.steps == 4 + (30 if earlier == "epochs" else 12 if "steps" in earlier.split(" after")[0] else 11)
