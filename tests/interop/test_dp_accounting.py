@@ -198,8 +198,12 @@ def test_a_record_that_is_replaced_costs_both_losses() -> None:
     assert theirs < both.get_epsilon(1e-5) < theirs + 0.601
     itself = make_event(declare_directions("x", 1, 1, source="s", neighbors="replace-one"), accept_hypotheses=True)
     assert CertifiedAccountant(Relation.REPLACE_ONE).compose(itself, 3).get_epsilon(0) == 3
+    sampled = dp_accounting.PoissonSampledDpEvent(0.1, gaussian)  # Theorem 7 of docs/batches.md is the pair that dp_accounting has
+    low, high = CertifiedAccountant(Relation.REPLACE_ONE).compose(sampled, 10).enclosure(target_delta=1e-5)
+    assert 0 < low < high < low + 0.002
+    assert low < PLDAccountant(Relation.REPLACE_ONE, 1e-3).compose(sampled, 10).get_epsilon(1e-5) < high + 0.01
     with pytest.raises(InvalidArgument, match="Poisson sample"):
-        CertifiedAccountant(Relation.REPLACE_ONE).compose(dp_accounting.PoissonSampledDpEvent(0.1, gaussian))
+        CertifiedAccountant(Relation.REPLACE_ONE).compose(dp_accounting.PoissonSampledDpEvent(0.1, dp_accounting.LaplaceDpEvent(2.0)))
     for wrong in ("REPLACE_ONE", 1e-3, None):
         with pytest.raises(InvalidArgument, match="REPLACE_ONE"):
             CertifiedAccountant(wrong)
