@@ -17,6 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
@@ -54,6 +55,7 @@ class TrainingAccount:
         self._event, self._protection, self._delta, self._budget, self._out = event, protection, delta, budget, out
         self._before: DeclaredEvents | None = None
         self._steps, self._state = 0, "new"
+        self._counting = Lock()  # a step is compared with the budget and counted at once, whatever other threads count
         self._most: int | None = None
         self._way: Trajectory | None = None
         curve_of(self._declare(1))  # which refuses what no curve has
@@ -98,14 +100,15 @@ class TrainingAccount:
         number = to_integer(count, "the number of steps", 1, MOST_USES, hint="count steps as they are run")
         if self._state != "open":
             raise InvalidArgument("a step was to be counted, but the account is not open; count steps inside its with block")
-        if self._steps + number > (most := self._find_most()):
-            if self._budget is None:
-                raise InvalidArgument(f"at most {most} steps are accounted for, but more were to be counted; begin another account")
-            raise OverBudget(
-                f"{number} more than the {self.steps} steps so far would cost more than the budget of {_short(self._budget, up=False)} "
-                f"nats at delta = {_short(self._delta, up=False)}; stop here, or add noise from the start"
-            )
-        self._steps += number
+        with self._counting:
+            if self._steps + number > (most := self._find_most()):
+                if self._budget is None:
+                    raise InvalidArgument(f"at most {most} steps are accounted for, but more were to be counted; begin another account")
+                raise OverBudget(
+                    f"{number} more than the {self.steps} steps so far would cost more than the budget of {_short(self._budget, up=False)} "
+                    f"nats at delta = {_short(self._delta, up=False)}; stop here, or add noise from the start"
+                )
+            self._steps += number
 
     @property
     def is_spent(self) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+from contextlib import suppress
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -326,3 +329,22 @@ def test_what_is_shown_after_an_earlier_state_is_about_all_of_it(earlier, budget
             assert high >= told.lower
             assert high <= told.upper * 2
     assert loop.steps == 4 + (30 if earlier == "epochs" else 12 if "steps" in earlier.split(" after")[0] else 11)
+
+
+def test_threads_do_not_count_past_the_budget_together(monkeypatch):
+    """Both looked at the same number of steps while the budget was searched, and both were allowed the last one."""
+    loop, done = training(**SETTINGS), []
+    monkeypatch.setattr(loop, "_find_most", lambda: time.sleep(0.05) or 1)
+
+    def count():
+        with suppress(OverBudget, InvalidArgument):
+            loop.step()
+            done.append(1)
+
+    with loop:
+        threads = [threading.Thread(target=count) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert (loop.steps, len(done)) == (1, 1)
