@@ -13,6 +13,7 @@ from accountant.interop.files import FORMAT, VERSION, ReadGuarantee, read_guaran
 from accountant.interop.releases import list_unchecked
 from accountant.interop.replaying import find_unrepeatable, replay
 from profiles import NothingToCheck, NotReplayed
+from profiles.protection import Unit
 from profiles.strict_json import MAX_CHARACTERS
 from proofs_check import certificates
 from proofs_check.documents.describing import describe_open, describe_profile
@@ -37,7 +38,9 @@ def _check_certificate(text: str) -> Outcome:
 def _tell_composition(report: Report, whole: Mapping[str, Any]) -> Outcome:
     """Return the events and the bounds of an accepted certificate of a composition, and what is not checked."""
     composition = composition_from_object(whole["composition"])
-    found = declare_events(composition).hypotheses
+    groups = any(event.batches is not None and dict(event.batches.sizes).get("group_size", 1) > 1 for event in composition.events)
+    said = whole.get("protection", {"unit": Unit.USER if groups else Unit.RECORD})  # batches of groups are about users
+    found = declare_events(composition, **said).hypotheses
     about = {
         "composition": whole["composition"],
         "bounds": [{name: claim[name] for name in ("claim", "direction", "epsilon", "bound")} for claim in whole["claims"]],

@@ -50,7 +50,9 @@ Why the verdict is the same on every interpreter: [below](#one-verdict-on-every-
 
 `pdp check --export checker.pyz` writes the kernel as one file of {size:,} bytes, which any Python from 3.11 on runs:
 `python -I -O checker.pyz FILE`. It holds the modules below as they are, and some that nobody has to believe: they stand
-[below them](#what-only-helps). The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
+[below them](#what-only-helps). `pdp check` can be the stricter one: it lists the events of a composition with what they suppose, and
+refuses those that it does not account for, such as a sample that takes a record with probability 10⁻¹⁶.
+The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
 
 `{digest}`.
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from accountant.checking import check_document
 from accountant.cli.main import invoke
 from accountant.compositions.allocations import plan_allocation
 from accountant.compositions.batches import Batches, Sampling, draw_batches
@@ -398,6 +399,17 @@ def test_neighbors_of_several_kinds_are_refused() -> None:
     with pytest.raises(InvalidArgument, match='unit = "user"'):
         curve_of(gaussian(1, "poisson", "add-remove", 1, "1/9", group_size=3))
     assert curve_of(gaussian(1, "poisson", "add-remove", 1, "1/9", group_size=3), unit="user").hypotheses
+
+
+@pytest.mark.parametrize("said", [{}, {"protection": {"unit": "user-period", "neighbors": "add-remove"}}])
+def test_the_certificate_of_groups_is_one_about_users(said: dict[str, object]) -> None:
+    curve = curve_of(gaussian(4, "poisson", "add-remove", 1, "1/9", group_size=3), unit="user")
+    certificate = {**account(curve, delta="1e-3", gap="1/10").certificate(), **said}
+    checked = check_document(json.dumps(certificate)).outcome
+    assert checked.report.accepted, checked.report.reason
+    sentences = " ".join(checked.about["hypotheses"])
+    assert "3 records" in sentences
+    assert ("user" if not said else "user-period") in sentences
 
 
 def test_what_batches_suppose_is_said_and_kept() -> None:

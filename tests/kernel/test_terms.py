@@ -1,6 +1,7 @@
 """Reading, derivatives and normal forms: what is written is what is meant, and hostile text is refused."""
 
 from fractions import Fraction
+from sys import getrefcount
 
 import mpmath
 import pytest
@@ -16,6 +17,8 @@ from proofs_check.kernel.procedures.boxes import enclose
 from proofs_check.kernel.procedures.normal import IDENTITIES, Normaliser
 from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.showing import show
+from proofs_check.kernel.untrusted.upgrade import check, upgrade
+from tests.mutants.attacks import document
 
 NAMES = {name: terms.var(name) for name in ("w", "x", "y")}
 BOX = {name: Range(Fraction(1, 2), Fraction(3)) for name in NAMES}
@@ -468,3 +471,25 @@ def test_each_identity_is_used_and_a_false_one_is_not(name):
     assert vanishes(one - other, box)
     assert not vanishes(one - other - one, box)
     assert not vanishes(one - other + terms.num(Fraction(1, 10**9)), box)
+
+
+def test_no_term_is_freed_inside_another_one(monkeypatch):
+    def count(objects):
+        return [getrefcount(each) for each in objects]
+
+    def watch(term):
+        inside.extend(arg.op for arg, held in zip(term.args, count(term.args), strict=True) if held == alone)  # it goes with this one
+
+    inside, alone = [], count((object(),))[0]
+    monkeypatch.setattr(terms.Term, "__del__", watch, raising=False)
+    terms.forget()
+    text = document("+".join(["w"] * 2_400), {"rule": "boxes", "budget": 9})
+    assert [check(each).accepted for each in (text, upgrade(text), text.replace("3", "-3"), document("w"))] == [True, True, False, True]
+    terms.forget()
+    assert inside == []
+    chain = read("+".join(["w"] * 9))
+    terms.forget()
+    terms.forget()
+    assert inside == []
+    del chain
+    assert inside == ["add"] * 7  # a term that outlives its table: the test sees that

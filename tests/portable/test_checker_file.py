@@ -16,8 +16,10 @@ import pytest
 from accountant.checking import check_text
 from accountant.cli.main import invoke
 from proofs_check.archive import checker_digest, kernel_sources, make_checker
+from proofs_check.kernel import check
 from proofs_check.kernel.__main__ import main
 from proofs_check.kernel.untrusted.formats import FORMATS, OWN, say_other
+from tests.mutants.attacks import COMPOSITIONS
 from tests.mutants.corpus import texts
 from tests.portable.suite import make_limits, make_suite
 
@@ -125,8 +127,12 @@ def test_a_verdict_can_be_printed_whatever_the_text(checker, tmp_path):
     assert "\\ud800" in done.stdout
 
 
+#: True claims about events that are outside of what the command accounts for: it lists events with what they suppose, and refuses others.
+STRICTER = {"attack losses that add up", "zcdp at 5e8", "zcdp at 799999999"}
+
+
 def agree(checker, folder, suite):
-    """Check that ``pdp check`` and the file give the same verdict, step and reason for each text."""
+    """Check that ``pdp check`` and the file give the same verdict, step and reason for each text; or that the command is the stricter."""
     files = {}
     for i, (name, text) in enumerate(suite.items()):
         try:
@@ -143,6 +149,10 @@ def agree(checker, folder, suite):
             assert ending[0] == "2", name
             continue
         report = check_text((folder / file).read_text(encoding="utf-8"))
+        if report.step == "pdp-certificate":
+            assert name in STRICTER
+            assert (report.accepted, report.reason[:40]) == (False, "an event of a composition cannot be read")
+            report = check(suite[name])
         verdict = lines[1] if lines[0] in ("0", "1", "2") else lines[0]
         assert ending[0] == ("0" if report.accepted else "1"), name
         rejected = f"rejected at {report.step}: {report.reason}".encode("ascii", "backslashreplace").decode()
@@ -151,6 +161,17 @@ def agree(checker, folder, suite):
 
 def test_the_command_and_the_file_agree(checker, tmp_path):
     agree(checker, tmp_path, dict([*texts().items()][::9]) | dict([*make_limits()][::29]))
+
+
+def test_the_command_is_the_stricter_one(checker, tmp_path):
+    suite = {
+        name: text
+        for name, text in (*make_limits(), *((f"attack {name}", make()) for name, make in COMPOSITIONS.items()))
+        if name in STRICTER
+    }
+    assert suite.keys() == STRICTER
+    assert [check_text(text).step for text in suite.values()] == ["pdp-certificate"] * len(STRICTER)
+    agree(checker, tmp_path, suite)
 
 
 @pytest.mark.thorough

@@ -84,6 +84,7 @@ class _Table(local):
     # the shared nodes of a thread, what their number and size may be, and who pays for the work on them
     def __init__(self) -> None:
         self.all = dict[object, Term](), Meter(_MAX_TABLE), Meter()
+        self.last = dict[object, Term]()  # the table before this one
 
 
 _serials, _table = count(), _Table()
@@ -92,12 +93,12 @@ _serials, _table = count(), _Table()
 def forget(meter: Meter | None = None) -> None:
     """Drop this thread's table of shared nodes; older terms stay valid but are no longer recognised as equal to new ones.
 
-    The meter, or a new one, pays for all terms that are made from now on, and for reading.
+    The meter, or a new one, pays for all terms that are made from now on, and for reading. The nodes are freed by the next call, when
+    what was proved of them is gone: what lives longer than its table is freed inside of what uses it, thousands deep.
     """
-    nodes = _table.all[0]
-    while nodes:
-        nodes.popitem()  # the last one first, which no other one needs: so none is freed inside another one
-    _table.all = nodes, Meter(_MAX_TABLE), meter or Meter()
+    while _table.last:
+        _table.last.popitem()  # the last one first, which no other one needs: so none is freed inside another one
+    _table.last, _table.all = _table.all[0], ({}, Meter(_MAX_TABLE), meter or Meter())
 
 
 def meter() -> Meter:
