@@ -24,8 +24,9 @@ from profiles import InvalidArgument, UnreadableFile
 from profiles.hypotheses import BATCHES_DRAWN, INDEPENDENT, RECORD_NORM, SENSITIVITY_ONE
 from profiles.protection import Neighbors
 from proofs_check.certificates import check_text
-from proofs_check.kernel.core.terms import Meter
-from proofs_check.kernel.theories.compositions import batches, bounds, curves
+from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.theories.compositions import allocations, batches, bounds, curves
+from proofs_check.kernel.theories.compositions.lattices import Law
 
 TRUTHS = json.loads((Path(__file__).parent / "truths_of_batches.json").read_text(encoding="utf-8"))
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
@@ -154,6 +155,9 @@ def test_the_largest_loss_of_a_record_that_comes_into_a_fixed_size_is_finite() -
     assert np.max(1 / ((1 - q) + q * np.exp(2 * x - 2))) <= 1 / (1 - q)
 
 
+LAPLACE: dict[str, object] = {"mechanism": "laplace", "scale": "9", "sampling_probability": "1", "count": 1}
+
+
 @pytest.mark.parametrize(
     ("how", "changes"),
     [
@@ -172,8 +176,10 @@ def test_the_largest_loss_of_a_record_that_comes_into_a_fixed_size_is_finite() -
         ("shuffle", {"steps_per_epoch": 1}),
         ("shuffle", {"noise_multiplier": "0.0099"}),
         ("shuffle", {"noise_multiplier": "1000001"}),
+        ("shuffle", {"noise_multiplier": f"{3 * 2**320 - 1}/{2**321}"}),
         ("poisson", {"sampling_probability": "1"}),
         ("poisson", {"sampling_probability": "1e-16"}),
+        ("poisson", {"sampling_probability": f"{2**320 - 1}/{2**321}"}),
         ("poisson", {"group_size": 401}),
         ("poisson", {"group_size": 0}),
         ("none", {"noise_multiplier": "0"}),
@@ -181,6 +187,7 @@ def test_the_largest_loss_of_a_record_that_comes_into_a_fixed_size_is_finite() -
         ("none", {"neighbors": "replace"}),
         ("none", {"mechanism": "laplace"}),
         ("none", {"sampling_probability": "1"}),
+        ("none", {"sampling": "poison"}),
     ],
 )
 def test_numbers_at_and_beyond_the_borders_are_no_events_of_the_kernel(how: str, changes: dict[str, object]) -> None:
@@ -188,6 +195,10 @@ def test_numbers_at_and_beyond_the_borders_are_no_events_of_the_kernel(how: str,
     report = check_text(claimed([{**written(how), **changes}], "delta-upper", "remove", "1", "1"))
     assert not report.accepted
     assert "while checking" not in str(report.reason), report.reason
+
+
+def test_noise_on_all_records_may_be_less_than_noise_on_batches() -> None:
+    assert check_text(claimed([written("none", noise_multiplier="1/1000")], "delta-upper", "remove", "1", "1")).accepted
 
 
 def test_a_certificate_has_one_kind_of_neighbors() -> None:
@@ -198,27 +209,62 @@ def test_a_certificate_has_one_kind_of_neighbors() -> None:
 
 def test_a_lattice_is_named_by_epochs_and_by_nothing_else() -> None:
     linear = {"digits": 12, "unit": "1/16", "cells": 4, "levels": 6, "tails": ["1e-9", "1e-9"], "floors": [0, 0, 0]}
-    whole = written("random-allocation")
-    assert check_text(claimed([whole], "delta-upper", "remove", "1", "1/2", linear=linear)).accepted
-    for events, proof in (
-        ([whole], {}),
-        ([written("shuffle")], {"linear": linear}),
-        ([written("none")], {"linear": linear}),
-        ([whole], {"linear": {**linear, "floors": [0, 0]}}),
-        ([whole], {"linear": {**linear, "floors": []}}),
-        ([whole], {"linear": {**linear, "levels": 0}}),
-        ([whole], {"linear": {**linear, "cells": 11}}),
-        ([whole], {"linear": {**linear, "digits": 0}}),
-        ([whole], {"linear": {**linear, "unit": "0"}}),
-        ([whole], {"linear": {**linear, "unit": "-1"}}),
-        ([whole], {"linear": {**linear, "tails": ["-1", "0"]}}),
-        ([whole], {"linear": {**linear, "tails": ["0", "2"]}}),
-        ([whole], {"linear": {**linear, "more": 1}}),
-        ([whole], {"linear": linear, "order": "2"}),
+    whole, cells = written("random-allocation"), {"offset": "0", "start": -600, "steps": [[0, 1200]], "floors": []}
+    grid = {"digits": 20, "unit": "1/100", "tails": ["0", "0"], "events": [{**cells, "linear": linear}]}
+    for proof in ({"linear": linear}, {"grid": grid}):
+        assert check_text(claimed([whole], "delta-upper", "remove", "1", "1/2", **proof)).accepted
+    number = "a number of the lattice is out of range"
+    for events, proof, words in (
+        ([whole], {}, "random allocation names a lattice"),
+        ([written("shuffle")], {"linear": linear}, "random allocation names a lattice"),
+        ([written("none")], {"linear": linear}, "Gaussian noise on all records needs neither"),
+        ([written("none")], {"order": "2"}, "Gaussian noise on all records needs neither"),
+        ([LAPLACE], {"linear": linear}, "only random allocation has a lattice"),
+        ([whole], {"linear": {**linear, "floors": [0, 0]}}, "as many as the squarings"),
+        ([whole], {"linear": {**linear, "floors": []}}, "as many as the squarings"),
+        ([whole], {"linear": {**linear, "levels": 0}}, "expected an integer from"),
+        ([whole], {"linear": {**linear, "cells": 11}}, "expected an integer from"),
+        ([whole], {"linear": {**linear, "digits": 0}}, "expected an integer from"),
+        ([whole], {"linear": {**linear, "unit": "0"}}, number),
+        ([whole], {"linear": {**linear, "unit": "-1"}}, number),
+        ([whole], {"linear": {**linear, "unit": str(2**40 + 1)}}, number),
+        ([whole], {"linear": {**linear, "unit": f"{2**2048 + 1}/{2**2049}"}}, "out of range"),
+        ([whole], {"linear": {**linear, "tails": ["-1", "0"]}}, number),
+        ([whole], {"linear": {**linear, "tails": ["2", "0"]}}, number),
+        ([whole], {"linear": {**linear, "tails": ["0", "-1"]}}, number),
+        ([whole], {"linear": {**linear, "tails": ["0", "2"]}}, number),
+        ([whole], {"linear": {**linear, "more": 1}}, "fields"),
+        ([written("random-allocation", steps_per_epoch=10**6 + 1)], {"linear": {**linear, "floors": [0] * 19}}, "out of range"),
+        ([whole], {"linear": linear, "order": "2"}, "batches have no order"),
+        ([whole], {"linear": linear, "grid": grid}, "the lattice of an epoch belongs to its grid"),
     ):
         report = check_text(claimed(events, "delta-upper", "remove", "1", "1/2", **proof))
         assert not report.accepted, (events, proof)
-        assert "while checking" not in str(report.reason), report.reason
+        assert words in str(report.reason), report.reason
+    with pytest.raises(Rejected, match="out of range"):
+        allocations.allocation(Fraction(1), 0, linear, remove=True, up=True, meter=Meter())
+    for floors in ([], [0, 0], [0, 0, 0, 0]):  # fewer squarings are those of other numbers of steps
+        report = check_text(claimed([whole], "delta-lower", "remove", "1", "0", linear={**linear, "floors": floors}))
+        assert "as many as the squarings" in str(report.reason)
+    assert check_text(claimed([whole], "delta-lower", "remove", "1", "0", linear=linear)).accepted
+
+
+def test_a_record_that_may_be_drawn_more_often_than_a_mixture_has_parts_is_refused() -> None:
+    report = check_text(claimed([written("poisson", group_size=400, sampling_probability="9/10")], "delta-upper", "remove", "1", "1/2"))
+    assert "drawn too often" in str(report.reason)
+
+
+def test_what_only_numbers_gone_wrong_would_meet_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    with curves.localcontext(curves.context(60)):
+        lattice = allocations.Linear(False, 60, Fraction(1, 16), (Fraction(0), Fraction(0)), Meter(), terms=4, remove=True)
+        one, other = (tuple(Law({0: (1, [5, 5])}) for _ in range(3)) for _ in range(2))
+        assert len(lattice.join(one, 1, other, 1)) == 3
+        for part in ((0, [5, 5]), (1, [5, 5, 5])):  # at another place, and longer than the others
+            with pytest.raises(Rejected, match="laws of the same outcomes"):
+                lattice.join((Law({0: part}), *one[1:]), 1, other, 1)
+        monkeypatch.setattr(batches, "_TURNS", 3)
+        with pytest.raises(Rejected, match="the root of a mixture"):
+            batches._mixed(curves.Decimal(2), batches._binomial(3, Fraction(1, 7), Meter()), Meter(), remove=True)(curves.Decimal(2))
 
 
 @pytest.mark.thorough

@@ -94,3 +94,17 @@ def test_a_certificate_protects_by_the_neighbors_of_its_events(neighbors):
     report = _compose(LAPLACE, REPLACED, **said)
     assert report.accepted is (neighbors == "replace-one")
     assert report.accepted or "neighbors" in report.reason
+
+
+@pytest.mark.parametrize("q", ["0", "-1/2", "3/2"])
+def test_a_probability_is_above_0_and_at_most_1(q):
+    assert judge(LAPLACE, "remove", "1", "1", claim="delta-upper").accepted
+    report = judge({**LAPLACE, "sampling_probability": q}, "remove", "1", "1", claim="delta-upper")
+    assert (report.accepted, report.reason) == (False, "a number is out of range")
+
+
+def test_a_group_of_no_events_is_none():
+    part = {"events": [], "epsilon": "1", "bound": "0", "proof": {}}
+    claim = {"claim": "delta-lower", "verdict": "proved", "direction": "remove", "epsilon": "1", "bound": "0", "parts": [part]}
+    whole = {"format": "pdp-certificate", "version": 2, "composition": {"name": "x", "events": [LAPLACE]}, "claims": [claim]}
+    assert check(json.dumps(whole)).reason == "an event is in two groups, or is none"

@@ -190,6 +190,7 @@ REJECTED = [
     ("z", general("z", "0", M, "y", M, open=True), {"strict": True}, ".lower"),
     ("z", general("z", "0", M, "y", M), {"strict": True}, ".proof"),
     ("z - 4", general("z", "0", M, "y - 3", M), {}, ""),
+    ("z - 4", general("z", "0", M, "y + 3", M), {}, ""),
     ("z", general("z", "0", M, "log(y) + z - log(y)", M), {}, ""),
     ("z - 4", {**general("z", "0", M, "z", M), "name": "z"}, {}, ""),
     ("z - 4", {**general("z", "0", M, "w", M), "name": "w"}, {}, ""),
@@ -213,6 +214,8 @@ REJECTED = [
     ("Max(z, 1) - z", branches(("1", Z), ("z", Z)), {}, ".cases[0].proof"),
     ("log(Max(z, 1))", branches(("1", Z), ("z", M)), {}, ""),
     ("Max(z, 1)", branches(("1", M), ("z", Z)), {"strict": True}, ".cases[1].proof"),
+    ("Max(z, 1)", branches(("1", M), ("z + 0*(1/z)", M)), {}, ""),
+    ("Max(z, 1) - z", branches(("1", Z, "1 + 0*(1/z)"), ("z", Z)), {}, ""),
     ("Piecewise((1, z < 2), (3, True))", branches(("1", M)), {}, ""),
     ("Max(z, 1)", {"rule": "branches", "cases": [{"value": "z"}, {"value": "1", "proof": B}]}, {}, ".cases"),
     ("Max(z, 1)", {"rule": "branches", "cases": {"z": B, "1": B}}, {}, ".cases"),
@@ -241,6 +244,8 @@ REJECTED = [
     ("z - log(1 + z)", {**LOG, "coefficient": "2"}, {}, ".rest"),
     ("z - log(1 + z)", {**LOG, "argument": "z"}, {}, ".argument-positive"),
     ("z - log(1 + z)", {**LOG, "argument": "1/z"}, {}, ""),
+    ("z - log(1 + z)", {**LOG, "coefficient": "1 + 0*(1/z)"}, {}, ""),
+    ("exp(z) - 1 - z", {**EXP, "coefficient": "1 + 0*(1/z)"}, {}, ""),
     ("z - log(1 + z)", LOG, {"strict": True}, ".rest"),
 ]
 
