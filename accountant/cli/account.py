@@ -27,7 +27,8 @@ EXAMPLE = """\b
 Examples:
   pdp account --gaussian 4 --count 100 --delta 1e-6
   pdp account --gaussian 1.1 --sampling 256/60000 --count 100 --delta 1e-5
-  pdp account --gaussian 1.1 --records 60000 --batch-size 256 --epochs 60 --batches random-allocation --delta 1e-5
+  pdp account --gaussian 1.1 --records 60000 --batch-size 256 --epochs 60 \\
+      --batches random-allocation --delta 1e-5
   pdp account examples/release.toml --epsilon 3 --json
   pdp account --count 16 --calibrate noise --epsilon 1 --delta 1e-6
 """

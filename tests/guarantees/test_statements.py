@@ -81,12 +81,15 @@ def _rules_in_code() -> set[str]:
                 continue
             if path.name == "theorem.py" and node.func.id == "Derivation":
                 continue  # conclude itself, the one place where derivations are made: every call of it is looked at
-            texts = _texts(node.args[0])
-            if isinstance(node.args[0], ast.Name) and path.name == "rules.py":
+            first = node.args[0]
+            if isinstance(first, ast.Call) and isinstance(first.func, ast.Name) and first.func.id == "Inference":
+                first = first.args[0]
+            texts = _texts(first)
+            if isinstance(first, ast.Name) and path.name == "rules.py":
                 (chooser,) = [item for item in tree.body if isinstance(item, ast.FunctionDef) and item.name == "_describe_worst_case"]
                 returned = [item.value for item in ast.walk(chooser) if isinstance(item, ast.Return)]
                 texts = {text for item in returned if isinstance(item, ast.Tuple) for text in _texts(item.elts[0])}
-            if isinstance(node.args[0], ast.Name) and path.name == "combining.py":  # chosen by the measure or the neighbors
+            if isinstance(first, ast.Name) and path.name == "combining.py":  # chosen by the measure or the neighbors
                 texts = {text for text in _texts(tree) if text in RULES}
             assert texts, f"{path}: a rule without a literal name"
             found.update(texts)

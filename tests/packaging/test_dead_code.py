@@ -15,6 +15,7 @@ ALLOWED = {
     r"accountant/interop/carriers\.py: list_lost": "the law of carriers, for whoever writes one",
     r"profiles/protection\.py: USERS": "the protection of users, beside RECORDS, for declarations",
     r"proofs_check/kernel/procedures/normal\.py: IDENTITIES": "the table of identities that the page of trust prints",
+    r"accountant/interop/flower\.py: FlowerAccountant\.(get_privacy_spent|num_releases|state_dict|would_exceed)": "what Flower calls",
     r"accountant/weights/gaussian/table\.py: WeightTable\.shift_at": "for users who weigh records of their own by a table",
 }
 
