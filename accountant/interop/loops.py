@@ -308,7 +308,7 @@ def training(
     ...     while not account.is_spent:
     ...         account.step()
     >>> account.steps, str(account)
-    (15, '0.96 <= epsilon <= 0.98')
+    (16, '0.973 <= epsilon <= 0.976')
     """
     if not isinstance(protection, Protection):
         raise InvalidArgument("a training run protects a unit and its neighbors, but others were found; use profiles.protection")

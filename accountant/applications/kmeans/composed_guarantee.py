@@ -43,6 +43,7 @@ def describe_path(charges: Sequence[Payment], law: PricedNoise, name: str, *, sa
     """Return the profile of what was charged, with a parameter c1, c2, ... for the cost of each release, and, where a sample was drawn
     besides, s for what its releases may cost together: all that the charges leave.
 
+    >>> from fractions import Fraction
     >>> from accountant.applications.budget.spending import PureNoise
     >>> one = Fraction(1)
     >>> describe_path([Payment(Purpose.RECORDS, one, one), Payment(Purpose.SQUARES, one, one)], PureNoise(Fraction(3)), "two releases").text
