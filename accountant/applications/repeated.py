@@ -1,4 +1,4 @@
-"""Guarantees of the repeated mechanisms, without and with a Poisson sample (docs/repeated-mechanisms.md)."""
+"""Guarantees of the repeated mechanisms, without and with a Poisson sample (docs/one-sided.md)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 RepeatedMechanism: TypeAlias = RepeatedExponential | RepeatedThreshold
 
-_PAGE = "docs/repeated-mechanisms.md"
+_PAGE = "docs/one-sided.md"
 _THEOREMS = {RepeatedExponential: f"{_PAGE}, Theorem A", RepeatedThreshold: f"{_PAGE}, Theorem B"}
 
 
@@ -41,7 +41,7 @@ def declare_repeated(
     found: it is noted in the derivation. It discharges them only where it proved both and ``domain``, the declared universe of all data
     sets, is the one that was checked; then that data sets come from it, and that the functions do on them what they did in the check's
     form (its ``assemble``), are hypotheses instead, and ε⁻ is the smaller number that the check gives, if it does.
-    Source: Ghazi et al. 2024, Theorems 4.3 and 5.3; docs/repeated-mechanisms.md, Theorems A, A′ and B. Formally: theorems
+    Source: Ghazi et al. 2024, Theorems 4.3 and 5.3; docs/one-sided.md, Theorems A, A′ and B. Formally: theorems
     ``repeated_exponential_plus``, ``repeated_exponential_minus``, ``repeated_threshold_plus``, ``threshold_has_no_minus``.
 
     Raises :class:`InvalidArgument` where the check is of another mechanism or refuted an assumption, or the domain is not the checked one.

@@ -27,7 +27,7 @@ class RoundsCalibration(CalibratedPair):
 
 
 def calibrate_rounds(target: object, rounds: object, *, p: float | None = None) -> RoundsCalibration:
-    """Return p and ε₀ for L rounds of the exponential mechanism, whose losses are ε₀ and L·ε₀ (docs/repeated-mechanisms.md, Theorem C).
+    """Return p and ε₀ for L rounds of the exponential mechanism, whose losses are ε₀ and L·ε₀ (docs/one-sided.md, Theorem C).
 
         ε₀ = log y for the root y > 1 of y = 1 + e^ε (1 − y^−L),   p = (e^ε − 1)/(y − 1).
 

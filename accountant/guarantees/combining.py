@@ -1,6 +1,6 @@
 """The rules that combine guarantees or change whom they protect: one composition, one sampling, groups and neighbors, for every measure.
 
-Each docstring is the statement that it applies; proofs: docs/one-sided.md, docs/composition-bounds.md and docs/protection.md.
+Each docstring is the statement that it applies; proofs: docs/one-sided.md, docs/composition-bounds.md and docs/concepts.md.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def group(guarantee: Guarantee, size: object) -> Guarantee:
 
     That nobody has more than k records takes the place of the hypothesis that nobody has more than one. Where records are replaced, their
     number stays, and nothing is said of users with different numbers of them: such a guarantee is refused.
-    Source: docs/protection.md, Theorem 1; Dwork and Roth 2014, Theorem 2.2; Dong, Roth, Su 2022, Theorem 2.14.
+    Source: docs/concepts.md, Theorem 1; Dwork and Roth 2014, Theorem 2.2; Dong, Roth, Su 2022, Theorem 2.14.
     Raises :class:`InvalidArgument` where the guarantee is not one for records, and for curves of which no group is known.
 
     >>> from accountant.guarantees import declare_directions
@@ -179,7 +179,7 @@ def group(guarantee: Guarantee, size: object) -> Guarantee:
         Inference(
             "group privacy",
             guarantee.subject,
-            source="docs/protection.md, Theorem 1",
+            source="docs/concepts.md, Theorem 1",
             conclusion=f"k = {count}: {describe_measure(grouped)}",
             call=_GROUPED.record(size=count),
         ),
@@ -200,7 +200,7 @@ _CHANGED = Signature("change_neighbors", {"neighbors": NEIGHBORS})
 
 @_CHANGED.of
 def change_neighbors(guarantee: Guarantee, neighbors: Neighbors | str) -> Guarantee:
-    """If M has a guarantee for one kind of neighbors, it has one for another kind, by these theorems of docs/protection.md:
+    """If M has a guarantee for one kind of neighbors, it has one for another kind, by these theorems of docs/concepts.md:
 
     * *in place of another*, from *more or less* and from *in place of an empty one*: one unit goes and another comes, losses
       remove + add (Theorem 2);
@@ -232,7 +232,7 @@ def change_neighbors(guarantee: Guarantee, neighbors: Neighbors | str) -> Guaran
         Inference(
             rule,
             guarantee.subject,
-            source=f"docs/protection.md, Theorem {theorem}",
+            source=f"docs/concepts.md, Theorem {theorem}",
             conclusion=f"{after.describe()}: {describe_measure(made)}",
             call=_CHANGED.record(neighbors=after.neighbors),
         ),

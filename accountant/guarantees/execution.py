@@ -24,8 +24,8 @@ from profiles.hypotheses import (
     as_hypothesis,
 )
 
-_SOURCE = "docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2"
-_EXACT_DRAWS = "exact Bernoulli draws of binary64 q (docs/poisson-sampler.md, Theorem 1)"
+_SOURCE = "docs/sampling.md, Theorems 7 and 8; docs/sampling.md, Theorem 2"
+_EXACT_DRAWS = "exact Bernoulli draws of binary64 q (docs/sampling.md, Theorem 7)"
 _ONE_CALL, _GIVEN_ONCE, _EVERY_RECORD = USED_ONCE
 #: A sampler that ran is on record, but a file cannot run it again.
 _REALISED = Signature("realise_sampling")
@@ -43,7 +43,7 @@ def realise_sampling(
     ``pairs`` says why the inequality holds for the very numbers used, ``claims`` what was proved for it, ``bits`` is the hypothesis
     about the random bits of our sampler (:func:`realise_pairs` where somebody else draws), ``defined`` is evidence that ε is defined and
     not negative, where the certificate has that claim.
-    Source: docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2; Fay et al. 2024, Theorem 6, is the case w = 1/q.
+    Source: docs/sampling.md, Theorems 2, 7 and 8; Fay et al. 2024, Theorem 6, is the case w = 1/q.
     Raises :class:`InvalidArgument` where the guarantee is not the worst case of a sampled mechanism.
     """
     realised = realise_pairs(guarantee, pairs=pairs, claims=claims, defined=defined)
@@ -53,7 +53,7 @@ def realise_sampling(
 def realise_pairs(guarantee: Guarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> Guarantee:
     """The same for the numbers (q, w) alone: that the draws have exactly the probabilities q stays a hypothesis. Raises likewise.
 
-    Source: docs/poisson-sampler.md, Theorem 3.
+    Source: docs/sampling.md, Theorem 8.
     """
     require_guarantee(guarantee)
     if not isinstance(guarantee.bound, Losses) or not (guarantee.bound.proofs or guarantee.derivation.rule in _GAUSSIAN):
@@ -78,7 +78,7 @@ def realise_draws(guarantee: Guarantee, bits: Hypothesis | str) -> Guarantee:
     """Exact Bernoulli draws select every unit independently with probability exactly p, if the random bits are uniform and independent.
 
     ``bits`` is the hypothesis about the source of the bits (``hypothesis`` of a :class:`profiles.randomness.bits.BitSource`).
-    Source: docs/poisson-sampler.md, Theorem 1. Raises :class:`InvalidArgument` where no sample is drawn.
+    Source: docs/sampling.md, Theorem 7. Raises :class:`InvalidArgument` where no sample is drawn.
     """
     require_guarantee(guarantee)
     draws = guarantee.protection.name_draws()
@@ -146,7 +146,7 @@ def conclude_run(guarantee: Guarantee, run: Run) -> Guarantee:
     without those: the sample is its own and is used once, as it was drawn, and the random numbers have a named source.
 
     The one way from a guarantee to what is printed beside an output, for everything that draws, runs once and concludes: samples,
-    estimators and applications. Source: docs/poisson-sampler.md, section 3.
+    estimators and applications. Source: docs/sampling.md, section 14.
     """
     discharges = {guarantee.protection.state(item): reason for item, reason in run.discharges().items()}
     return update_hypotheses(guarantee, discharges, run.supposes())

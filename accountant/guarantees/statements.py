@@ -134,9 +134,9 @@ RULES: dict[str, Basis] = {
     ),
     "Poisson sampling in binary64": Basis(
         _THEOREM_6,
-        "docs/poisson-sampler.md, Theorems 1 and 3: exact draws, weights as they are",
+        "docs/sampling.md, Theorems 7 and 8: exact draws, weights as they are",
         hypotheses=(STATISTICS, ARITHMETIC, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN),
-        page="docs/poisson-sampler.md, Theorems 1 and 3",
+        page="docs/sampling.md, Theorems 7 and 8",
     ),
     "composition within a fixed budget": Basis(
         besides="docs/private-kmeans.md, Theorem 1: losses of one record add up on every path",
@@ -168,9 +168,9 @@ RULES: dict[str, Basis] = {
     ),
     "an element is covered once": Basis(
         (*_TWO_SIDED, "ghazi-2024-cover-once-budget"),
-        "docs/set-cover.md, Theorems 1 and 2: laws of independent samples, factor by factor",
+        "docs/submodular.md, Theorems 15 and 16: laws of independent samples, factor by factor",
         hypotheses=(FRESH_SAMPLES,),
-        page="docs/set-cover.md, Theorems 1 and 2",
+        page="docs/submodular.md, Theorems 15 and 16",
     ),
     "Poisson importance sampling in each direction, worst case over records": Basis(
         _TWO_SIDED,
@@ -236,26 +236,26 @@ RULES: dict[str, Basis] = {
         page="docs/ledger.md, Theorems L1, L2, M, C and S",
     ),
     "group privacy": Basis(
-        besides="docs/protection.md, Theorem 1: k neighbors in a row",
+        besides="docs/concepts.md, Theorem 1: k neighbors in a row",
         hypotheses=(AT_MOST_RECORDS,),
-        page="docs/protection.md, Theorem 1",
+        page="docs/concepts.md, Theorem 1",
         neighbors=(Neighbors.ADD_REMOVE, Neighbors.ZERO_OUT),
     ),
     "one record in place of another": Basis(
-        besides="docs/protection.md, Theorem 2: one goes, the other comes",
-        page="docs/protection.md, Theorem 2",
+        besides="docs/concepts.md, Theorem 2: one goes, the other comes",
+        page="docs/concepts.md, Theorem 2",
         neighbors=_ALL,
     ),
     "one record more or less": Basis(
-        besides="docs/protection.md, Theorem 3: the empty record stands for none",
+        besides="docs/concepts.md, Theorem 3: the empty record stands for none",
         hypotheses=(NULL_RECORD,),
-        page="docs/protection.md, Theorem 3",
+        page="docs/concepts.md, Theorem 3",
         neighbors=_ALL,
     ),
     "one record in place of an empty one": Basis(
-        besides="docs/protection.md, Theorem 3: the empty record stands for none, or is one of those that another may have",
+        besides="docs/concepts.md, Theorem 3: the empty record stands for none, or is one of those that another may have",
         hypotheses=(NULL_RECORD,),
-        page="docs/protection.md, Theorem 3",
+        page="docs/concepts.md, Theorem 3",
         neighbors=_ALL,
     ),
     "as a file states": Basis(

@@ -1,4 +1,4 @@
-"""The certificate beside a sample: what is proved about one analysis of it, and nothing about the data. Format: docs/poisson-sampler.md."""
+"""The certificate beside a sample: what is proved about one analysis of it, and nothing about the data. Format: docs/sampling.md."""
 
 from __future__ import annotations
 

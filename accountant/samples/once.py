@@ -23,7 +23,7 @@ def amplify_once(profiles: object, **options: Any) -> DerivedEpsilon:
 
     Statement: if M_i is ε_i-PDP, the sequence is (Σ ε_i)-PDP on weighted data sets (adaptive composition), and that one mechanism is
     amplified by Theorem 6, once: ψ(x) = log(1 + q(x)(exp Σ ε_i(1/q(x), x) − 1)). Amplifying each release and adding up gives
-    Σ log(1 + q(e^ε_i − 1)), which is smaller and false for one sample (docs/poisson-sampler.md, section 3): it holds for fresh samples.
+    Σ log(1 + q(e^ε_i − 1)), which is smaller and false for one sample (docs/sampling.md, section 14): it holds for fresh samples.
 
     ``profiles``: one or several :class:`profiles.Profile` or mechanisms with a ``profile``; ``options`` are those of
     :func:`accountant.derive_epsilon`. Raises what :func:`compose_on_one_sample` and ``derive_epsilon`` raise.

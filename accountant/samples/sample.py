@@ -57,7 +57,7 @@ class Sample(Uncopied):
     """A Poisson importance sample in memory. Made by :func:`accountant.draw_sample`.
 
     Claim: it gives its records away once. The guarantee is one of drawing *and* of one run of the planned mechanisms; a second run on the
-    same records is not covered, and adding up the ε of two amplified releases would be false (docs/poisson-sampler.md, section 3).
+    same records is not covered, and adding up the ε of two amplified releases would be false (docs/sampling.md, section 14).
 
     ``plan`` is public. ``guarantee`` is that of one analysis. The number of rows, the weights and which rows were selected are not public.
     """

@@ -27,7 +27,7 @@ A file *states its protection* (whom it protects, and against what change) and i
 """
 _OUTRO = """
 Names with `pdp-` stand in the file, as `format` or in its first line. Formats in detail: [certificates](certificates.md), [guarantees
-and profiles](#the-formats), [samples](poisson-sampler.md#4-the-certificate),
+and profiles](#the-formats), [samples](sampling.md#15-the-certificate),
 [compositions](account.md), [ledgers](ledger.md).
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from proofs_check.prover.pointwise import Value
 from proofs_check.statements.judge import GoalFinding, Judgement
 from proofs_check.statements.sentences import Impact, Status
 
-_HEAD = """# Errata: what is wrong in the papers
+_HEAD = """# Errata, and all statements of the papers
 
 Made from the claims of `pdp claims` (`python docs/_site/errata.py`); a test holds this page to them. Each witness
 is exact and was confirmed in ball arithmetic and by the rules of the kernel; it can be checked on a pocket calculator. *pdp claims
@@ -21,7 +22,7 @@ is exact and was confirmed in ball arithmetic and by the rules of the kernel; it
 exact law, where it is an algorithm, and else both sides of the relation at its witness.
 
 The consequence is one of: harmless typo; proof gap with a true conclusion; wrong result (the statement, used as printed,
-gives something false).
+gives something false). [All statements](#all-statements-with-verdicts), with their verdicts, stand at the end of the page.
 
 ## Which errors cost privacy
 
@@ -48,6 +49,12 @@ These cost accuracy, time or a proof, not privacy:
   Theorems 4.3, 4.4, 5.3 and 5.4, on which all the algorithms rest, are right.
 """
 
+_STATEMENTS = """## All statements with verdicts
+
+*Proved* and *refuted* come from proof trees and witnesses that the kernel's rules accepted; *out of scope* and *damaged in extraction* come
+with the reason. `pdp claims --explain ID` shows the goals and the rules; `pdp claims --run ID` runs a refuted statement again.
+"""
+
 
 def render_errata() -> str:
     """Return the page."""
@@ -60,6 +67,7 @@ def render_errata() -> str:
             if chosen:
                 parts.append(f"### {consequence.value.capitalize()} ({len(chosen)})\n")
             parts.extend(_entry(found) for found in chosen)
+    parts.append(_list_statements())
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -97,6 +105,33 @@ def _entry(found: Judgement) -> str:
     proved = f" (proved: {', '.join(f'`{other}`' for other in corrected)})" if corrected else ""
     lines.extend([f"* Consequence: {claim.effect}", f"* Correction: {claim.correction}{proved}", ""])
     return "\n".join(lines)
+
+
+def _list_statements() -> str:
+    judgements = {paper.key: [judge(claim.id) for claim in all_claims(paper.key)] for paper in PAPERS}
+    total = Counter(judgement.status for judged in judgements.values() for judgement in judged)
+    counts = ", ".join(f"{total[status]} {status.value}" for status in Status if total[status])
+    parts = [_STATEMENTS, f"{sum(total.values())} statements: {counts}.\n"]
+    for paper in PAPERS:
+        parts.append(f"### {paper.citation}, statement by statement\n")
+        parts.append("| statement | verdict | place | id |\n| --- | --- | --- | --- |")
+        parts.append("\n".join(_row(judgement) for judgement in judgements[paper.key]) + "\n")
+    return "\n".join(parts)
+
+
+def _row(judgement: Judgement) -> str:
+    claim = judgement.claim
+    cells = (claim.statement, _verdict(judgement), claim.source, f"`{claim.id}`")
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _verdict(judgement: Judgement) -> str:
+    claim = judgement.claim
+    if judgement.status is Status.REFUTED:
+        where = ", ".join(f"{name} = {exact_text(value)}" for name, value in (judgement.witness or {}).items())
+        kind = f" ({claim.consequence.value})" if claim.consequence else ""
+        return f"**refuted**{kind}" + (f" at {where}" if where else "")
+    return f"{judgement.status.value}: {claim.argument}" if claim.argument else judgement.status.value
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Exact Bernoulli draws: a record is selected with probability exactly q, the binary64 number, not q rounded (docs/poisson-sampler.md)."""
+"""Exact Bernoulli draws: a record is selected with probability exactly q, the binary64 number, not q rounded (docs/sampling.md)."""
 
 from __future__ import annotations
 

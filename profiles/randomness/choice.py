@@ -3,7 +3,7 @@
 Statement: given exponents x_i ≥ 0, one of them 0, and multiplicities n_i, entry i is returned with probability exactly
 n_i e^−x_i / Σ_j n_j e^−x_j, if the digits are uniform and independent. A number U that is uniform on [0, 1) is known by its first bits;
 a choice is made in binary64 where every number within proved error bounds gives the same entry, and else with integer enclosures and more
-bits of U until it does. Proof and error bounds: docs/repeated-mechanisms.md, Theorem D.
+bits of U until it does. Proof and error bounds: docs/one-sided.md, Theorem D.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ExponentialChoice:
     """Claim: :meth:`draw` returns index c with probability exactly e^(λq_c) / Σ e^(λq_b), for scores q and the rational rate λ > 0.
 
     ``scores``: integers, binary64 numbers or fractions (an array of objects), taken as exact, finite, shape (m,), m ≥ 1. Making one costs
-    a few vector operations; a draw costs the logarithm of m. Source: docs/repeated-mechanisms.md, Theorem D.
+    a few vector operations; a draw costs the logarithm of m. Source: docs/one-sided.md, Theorem D.
     Raises :class:`InvalidArgument` for rates outside [2⁻⁹⁰⁰, 2⁹⁰⁰], :class:`PDPError` where binary64 does not round to nearest.
 
     >>> from profiles.randomness import open_bits

@@ -82,7 +82,7 @@ def draw_geometric(rate: Fraction, digits: BitSource) -> int:
     With rate = s/t: U uniform on 0, ..., t − 1 is kept with probability e^−U/t (else drawn again), V counts successes of probability e^−1
     before the first failure. X = U + tV has P(X = x) ∝ e^−x/t, and ⌊X/s⌋ ≥ k iff X ≥ ks, of probability e^−ks/t.
 
-    A count of integers + θ in place of Exp noise is one-sided private like it (docs/repeated-mechanisms.md, section 5).
+    A count of integers + θ in place of Exp noise is one-sided private like it (docs/one-sided.md, section 13).
     Source: Canonne, Kamath, Steinke 2020, Algorithm 2. Raises :class:`InvalidArgument` unless rate > 0.
     """
     if rate <= 0:

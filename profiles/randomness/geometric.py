@@ -1,7 +1,7 @@
 """Many geometric numbers at once, each exactly: their binary digits are independent, and each digit is compared with uniform bits.
 
 Statement: θ with P(θ ≥ j) = e^−λj, j = 0, 1, 2, ..., is Q·2^B + R with independent Q and R, where P(Q ≥ j) = e^−(λ2^B)j and the binary
-digits of R are independent, digit i being 1 with probability 1/(1 + e^(λ2^i)). Proof: docs/repeated-mechanisms.md, Theorem E.
+digits of R are independent, digit i being 1 with probability 1/(1 + e^(λ2^i)). Proof: docs/one-sided.md, Theorem E.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Exact ε and δ: of mechanisms with finitely many outputs over a small universe, and of continuous ones between certified bounds.
 
-See docs/exact-epsilon.md; audits are judged by these truths.
+See docs/audit.md; audits are judged by these truths.
 """
 
 from profiles.lazy import offer_names

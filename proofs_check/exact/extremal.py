@@ -2,7 +2,7 @@
 
 Theorem: let P, Q be laws whose ratio r = dP/dQ lies in [a, b], a = e^(−ε⁻), b = e^(ε⁺). For every convex f, E_Q f(r) is at most its value
 for the two-point law with r ∈ {a, b}, because f lies below its chord on [a, b] and E_Q r = 1. So every f-divergence, in both directions
-and also after Poisson sampling (r becomes 1 − p + pr), is largest for that pair. Proof and attainment: docs/exact-epsilon.md.
+and also after Poisson sampling (r becomes 1 − p + pr), is largest for that pair. Proof and attainment: docs/audit.md.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def sampled_renyi_bound(remove: Nats, add: Nats | None, p: ExactLike | ExpRation
     Formula, with b = e^remove, a = e^(−add), t = (1 − a)/(b − a), and D = D' plus a record:
     D_α(M(S(D))‖M(S(D'))) ≤ log[t(1 − p + pb)^α + (1 − t)(1 − p + pa)^α]/(α − 1), and with 1 − α in place of α in the exponents for the
     other direction. Both are attained, by :func:`extremal_law`. ``add`` None is ∞ (add-DP alone): a = 0, t = e^(−remove).
-    Source: docs/exact-epsilon.md, Theorem 3. Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
+    Source: docs/audit.md, Theorem 9. Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
     >>> from proofs_check.exact.exponentials import Log
     >>> removing, adding = sampled_renyi_bound(Log(2), None, "1/2", 2)     # log(5/4) and log(4/3)

@@ -1,4 +1,4 @@
-(* Item 5, Theorem C of docs/repeated-mechanisms.md: the calibration for mechanisms whose losses are eps0 in the direction plus and L eps0 in the
+(* Item 5, Theorem C of docs/one-sided.md: the calibration for mechanisms whose losses are eps0 in the direction plus and L eps0 in the
    direction minus, as of L rounds of the exponential mechanism (Theorems A and A'). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.

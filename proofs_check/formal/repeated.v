@@ -1,4 +1,4 @@
-(* Item 5: the repeated exponential mechanism and repeated above-threshold (docs/repeated-mechanisms.md, Theorems A, A', B).
+(* Item 5: the repeated exponential mechanism and repeated above-threshold (docs/one-sided.md, Theorems A, A', B).
 
    A score s counts here as its weight e^(lambda s), a positive number. So scores that do not fall when the record comes (Assumption 4.1)
    are weights that do not fall, and "the differences of the scores of the outputs add up to at most Delta" (4.2) says that the quotients of

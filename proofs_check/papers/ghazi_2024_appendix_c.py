@@ -61,7 +61,7 @@ CLAIMS = (
         reduction="not eps'-DP for any eps' < L eps means a product of at least e^(L eps), but every factor is below e^eps",
         consequence=Impact.GAP,
         effect="the proof's m grows without bound as eps' goes to L eps: it shows 'for each eps' there is an A'",
-        correction="one A does with other data sets: m = L + 1, D' = n copies of x, n to infinity (docs/exact-epsilon.md, section 4)",
+        correction="one A does with other data sets: m = L + 1, D' = n copies of x, n to infinity (docs/audit.md, section 14)",
     ),
     PaperClaim(
         id="ghazi-2024-lemma-c.1-quantifiers-corrected",

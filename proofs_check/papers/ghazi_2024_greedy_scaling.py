@@ -57,7 +57,7 @@ CLAIMS = (
         effect="the proof is about another algorithm. With the printed one p_r tau_r < 500 eps n_min for every r, so for small "
         "eps sets pass by "
         "noise alone, where (19) is to exclude it",
-        correction="the threshold tau_r = n~/2^r, with n_min raised; or fresh thresholds, docs/set-cover.md, Theorem 4",
+        correction="the threshold tau_r = n~/2^r, with n_min raised; or fresh thresholds, docs/submodular.md, Theorem 18",
     ),
     PaperClaim(
         id="ghazi-2024-algorithm-4-threshold-corrected",

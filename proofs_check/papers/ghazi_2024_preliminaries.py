@@ -145,7 +145,7 @@ CLAIMS = (
         statement="approximation ratios and errors O(...) w.p. 1 - beta",
         aside=Status.OUT_OF_SCOPE,
         argument="the O has no constants. The constants that the proofs do have are claims of their own; the repaired theorems with all "
-        "constants are in docs/set-cover.md, docs/metric-clustering.md and, for the others, with their applications",
+        "constants are in docs/submodular.md, docs/metric-clustering.md and, for the others, with their applications",
     ),
     PaperClaim(
         id="ghazi-2024-section-1.1-tightness",

@@ -10,7 +10,7 @@ CLAIMS = (
         source="Theorem 4.3, proof",
         statement="with monotone scores a round's ratio is at most exp(lambda (q(o; D) - q(o; D')))",
         goals=(Goals("exp(d)/(1 + s) <= exp(d)", "d in [0, oo); s in [0, oo)"),),
-        reduction="Z(D)/Z(D') = 1 + s with s >= 0 by Assumption 4.1; rounds multiply (docs/repeated-mechanisms.md, Theorem A)",
+        reduction="Z(D)/Z(D') = 1 + s with s >= 0 by Assumption 4.1; rounds multiply (docs/one-sided.md, Theorem A)",
     ),
     PaperClaim(
         id="ghazi-2024-theorem-5.3-rounds",
@@ -25,14 +25,14 @@ CLAIMS = (
     ),
     PaperClaim(
         id="ghazi-2024-theorem-4.3-other-direction",
-        source="docs/repeated-mechanisms.md, Theorem A' (Appendix C, '2 L eps-DP', strengthened)",
+        source="docs/one-sided.md, Theorem A' (Appendix C, '2 L eps-DP', strengthened)",
         statement="with monotone scores a round loses at most lambda max d when a record comes: L rounds at most L eps0, not 2 L eps0",
         goals=(Goals("t*exp(d + s) + (1 - t)*exp(d) <= exp(d + s)", "t in [0, 1]; d in [0, oo); s in [0, oo)"),),
-        reduction="E exp(lambda d) <= exp(lambda max d), for two values; docs/repeated-mechanisms.md, Theorem A'",
+        reduction="E exp(lambda d) <= exp(lambda max d), for two values; docs/one-sided.md, Theorem A'",
     ),
     PaperClaim(
         id="ghazi-2024-calibration-for-rounds",
-        source="docs/repeated-mechanisms.md, Theorem C (Corollary 3.2 for eps_minus = L eps0)",
+        source="docs/one-sided.md, Theorem C (Corollary 3.2 for eps_minus = L eps0)",
         statement="for y = 1 + e^eps (1 - y^-L) and p = (e^eps - 1)/(y - 1) both directions are exactly eps; x/(1 - e^-x) increases",
         goals=(
             Goals("1 + h/((1 + h)*c)*((1 + h)*c) == 1 + h", "h in (0, oo); c in (0, 1]"),

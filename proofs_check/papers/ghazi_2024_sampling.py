@@ -110,6 +110,6 @@ CLAIMS = (
             ),
             Goals("(1 - p)*a + p*b >= (1 - p)*a", "a in [0, 1]; p in [0, 1]; b in [0, 1]"),
         ),
-        reduction="the Renyi version is in docs/exact-epsilon.md",
+        reduction="the Renyi version is in docs/audit.md",
     ),
 )

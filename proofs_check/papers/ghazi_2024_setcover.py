@@ -1,4 +1,4 @@
-"""Ghazi et al. 2024: Algorithm 4 and Appendix E (set cover), and the repaired proof of Theorem 1.4 (docs/set-cover.md).
+"""Ghazi et al. 2024: Algorithm 4 and Appendix E (set cover), and the repaired proof of Theorem 1.4 (docs/submodular.md).
 
 Notation: l = log m and b = log(1/beta), to one base in each line; e = epsilon; k = the size of an optimal cover.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from proofs_check.statements.sentences import Goals, Impact, PaperClaim
 
 _ANY = "x in [0, 1]"
-_OURS = "docs/set-cover.md, Theorem 4"
+_OURS = "docs/submodular.md, Theorem 18"
 
 CLAIMS = (
     PaperClaim(
@@ -54,7 +54,7 @@ CLAIMS = (
         consequence=Impact.GAP,
         effect="it holds for no m, no beta and no n~; the printed threshold p_r tau_r with tau_r = 1000 n~/2^r is another one, and below "
         "the noise for small eps",
-        correction="docs/set-cover.md, Theorem 4: thresholds 8.25 log(6 m 2^s/beta)",
+        correction="docs/submodular.md, Theorem 18: thresholds 8.25 log(6 m 2^s/beta)",
     ),
     PaperClaim(
         id="ghazi-2024-equation-19-never",
@@ -73,7 +73,7 @@ CLAIMS = (
         reduction="tau_R = 100 log2 m; q = 100 SetCov >= 100",
         consequence=Impact.GAP,
         effect="n_min = 100 log m has no beta, and its constant is too small unless n~ >= 1.39 n_min 2^R",
-        correction="docs/set-cover.md, Theorem 4",
+        correction="docs/submodular.md, Theorem 18",
     ),
     PaperClaim(
         id="ghazi-2024-equation-20-never",
@@ -100,7 +100,7 @@ CLAIMS = (
     ),
     PaperClaim(
         id="ghazi-2024-cover-once-budget",
-        source="docs/set-cover.md, Theorem 2",
+        source="docs/submodular.md, Theorem 16",
         statement="with e^eps0 = 1 + (e^eps - 1)/p a round on a sample of rate p costs exactly eps where a record goes",
         goals=(Goals("1 + p*((1 + (exp(e) - 1)/p) - 1) == exp(e)", "e in [0, oo); p in (0, 1]"),),
     ),
@@ -126,7 +126,7 @@ CLAIMS = (
     ),
     PaperClaim(
         id="ghazi-2024-set-cover-one-sample-slope",
-        source="docs/set-cover.md, Theorem 3",
+        source="docs/submodular.md, Theorem 17",
         statement="x - 1 - log x >= 0.4 x for x >= 4",
         goals=(Goals("x - 1 - log(x) >= 4/10*x", "x in [4, oo)"),),
     ),

@@ -43,14 +43,17 @@ class Block:
         return self.text.partition("\n")[2] if _FILE.match(self.text) else self.text
 
 
-def split_page(page: Path, title: str) -> tuple[str, str]:
-    """Return a page without the part with this title, and that part alone: from its heading to the next one of the same level."""
-    text = page.read_text(encoding="utf-8")
-    before, heading, rest = text.partition(f"\n## {title}\n")
-    if not heading:
-        raise LookupError(f"{page.name} has no part {title!r}")
-    part, mark, after = rest.partition("\n## ")
-    return before + mark + after, part
+def split_page(page: Path, *titles: str) -> tuple[str, ...]:
+    """Return a page without the parts with these titles, and then each part alone: from its heading to the next one of the same level."""
+    text, parts = page.read_text(encoding="utf-8"), list[str]()
+    for title in titles:
+        before, heading, rest = text.partition(f"\n## {title}\n")
+        if not heading:
+            raise LookupError(f"{page.name} has no part {title!r}")
+        part, mark, after = rest.partition("\n## ")
+        text = before + mark + after
+        parts.append(part)
+    return (text, *parts)
 
 
 def blocks_of(page: Path) -> list[Block]:

@@ -56,11 +56,11 @@ FUNCTIONS: dict[str, Basis] = {
         "docs/one-sided.md, Theorem 3",
     ),
     "accountant.calibration.rounds:calibrate_rounds": Basis(
-        ("ghazi-2024-calibration-for-rounds", "ghazi-2024-corollary-3.2-best-rate"), "docs/repeated-mechanisms.md, Theorem C"
+        ("ghazi-2024-calibration-for-rounds", "ghazi-2024-corollary-3.2-best-rate"), "docs/one-sided.md, Theorem C"
     ),
     "accountant.applications.repeated:declare_repeated": Basis(
         ("ghazi-2024-theorem-4.3", "ghazi-2024-theorem-4.3-other-direction", "ghazi-2024-theorem-5.3-rounds"),
-        "docs/repeated-mechanisms.md, Theorems A, A' and B",
+        "docs/one-sided.md, Theorems A, A' and B",
     ),
 }
 SOURCES = sorted(Path(accountant.__file__).parent.rglob("*.py"))

@@ -1,4 +1,4 @@
-"""docs/errata.md says what the claims say."""
+"""docs/errata.md says what the claims say, and lists each of them once."""
 
 from pathlib import Path
 
@@ -21,3 +21,9 @@ def test_the_page_is_current():
 @pytest.mark.parametrize("claim", all_claims(), ids=lambda claim: claim.id)
 def test_refuted_statements_are_on_the_page_and_no_others(claim):
     assert (f"**`{claim.id}`**" in PAGE.read_text(encoding="utf-8")) == (judge(claim.id).status is Status.REFUTED)
+
+
+def test_every_claim_has_one_row():
+    text = PAGE.read_text(encoding="utf-8")
+    for claim in all_claims():
+        assert text.count(f" | `{claim.id}` |\n") == 1

@@ -48,7 +48,8 @@ class Line:
 _R, _M, _A = "profiles/randomness", "profiles/mechanisms", "accountant/applications"
 _EXACT_SUMS = "exact mode: `OpenedRelease.draw_sums`"
 _SUB = f"{_A}/submodular"
-_D = "Theorem D of [repeated mechanisms](repeated-mechanisms.md)"
+_D = "Theorem D of [repeated mechanisms](one-sided.md#repeated-mechanisms)"
+_DRAWS = "section 13 of [repeated mechanisms](one-sided.md#repeated-mechanisms)"
 _GIVEN = "uniform, independent, secret bits: a hypothesis"
 
 SURVEY: tuple[Line, ...] = (
@@ -77,7 +78,7 @@ SURVEY: tuple[Line, ...] = (
     ),
     Line(
         f"{_R}/bernoulli.py", ("PoissonSampler._select", "PoissonSampler._select_all"), Kind.EXACT, "which records are in a sample",
-        "Theorem 1 of [the sampler](poisson-sampler.md)",
+        "Theorem 7 of [the sampler](sampling.md#the-poisson-sampler)",
     ),
     Line(
         f"{_R}/rounded/rounding.py", ("draw_rounded", "draw_rounded_integers", "_draw_units", "_draw", "_decide_row"), Kind.EXACT,
@@ -123,11 +124,11 @@ SURVEY: tuple[Line, ...] = (
     Line(f"{_R}/bits.py", ("draw_below",), Kind.EXACT, "a uniform integer, by rejection", "its docstring; equal shares of the words"),
     Line(
         f"{_R}/exponentials.py", ("draw_exp", "draw_geometric", "draw_discrete_laplace"), Kind.EXACT,
-        "events of probability e^−x, geometric and discrete Laplace noise", "section 5 of [repeated mechanisms](repeated-mechanisms.md)",
+        "events of probability e^−x, geometric and discrete Laplace noise", _DRAWS,
     ),
     Line(
         f"{_R}/geometric.py", ("draw_geometrics", "_draw_events", "_decide"), Kind.EXACT, "many geometric numbers at once, digit by digit",
-        "Theorem E of [repeated mechanisms](repeated-mechanisms.md)",
+        "Theorem E of [repeated mechanisms](one-sided.md#repeated-mechanisms)",
     ),
     Line(
         f"{_R}/choice.py",
@@ -138,7 +139,7 @@ SURVEY: tuple[Line, ...] = (
     Line(f"{_M}/repeated/exponential.py", ("RepeatedExponential.draw",), Kind.EXACT, "the selected candidates", _D),
     Line(
         f"{_M}/repeated/threshold.py", ("RepeatedThreshold.draw",), Kind.EXACT,
-        "answers of above-threshold (one-sided exponential noise)", "section 5 of [repeated mechanisms](repeated-mechanisms.md)",
+        "answers of above-threshold (one-sided exponential noise)", _DRAWS,
     ),
     Line(
         f"{_M}/repeated/exponential.py", ("draw_gumbel",), Kind.BINARY64,
@@ -166,11 +167,11 @@ SURVEY: tuple[Line, ...] = (
     ),
     Line(
         f"{_A}/setcover/private.py", ("_run_group",), Kind.EXACT, "geometric noise of counts, by exact coins",
-        "*Noise without rounding* of [set cover](set-cover.md)",
+        "*Noise without rounding* of [set cover](submodular.md#set-cover)",
     ),
     Line(
         f"{_A}/setcover/partial.py", ("PrivatePartialCover.choose",), Kind.EXACT, "number of elements, order and moment to stop",
-        "Theorem E of [repeated mechanisms](repeated-mechanisms.md); Theorem 5 of [set cover](set-cover.md)",
+        "Theorem E of [repeated mechanisms](one-sided.md#repeated-mechanisms); Theorem 19 of [set cover](submodular.md#set-cover)",
     ),
     Line(
         f"{_A}/budget/records.py",
@@ -209,7 +210,7 @@ SURVEY: tuple[Line, ...] = (
     Line(f"{_SUB}/greedy.py", ("OneSidedGreedy.select",), Kind.EXACT, "the selected candidate", _D),
     Line(
         "accountant/engines/samples.py", ("select_rows",), Kind.EXACT, "which rows of a partition are in a sample",
-        "Theorem 1 of [the sampler](poisson-sampler.md)",
+        "Theorem 7 of [the sampler](sampling.md#the-poisson-sampler)",
     ),
     Line(
         f"{_SUB}/coverage.py", ("CoverageRounds.draw", "CoverageRounds._draw_member"), Kind.EXACT, "the selected candidate",

@@ -9,7 +9,9 @@ import pytest
 from accountant.rules import RULES
 from tests.documentation.pages import DOCS, split_page
 
-PAGE, STATISTICS = split_page(DOCS / "sampling.md", "Samples by private statistics")
+PAGE, STATISTICS, *_ = split_page(
+    DOCS / "sampling.md", "Samples by private statistics", "From a Parquet file to centres", "The Poisson sampler"
+)
 
 
 @pytest.mark.thorough

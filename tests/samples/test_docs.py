@@ -1,17 +1,17 @@
-"""The examples of docs/poisson-sampler.md run, and the page names what is public."""
+"""The examples of the Poisson sampler in docs/sampling.md run, and the page names what is public."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from accountant.samples.certificate import to_certificate
 from accountant.samples.plan import plan_sample
 from profiles.mechanisms import LaplaceSum
+from tests.documentation.pages import DOCS, split_page
 
-PAGE = (Path(__file__).parents[2] / "docs" / "poisson-sampler.md").read_text(encoding="utf-8")
+PAGE = "".join(split_page(DOCS / "sampling.md", "From a Parquet file to centres", "The Poisson sampler")[1:])
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -20,7 +20,7 @@ def test_examples_of_the_page(number, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert len(BLOCKS) == 3
     names: dict[str, object] = {}
-    exec(compile(BLOCKS[number], "docs/poisson-sampler.md", "exec"), names)
+    exec(compile(BLOCKS[number], "docs/sampling.md", "exec"), names)
     printed = capsys.readouterr().out
     assert ("1.60943791389" in printed, "1.386" in printed) == ((True, True) if number == 1 else (False, False))
     if number == 0:

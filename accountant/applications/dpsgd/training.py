@@ -6,7 +6,7 @@ times the direction of g, at most C/q₀ long. The sum is released with noise; a
 
 Exact mode: directions are computed entry by entry (:mod:`accountant.applications.dpsgd.losses`) and moved into the ball of radius C/q₀ as
 one record by itself (:mod:`profiles.mechanisms.ball`), truncated to integers, added exactly, and released as the correctly rounded value
-with normal noise (docs/exact-noise.md, Theorems 1 to 3). Coins are exact (docs/poisson-sampler.md, Theorem 1).
+with normal noise (docs/exact-noise.md, Theorems 1 to 3). Coins are exact (docs/sampling.md, Theorem 7).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Private set cover: docs/set-cover.md."""
+"""Private set cover: docs/submodular.md."""
 
 from profiles.lazy import offer_names
 

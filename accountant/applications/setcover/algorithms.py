@@ -1,4 +1,4 @@
-"""The algorithms: each turns public numbers (ε, the number of sets, the calibration) into a program. Proofs: docs/set-cover.md."""
+"""The algorithms: each turns public numbers (ε, the number of sets, the calibration) into a program. Proofs: docs/submodular.md."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Algorithm(Protocol):
 class NoisyGreedy:
     """Greedy on one sample; each set gets noise once, and keeps it: no budget is split, and there is one noise for each set.
 
-    Source: docs/set-cover.md, Theorem 1 (not in the paper).
+    Source: docs/submodular.md, Theorem 15 (not in the paper).
     """
 
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:  # noqa: ARG002 - the same for any number of sets
@@ -52,7 +52,7 @@ class NoisyGreedy:
         return _single("set cover by noisy greedy", epsilon, calibration, (GreedyStage(),))
 
     def state_cost(self, epsilon: Fraction, sets: int, program: CoverProgram) -> CostBound:  # noqa: ARG002 - they are in the program
-        """Return the bound of docs/set-cover.md, Theorem 3, for up to 2^31 elements and β = 1/20, as a line in the smallest cover."""
+        """Return the bound of docs/submodular.md, Theorem 17, for up to 2^31 elements and β = 1/20, as a line in the smallest cover."""
         group, risk = program.groups[0], math.log(2 / float(BETA))
         noise, largest = (math.log(sets) + risk) / float(group.epsilon0), 2 * math.log(MOST)
         spread = 2.5 * math.log(sets + 1)
@@ -66,7 +66,7 @@ class OneSampleScaling:
     """Greedy scaling on one sample: passes with thresholds N, N/2, N/4, ... down to the size of the noise, then a greedy stage.
 
     ``max_elements`` N is a public guess of the number of elements; a wrong one costs utility, one made from the data privacy.
-    Source: docs/set-cover.md, Theorem 1: one sample for all passes is private without any split of the budget.
+    Source: docs/submodular.md, Theorem 15: one sample for all passes is private without any split of the budget.
     """
 
     max_elements: int = 2**40
@@ -97,7 +97,7 @@ class FreshSampleScaling:
     """Greedy scaling with a fresh sample for each threshold: Algorithm 4, repaired. The last round is a greedy stage.
 
     Round s = S, ..., 0 has the threshold t_s = ⌈factor · log(6 m 2^s / β)⌉ and the share ε_s ∝ t_s 2^−s of ε, p_s = 1 − e^−ε_s. S is the
-    first with 7 t_S/p_S ≥ ``max_elements``, a public guess of n. With the factor 8.25 or more Theorem 4 of docs/set-cover.md holds.
+    first with 7 t_S/p_S ≥ ``max_elements``, a public guess of n. With the factor 8.25 or more Theorem 18 of docs/submodular.md holds.
     A wrong guess costs utility; one that is made from the data costs privacy.
     """
 
@@ -156,7 +156,7 @@ class FreshSampleScaling:
         return optimum * (float(PICKS) * active + float(REMAIN) * thresholds[0] / rates[0]) * (1 + 1e-9)
 
     def state_cost(self, epsilon: Fraction, sets: int, program: CoverProgram) -> CostBound:  # noqa: ARG002 - it is made from the others
-        """Return the bound of docs/set-cover.md, Theorem 4, for up to ``max_elements`` elements."""
+        """Return the bound of docs/submodular.md, Theorem 18, for up to ``max_elements`` elements."""
         if to_factor(self.factor) < FACTOR:
             return void_cost("the thresholds are lower than those of the theorem; give the factor 8.25", UNIT)
         return _limit(self.bound_cost(epsilon, sets, int(self.max_elements), 1), 0.0, to_beta(self.beta), sets, int(self.max_elements))

@@ -1,4 +1,4 @@
-"""Private partial set cover: few sets, by name, that cover a public share of the elements (docs/set-cover.md, Theorem 5)."""
+"""Private partial set cover: few sets, by name, that cover a public share of the elements (docs/submodular.md, Theorem 19)."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class PrivatePartialCover:
     exceeds all noises except with probability ``beta``. Then at least ``share`` of the sampled elements that are in a set are covered,
     unless all sets are returned.
 
-    ``epsilon`` (nats, exact), ``sets`` m, ``share`` in (0, 1) and ``beta`` are public. Source: docs/set-cover.md, Theorem 5; the problem is
-    that of Li et al. 2023. Raises :class:`InvalidArgument`, :class:`InvalidTarget`, :class:`InvalidNumber`.
+    ``epsilon`` (nats, exact), ``sets`` m, ``share`` in (0, 1) and ``beta`` are public. Source: docs/submodular.md, Theorem 19; the
+    problem is that of Li et al. 2023. Raises :class:`InvalidArgument`, :class:`InvalidTarget`, :class:`InvalidNumber`.
 
     >>> system = CoverageInstance.from_sets([[0]] * 600 + [[1]] * 300 + [[2]] * 20, candidates=3)
     >>> answer = PrivatePartialCover(2, sets=3, share="0.8").run(system, 1, bits=2)

@@ -48,7 +48,7 @@ class PrivateSetCover:
     * ``calibration``: ``optimal``; ``per-round`` splits the budget over the samples as the paper does, with log(1 + e^ε_s) for each;
       ``corollary`` takes log 2 for each, as the paper does.
 
-    Source: docs/set-cover.md, Theorems 1 and 2; Ghazi et al. 2024, Theorem 1.4. Raises :class:`InvalidTarget`, :class:`InvalidArgument`.
+    Source: docs/submodular.md, Theorems 15 and 16; Ghazi et al. 2024, Theorem 1.4. Raises :class:`InvalidTarget`, :class:`InvalidArgument`.
 
     >>> system = CoverageInstance.from_sets([[0], [0, 1], [2]] * 50, candidates=3)
     >>> answer = PrivateSetCover(1, sets=3).run(system, np.random.default_rng(1), bits=2)

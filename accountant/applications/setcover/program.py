@@ -14,7 +14,7 @@ from profiles.balls import ball, upper_fraction, working_precision
 from profiles.hypotheses import FRESH_SAMPLES, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import round_up_finite
 
-PAGE = "docs/set-cover.md"
+PAGE = "docs/submodular.md"
 PUBLIC = PUBLIC_CONSTANTS.about(names="the number of sets, their names and order, epsilon and the options of the algorithm are")
 
 
@@ -97,7 +97,7 @@ def cover_once(program: CoverProgram) -> Guarantee:
         remove = max_g log(1 + p_g (e^epsilon0_g − 1)),    add = Σ_g −log(1 − p_g).
 
     Every output covers an element for the first time in at most one group g*: before g* a larger sample makes the group's output less
-    likely, after g* the element does not matter. Source: docs/set-cover.md, Theorem 2.
+    likely, after g* the element does not matter. Source: docs/submodular.md, Theorem 16.
     """
     parts = [_sample_group(group, program, index) for index, group in enumerate(program.groups)]
     remove = max(amplify_remove(group.epsilon0, group.p) for group in program.groups)

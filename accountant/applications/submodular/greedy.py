@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from accountant.ledger import Analysis
 
 _SOURCES: dict[Noise, str] = {
-    "fresh": "docs/submodular.md, Theorem 1; docs/repeated-mechanisms.md, Theorem A'; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1",
+    "fresh": "docs/submodular.md, Theorem 1; docs/one-sided.md, Theorem A'; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1",
     "kept": "docs/submodular.md, Theorem 8",
 }
 PUBLIC = PUBLIC_CONSTANTS.about(names="k, epsilon and the list of candidates are")

@@ -1,4 +1,4 @@
-"""Repeated exponential mechanism and repeated above-threshold: one-sided private, with exact samplers (docs/repeated-mechanisms.md)."""
+"""Repeated exponential mechanism and repeated above-threshold: one-sided private, with exact samplers (docs/one-sided.md)."""
 
 from profiles.mechanisms.repeated.exponential import RepeatedExponential, draw_gumbel
 from profiles.mechanisms.repeated.rounds import PUBLIC_CONSTANTS

@@ -21,7 +21,7 @@ Score = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedExponential(Repeated):
-    """Claim (Theorem A of docs/repeated-mechanisms.md): the output (c_1, ..., c_L) is ε₀-add-DP, that is, P(M(D) ∈ S) ≤ e^ε₀ P(M(D′) ∈ S)
+    """Claim (Theorem A of docs/one-sided.md): the output (c_1, ..., c_L) is ε₀-add-DP, that is, P(M(D) ∈ S) ≤ e^ε₀ P(M(D′) ∈ S)
     where D is D′ and one record more, if for every such pair
 
         Assumption 4.1   q_i(c; D) ≥ q_i(c; D′) for every round and every candidate that is offered in it;

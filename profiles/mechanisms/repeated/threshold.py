@@ -22,7 +22,7 @@ Value = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedThreshold(Repeated):
-    """Claim (Theorem B of docs/repeated-mechanisms.md): the answers (o_1, ..., o_L) are ε₀-add-DP, that is, P(M(D) ∈ S) ≤ e^ε₀ P(M(D′) ∈ S)
+    """Claim (Theorem B of docs/one-sided.md): the answers (o_1, ..., o_L) are ε₀-add-DP, that is, P(M(D) ∈ S) ≤ e^ε₀ P(M(D′) ∈ S)
     where D is D′ and one record more, if for every such pair
 
         Assumption 5.1   h_i(D) ≥ h_i(D′) for every round;

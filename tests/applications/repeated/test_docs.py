@@ -1,22 +1,22 @@
-"""The examples of docs/repeated-mechanisms.md run, and its tables are what the code gives."""
+"""The examples of repeated mechanisms in docs/one-sided.md run, and its tables are what the code gives."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from accountant.calibration.rounds import calibrate_rounds
 from accountant.onesided import calibrate_one_sided
 from profiles import decimal_text
+from tests.documentation.pages import DOCS, split_page
 from tests.targets.catalogue import repeated_twins
 
-PAGE = (Path(__file__).parents[3] / "docs" / "repeated-mechanisms.md").read_text(encoding="utf-8")
+_, PAGE = split_page(DOCS / "one-sided.md", "Repeated mechanisms")
 
 
 def test_the_examples_run(capsys) -> None:
     names: dict[str, object] = {}
     for example in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(compile(example, "docs/repeated-mechanisms.md", "exec"), names)
+        exec(compile(example, "docs/one-sided.md", "exec"), names)
     assert "Assumption 4.1" in capsys.readouterr().out
 
 

@@ -10,7 +10,7 @@ from accountant.applications.submodular import epsilon0_for
 from accountant.onesided import calibrate_one_sided
 from tests.documentation.pages import DOCS, split_page
 
-PAGE, _ = split_page(DOCS / "submodular.md", "Matroid constraints")
+PAGE, *_ = split_page(DOCS / "submodular.md", "Matroid constraints", "Set cover")
 
 
 def test_the_examples_run(capsys, tmp_path, monkeypatch):

@@ -117,7 +117,7 @@ def repeated_cases() -> tuple[AuditCase, ...]:
     """Return what is claimed of the two mechanisms: ε₀-add-DP, L·ε₀ in both directions, and the target after sampling."""
     made = []
     greedy, monitor = _exponential(Covering()), _threshold(Counting(2, 2), 3, sensitivity=2)
-    page = "docs/repeated-mechanisms.md, Theorem"
+    page = "docs/one-sided.md, Theorem"
     floats = _exponential(Covering(), arithmetic=_FLOATS), _threshold(Counting(2, 2), 3, sensitivity=2, arithmetic=_FLOATS)
     for short, mechanism, entry, source in (
         ("repeated-exponential", greedy, _EXPONENTIAL, f"{page} A"),
@@ -132,7 +132,7 @@ def repeated_cases() -> tuple[AuditCase, ...]:
     truth = _truth(_laws(greedy), _LISTED, one_sided=False)
     made.append(
         _case(
-            "repeated-exponential/both-directions", greedy, Claim(_ROUNDS, source="docs/repeated-mechanisms.md, Theorem A'"), truth,
+            "repeated-exponential/both-directions", greedy, Claim(_ROUNDS, source="docs/one-sided.md, Theorem A'"), truth,
             "L epsilon0 in both directions", entry=_EXPONENTIAL,
         )
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The weight of a record is a function of that record alone, to the last bit: a sampler's proof rests on it (docs/poisson-sampler.md)."""
+"""The weight of a record is a function of that record alone, to the last bit: a sampler's proof rests on it (docs/sampling.md)."""
 
 from __future__ import annotations
 
