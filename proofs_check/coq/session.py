@@ -38,8 +38,8 @@ class Library:
 
 
 def tactics() -> Library:
-    """Return ``rules.v`` and ``tactics.v``."""
-    return Library((), "", read_tactics(), "apart", "Ltac Top.apart")
+    """Return ``rules.v`` and ``tactics.v``. What is asked for is a tactic that there is with the library for intervals alone."""
+    return Library((), "", read_tactics(), "inside", "Ltac Top.inside")
 
 
 class CoqSession:

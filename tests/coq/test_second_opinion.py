@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from fractions import Fraction
@@ -18,21 +19,13 @@ from proofs_check.coq.writing import NotWritable, write_goal, write_number
 from proofs_check.kernel.core.theorems import Goal, Range
 from proofs_check.kernel.reading import read_term, variables
 from proofs_check.verify import verify
+from tests.formal.compile import has_coq
 from tests.formal.reals import AXIOMS, FACTORS, RULES, axioms_of, theorems_of
-
-
-def has_coq() -> bool:
-    """Whether Coq and its library for intervals are here."""
-    try:
-        with CoqSession():
-            return True
-    except MissingProgram:
-        return False
 
 
 @pytest.fixture(scope="module")
 def coq():
-    if shutil.which("coqtop") is None or not has_coq():
+    if not has_coq("Interval"):
         pytest.skip("Coq with libcoq-interval is missing: docs/formal.md")
 
 
@@ -162,6 +155,19 @@ def test_without_coq_one_sentence_says_what_to_install(pdp, monkeypatch, tmp_pat
     assert found.err.count("\n") == 1
     assert "libcoq-interval" in found.err
     assert found.out == ""
+
+
+@pytest.mark.thorough
+def test_a_coq_without_its_library_for_intervals_is_refused(tmp_path, monkeypatch):
+    program = shutil.which("coqtop")
+    if program is None:
+        pytest.skip("Coq is missing: docs/formal.md")
+    deaf = tmp_path / "coqtop"
+    deaf.write_text(f"#!/bin/sh\nsed -u '/^From Interval/d' | exec '{program}' \"$@\"\n", encoding="utf-8")
+    deaf.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(MissingProgram, match="does not load its library for intervals"):
+        CoqSession()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from profiles import MissingProgram
 from proofs_check.coq import list_goals
 from proofs_check.coq.encoding import ONE, ZERO, decode, encode, put, write
 from proofs_check.coq.goals import ProvedGoal
@@ -23,7 +22,7 @@ from proofs_check.kernel.reading import read_term, variables
 from proofs_check.kernel.untrusted.proofs import Session
 from tests.coq.test_second_opinion import certificate
 from tests.coq.verified import FOLDER, MUTANTS, axioms_of_checker, compile_checker
-from tests.formal.compile import without_comments
+from tests.formal.compile import has_coq, without_comments
 from tests.formal.reals import AXIOMS
 
 UNIT = Range(Fraction(0), Fraction(1))
@@ -33,11 +32,9 @@ WEIGHT = Range(Fraction(1))
 
 @pytest.fixture(scope="module")
 def checker() -> Iterator[CoqSession]:
-    try:
-        session = CoqSession(library())
-    except MissingProgram:
+    if not has_coq("Interval"):
         pytest.skip("Coq with libcoq-interval is missing: docs/formal.md")
-    with session:
+    with CoqSession(library()) as session:
         yield session
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from proofs_check.coq.verifying import FILES
-from tests.formal.compile import FORMAL
+from tests.formal.compile import FORMAL, has_coq
 from tests.formal.reals import AXIOMS
 
 FOLDER = FORMAL.parent / "coq" / "verified"
@@ -94,8 +93,7 @@ def surviving_mutants(folder: Path) -> list[str]:
 
 def main() -> int:
     """Compile, list, and attack; print what was found."""
-    where = subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=False).stdout.strip() if shutil.which("coqc") else ""
-    if not where or not (Path(where) / "user-contrib" / "Interval").is_dir():
+    if not has_coq("Interval"):
         sys.stdout.write("the verified checker was not compiled: as root, on Debian: apt-get install libcoq-interval\n")
         return 0
     with tempfile.TemporaryDirectory() as name:

@@ -58,6 +58,14 @@ MUTANTS = (
 )
 
 
+def has_coq(library: str) -> bool:
+    """Whether Coq is here, and a library of it that does not come with it."""
+    if shutil.which("coqc") is None:
+        return False
+    where = subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=False).stdout.strip()
+    return (Path(where) / "user-contrib" / library).is_dir()
+
+
 def without_comments(text: str) -> str:
     """Return Coq text without its comments, which are not nested here."""
     return re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.formal.compile import FORMAL, without_comments
+from tests.formal.compile import FORMAL, has_coq, without_comments
 
 RULES = FORMAL.parent / "coq" / "rules.v"
 FACTORS = FORMAL.parent / "coq" / "factors.v"
@@ -38,17 +38,16 @@ def axioms_of(file: Path, text: str | None = None) -> set[str]:
 
 def main() -> int:
     """Compile and print."""
-    where = subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=False).stdout.strip() if shutil.which("coqc") else ""
-    if not where:
+    if shutil.which("coqc") is None:
         sys.stdout.write("what is proved over the real numbers was not compiled: Coq is missing\n")
         return 1
-    found = {"factors are those of losses": FACTORS}
-    if (Path(where) / "user-contrib" / "Coquelicot").is_dir():
-        found["the kernel's rules"] = RULES
+    files = {"factors are those of losses": FACTORS}
+    if has_coq("Coquelicot"):
+        files["the kernel's rules"] = RULES
     else:
         sys.stdout.write("the kernel's rules were not compiled: as root, on Debian: apt-get install libcoq-interval\n")
-    axioms = {what: axioms_of(file) for what, file in found.items()}
-    for what, file in found.items():
+    axioms = {what: axioms_of(file) for what, file in files.items()}
+    for what, file in files.items():
         sys.stdout.write(f"{what}: {len(theorems_of(file))} theorems, on the axioms {', '.join(sorted(axioms[what]))}\n")
     return int(not all(item <= AXIOMS for item in axioms.values()))
 

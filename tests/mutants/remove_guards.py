@@ -95,7 +95,8 @@ def _alternatives(test: ast.expr) -> Iterator[tuple[ast.expr, str]]:
             yield value, neutral
             yield from _alternatives(value)
     if isinstance(test, ast.Compare) and len(test.ops) > 1:
-        yield test.left, ast.unparse(test.comparators[0])  # a <= b <= c without its first half
+        rest = ast.Compare(test.comparators[0], test.ops[1:], test.comparators[1:])
+        yield test, ast.unparse(rest)  # a < b <= c without its first half
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         yield from ((value, neutral) for value, neutral in _alternatives(test.operand))
 

@@ -1,5 +1,6 @@
 """``make guards`` takes out what it says, one thing at a time, and notes which tests could notice."""
 
+import ast
 import builtins
 from pathlib import Path
 
@@ -73,6 +74,14 @@ def test_what_makes_a_guard_stricter_is_told():
         "a -> True",
         "b -> True",
     ]
+
+
+@pytest.mark.parametrize(
+    ("chain", "rest"), [("0 < a <= b", "a <= b"), ("0 <= a < b", "a < b"), ("not 0 < a <= b", "not a <= b"), ("0 < a < b < 9", "a < b < 9")]
+)
+def test_the_first_half_of_a_chain_is_taken_out_and_the_rest_stays(chain, rest):
+    (guard,) = ast.parse(switch(f"if {chain}:\n    raise ValueError\n", "module")[0]).body
+    assert [ast.unparse(way.body) for way in guard.test.args[2:]] == [chain, "False", rest]
 
 
 @pytest.mark.parametrize("name", FILES)
