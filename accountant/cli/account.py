@@ -100,30 +100,30 @@ def run(options: Options) -> int:
     _check_outputs(options)
     if options.side != "both" and options.calibrate is not None:
         raise InvalidArgument("--side upper and --calibrate were given, but what is calibrated is known from both sides; omit --side")
-    found, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options), None)
+    result, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options), None)
     texts = {}
     if options.certificate is not None:
         from proofs_check.certificates import to_file_text
 
-        texts[options.certificate] = to_file_text(found.certificate())
+        texts[options.certificate] = to_file_text(result.certificate())
     if options.guarantee is not None:
         from accountant.interop.files import write_guarantee
 
-        texts[options.guarantee] = write_guarantee(found.guarantee)
+        texts[options.guarantee] = write_guarantee(result.guarantee)
     pictures = {}
     with show_progress("drawing"):
         if options.plot is not None:
-            pictures[options.plot] = found.plot()
+            pictures[options.plot] = result.plot()
         if options.plot_steps is not None:
-            pictures[options.plot_steps] = found.plot_steps(options.delta)
+            pictures[options.plot_steps] = result.plot_steps(options.delta)
     for path, picture in pictures.items():
         _write_picture(path, picture)
     for path, text in texts.items():
         write_whole(path, text)
     if options.json:
-        print_json(found.to_json() | ({} if calibrated is None else {"calibrated": calibrated.to_json()}))
+        print_json(result.to_json() | ({} if calibrated is None else {"calibrated": calibrated.to_json()}))
     else:
-        _print(options, found, calibrated)
+        _print(options, result, calibrated)
     return 0
 
 
@@ -131,9 +131,9 @@ def _account(options: Options) -> Account:
     from accountant.curves.accounting import account
 
     if (options.delta is None) == (options.epsilon is None):
-        found = "neither" if options.delta is None else "both"
+        given = "neither" if options.delta is None else "both"
         raise InvalidArgument(
-            f"pdp account needs --delta D (bounds epsilon) or --epsilon E (bounds delta), but {found} was given; give one"
+            f"pdp account needs --delta D (bounds epsilon) or --epsilon E (bounds delta), but {given} was given; give one"
         )
     declared = _read(options)
     with show_progress("composing"):
@@ -150,15 +150,15 @@ def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
         raise InvalidArgument("a target has an epsilon and a delta, but one is missing; give --epsilon E and --delta D with --calibrate")
     declared = _read(options)
     with show_progress("calibrating"):
-        found = ways[options.calibrate](declared, options.epsilon, options.delta, gap=options.gap or "1e-2")
-    return found.account, found
+        calibrated = ways[options.calibrate](declared, options.epsilon, options.delta, gap=options.gap or "1e-2")
+    return calibrated.account, calibrated
 
 
-def _print(options: Options, found: Account, calibrated: CalibratedEvents | None) -> None:
+def _print(options: Options, result: Account, calibrated: CalibratedEvents | None) -> None:
     if calibrated is not None:
         print_line(calibrated.describe())
         print_line("")
-    print_as_it_is(found.render(everything=options.everything, explain=options.explain).rstrip())
+    print_as_it_is(result.render(everything=options.everything, explain=options.explain).rstrip())
     print_written(certificate=options.certificate, guarantee=options.guarantee)
     if options.plot is not None:
         print_line(f"curve drawn in {options.plot}")
@@ -185,8 +185,8 @@ def _read(options: Options) -> DeclaredEvents:
         return read_composition_file(options.file)
     noise = options.gaussian or ("1" if options.calibrate == "noise" else None)
     if noise is None:
-        found = f"only {given[0]} was found" if given else "nothing was found"
-        raise InvalidArgument(f"a composition is needed, but {found}; give a file, or --gaussian S with --sampling Q and --count T")
+        said = f"only {given[0]} was found" if given else "nothing was found"
+        raise InvalidArgument(f"a composition is needed, but {said}; give a file, or --gaussian S with --sampling Q and --count T")
     protection = read_protection(
         "record" if options.unit is None else options.unit,
         "add-remove" if options.neighbors is None else options.neighbors,

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def plot_option(what: str) -> typer.models.OptionInfo:
     """Return the option of a command whose picture shows ``what``."""
-    found: typer.models.OptionInfo = typer.Option("--plot", metavar="FILE", help=f"draw {what} (.png, .svg, .pdf)")
-    return found
+    option: typer.models.OptionInfo = typer.Option("--plot", metavar="FILE", help=f"draw {what} (.png, .svg, .pdf)")
+    return option
 
 
 PlotLossOption = Annotated[Path | None, plot_option("the loss of records against the first statistic, and the bound")]

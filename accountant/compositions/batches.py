@@ -154,7 +154,7 @@ def draw_batches(sampling: object, neighbors: object, **sizes: object) -> Batche
     Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`.
     """
     kind = to_sampling(sampling)
-    found = read_protection(Unit.RECORD, neighbors, f"{kind.value!r} batches").neighbors
+    drawn_for = read_protection(Unit.RECORD, neighbors, f"{kind.value!r} batches").neighbors
     names = _SIZES[kind]
     for name in sizes:
         if name not in names:
@@ -162,7 +162,7 @@ def draw_batches(sampling: object, neighbors: object, **sizes: object) -> Batche
     given = {"group_size": 1, **sizes} if kind is Sampling.POISSON else sizes
     if missing := [name for name in names if name not in given]:
         raise InvalidArgument(f"{kind.value!r} batches need {missing[0]}, but nothing was found; add it")
-    return Batches(kind, found, tuple((name, _whole(given[name], name, 1)) for name in names))
+    return Batches(kind, drawn_for, tuple((name, _whole(given[name], name, 1)) for name in names))
 
 
 def size_names(sampling: Sampling) -> tuple[str, ...]:
@@ -176,8 +176,8 @@ def to_sampling(sampling: object) -> Sampling:
         return sampling
     known = {kind.value: kind for kind in Sampling}
     if not isinstance(sampling, str) or sampling not in known:
-        found = repr(sampling[:40]) if isinstance(sampling, str) else f"an object of type {type(sampling).__name__}"
-        raise InvalidArgument(f"batches are drawn by {', '.join(known)}, but {found} was found; name one{suggest(sampling, known)}")
+        shown = repr(sampling[:40]) if isinstance(sampling, str) else f"an object of type {type(sampling).__name__}"
+        raise InvalidArgument(f"batches are drawn by {', '.join(known)}, but {shown} was found; name one{suggest(sampling, known)}")
     return known[sampling]
 
 

@@ -102,14 +102,14 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
         known = () if end.lower is None or end.upper is None else (end.claim_upper(end.upper, delta),)
         return EpsilonEnds(end.lower, end.upper if known else None, (*known, *end.claim_positive()))
     try:
-        found = _bound_epsilon(composition, delta, direction, gap, _SHARES)
+        ends = _bound_epsilon(composition, delta, direction, gap, _SHARES)
     except Undecided:
-        found = None
+        ends = None
         if len(split_events(composition)) == 1:
             raise
-    if found is None or (found.lower is not None and (found.upper is None or 2 * found.lower < found.upper - LEAST_EPSILON)):
-        found = _bound_by_groups(composition, delta, direction, gap, found)
-    return found
+    if ends is None or (ends.lower is not None and (ends.upper is None or 2 * ends.lower < ends.upper - LEAST_EPSILON)):
+        ends = _bound_by_groups(composition, delta, direction, gap, ends)
+    return ends
 
 
 def bound_epsilon_above(
@@ -124,14 +124,14 @@ def bound_epsilon_above(
     if not 0 < delta < 1 or any(event.mechanism is MechanismKind.ZCDP for event in composition.events):
         return bound_epsilon(composition, delta, direction, gap=gap)
     for fineness in (gap,) if enough is None or gap >= _ROUGH else (_ROUGH, gap):
-        found = _try_bound(composition, delta, direction, fineness, _SHARES, above_only=True)
-        if found is not None and found.upper is not None and enough is not None and found.upper <= enough:
-            return found
-    if found is not None and found.upper is not None and _is_closed(composition):  # which is sharp, and no grid
-        return found
-    if found is None or found.upper is None or float(found.upper) > _FAR_ABOVE * guess_epsilon(composition, delta) + float(LEAST_EPSILON):
+        ends = _try_bound(composition, delta, direction, fineness, _SHARES, above_only=True)
+        if ends is not None and ends.upper is not None and enough is not None and ends.upper <= enough:
+            return ends
+    if ends is not None and ends.upper is not None and _is_closed(composition):  # which is sharp, and no grid
+        return ends
+    if ends is None or ends.upper is None or float(ends.upper) > _FAR_ABOVE * guess_epsilon(composition, delta) + float(LEAST_EPSILON):
         return bound_epsilon(composition, delta, direction, gap=gap)
-    return found
+    return ends
 
 
 def _is_closed(composition: Composition) -> bool:
@@ -169,21 +169,21 @@ def _bound_epsilon(
 
 
 def _bound_by_groups(
-    composition: Composition, delta: Fraction, direction: Direction, gap: Fraction, found: EpsilonEnds | None
+    composition: Composition, delta: Fraction, direction: Direction, gap: Fraction, known: EpsilonEnds | None
 ) -> EpsilonEnds:
     """Return the ends where groups of events have bounds of their own, or those that were found where they are closer."""
     events = split_events(composition)
     lost = [_lose_wholly(event, direction) for event in events]
     spare = (delta - sum(lost, Fraction(0))) * Fraction(999, 1000) / len(events)  # as masses at infinity are only about these
-    if len(events) == 1 and found is not None:
-        return found
+    if len(events) == 1 and known is not None:
+        return known
     alone = [_try_bound(event, delta, direction, gap, _SHARES * len(events)) for event in events]
     lowest = max(
         ((Fraction(_MOST_EPSILON) if ends.lower is None else ends.lower, place) for place, ends in enumerate(alone) if ends is not None),
         default=(Fraction(0), 0),
     )
-    claims = dict[str, Claim]({} if found is None else {str(claim["claim"]): claim for claim in found.claims})
-    low, high = (Fraction(0), None) if found is None else (found.lower, found.upper)
+    claims = dict[str, Claim]({} if known is None else {str(claim["claim"]): claim for claim in known.claims})
+    low, high = (Fraction(0), None) if known is None else (known.lower, known.upper)
     if (ends := alone[lowest[1]]) is not None and low is not None and lowest[0] > low:
         low, claims["delta-lower"] = ends.lower, join_lower(lowest[1], ends.claims[-1], direction)
         if low is None:
@@ -214,9 +214,9 @@ def _try_bound(
         return None
 
 
-def _undecided(composition: Composition, found: str) -> Undecided:
+def _undecided(composition: Composition, said: str) -> Undecided:
     return Undecided(
-        f"the privacy curve of {composition.name[:80]!r} was asked for, but {found}; lower the counts, or ask for a larger delta or gap"
+        f"the privacy curve of {composition.name[:80]!r} was asked for, but {said}; lower the counts, or ask for a larger delta or gap"
     )
 
 
@@ -245,9 +245,9 @@ def bound_delta(
         with suppress(Undecided):  # a grid for a moderate delta has a bound at each epsilon
             size = max(2 * _lose_wholly(composition, direction), Fraction(1, 10**6))
             upper = _find_curves(composition, direction, min(size, Fraction(1, 2)), gap, lambda *_: 0.0)[1]
-            found = _round(upper.delta(epsilon), up=True)
-            if found < high:
-                high, claim = found, _claim(direction, epsilon, found, upper, up=True)
+            rounded = _round(upper.delta(epsilon), up=True)
+            if rounded < high:
+                high, claim = rounded, _claim(direction, epsilon, rounded, upper, up=True)
         for delta in _OF_GROUPS:
             if claim is not None or delta >= high or len(split_events(composition)) == 1:
                 break
@@ -406,20 +406,20 @@ def _find_curves(
         aim = min(_COARSE, max(Fraction(float(gap) / max(steps, float(gap))).limit_denominator(10**15), _FINEST_AIM))
     lower, upper, far, alone = _NOTHING, None, 0.0, False
     limit, start = dict[bool, int](), list[_Curve | None]([_NOTHING if above_only else None, None])
-    fineness, found, less = [_FIRST, _FIRST], list(start), 2
+    fineness, curves, less = [_FIRST, _FIRST], list(start), 2
     for _ in range(_ROUNDS):
         try:
             for i, (shape, side) in enumerate(zip(shapes, sides, strict=True)):
-                if found[i] is None:
-                    found[i] = _compose_planned(shape, side, aim, fineness[i], shares, limit)
+                if curves[i] is None:
+                    curves[i] = _compose_planned(shape, side, aim, fineness[i], shares, limit)
         except Rejected as problem:  # the grid is larger than what the kernel works with
             if upper is not None:
                 break  # what there is has to do
             if fineness[0] <= _COARSEST:
                 raise _undecided(composition, "no grid that the kernel works with shows a bound") from problem
-            fineness, found, less = [x / less for x in fineness], list(start), 2 * less
+            fineness, curves, less = [x / less for x in fineness], list(start), 2 * less
             continue
-        below, above = found
+        below, above = curves
         if below is None or above is None:
             break
         if above_only:
@@ -433,10 +433,10 @@ def _find_curves(
         alone = share <= _MOST_SHARE and not alone
         if alone:  # the upper side makes up for it, in a third of the time
             fineness[1] *= (share / (_AIM - share)) ** 0.5
-            found[1] = None
+            curves[1] = None
         else:  # errors fall like the square of a cell
             more = min(max(1.1 * now**0.5, 1.2), 6.0)
-            fineness, found = [x * more for x in fineness], [None, None]
+            fineness, curves = [x * more for x in fineness], [None, None]
     return lower, upper or _EVERYTHING
 
 

@@ -257,8 +257,8 @@ def to_kind(mechanism: object) -> MechanismKind:
         return mechanism
     known = {kind.value: kind for kind in MechanismKind}
     if not isinstance(mechanism, str) or mechanism not in known:
-        found = repr(mechanism[:40]) if isinstance(mechanism, str) else _shown(mechanism)
-        raise InvalidArgument(f"a mechanism of {', '.join(known)} was expected, but {found} was found; name one{suggest(mechanism, known)}")
+        shown = repr(mechanism[:40]) if isinstance(mechanism, str) else _shown(mechanism)
+        raise InvalidArgument(f"a mechanism of {', '.join(known)} was expected, but {shown} was found; name one{suggest(mechanism, known)}")
     return known[mechanism]
 
 

@@ -126,14 +126,14 @@ def _find_exponent(parts: Sequence[DiscretizedEvent], delta: Fraction) -> Shape:
         return (sum(part.event.count * part.tilt(exponent)[0] for part in parts) + target + constant) / exponent
 
     low, high = log(1e-7), log(1e9)
-    found = {share: epsilon(low + share * (high - low)) for share in (1 - _GOLDEN, _GOLDEN)}
+    values = {share: epsilon(low + share * (high - low)) for share in (1 - _GOLDEN, _GOLDEN)}
     for _ in range(_STEPS):
-        if found[1 - _GOLDEN] <= found[_GOLDEN]:
+        if values[1 - _GOLDEN] <= values[_GOLDEN]:
             high = low + _GOLDEN * (high - low)
-            found = {1 - _GOLDEN: epsilon(low + (1 - _GOLDEN) * (high - low)), _GOLDEN: found[1 - _GOLDEN]}
+            values = {1 - _GOLDEN: epsilon(low + (1 - _GOLDEN) * (high - low)), _GOLDEN: values[1 - _GOLDEN]}
         else:
             low = high - _GOLDEN * (high - low)
-            found = {1 - _GOLDEN: found[_GOLDEN], _GOLDEN: epsilon(low + _GOLDEN * (high - low))}
+            values = {1 - _GOLDEN: values[_GOLDEN], _GOLDEN: epsilon(low + _GOLDEN * (high - low))}
     return Shape(tuple(parts), exp(low), max(epsilon(low), 0.0))
 
 
@@ -334,19 +334,19 @@ def _widths(part: DiscretizedEvent, shape: Shape, budget: float, factor: float, 
     """Return how wide cells are in each interval of a part; the lattice is made for atoms at the ends ``aligned``."""
     _, shares, atoms = part.tilt(shape.exponent)
     widths, count = np.diff(part.places), part.event.count
-    found = np.full(len(widths), float(part.places[-1] - part.places[0]))
+    wide = np.full(len(widths), float(part.places[-1] - part.places[0]))
     if np.sum(shares) > 0:
-        found = _widths_of_density(part, shape, shares, budget, factor)
+        wide = _widths_of_density(part, shape, shares, budget, factor)
     for end, share in zip(part.ends or (), atoms, strict=False):
         near = np.minimum(np.abs(part.places[:-1] - float(end)), np.abs(part.places[1:] - float(end)))
         if aligned is not None and part.ends is not None and part.ends[1] - part.ends[0] != aligned[1] - aligned[0]:  # off the lattice
             little = max(sqrt(12 * _FIRST * budget / count), _FIRST * budget * (shape.exponent + 1) / count)  # a cell moves it by its width
-            found = np.minimum(found, np.maximum(little, near / 2))
+            wide = np.minimum(wide, np.maximum(little, near / 2))
         if np.sum(shares) > 0 and count * share >= _RARE:  # what shares a cell with an atom is taken for a part of it
-            found = np.minimum(found, np.maximum(max(budget * (shape.exponent + 1) / (8 * count), 1 / shape.exponent), near / 2))
+            wide = np.minimum(wide, np.maximum(max(budget * (shape.exponent + 1) / (8 * count), 1 / shape.exponent), near / 2))
     if part.ends is not None and len(shape.parts) > 1:  # the laws of other events are brought to the level of an atom
-        found = np.minimum(found, max(sqrt(8 * _LATER * budget), _LATER * budget * (shape.exponent + 1)))
-    return np.array(found)
+        wide = np.minimum(wide, max(sqrt(8 * _LATER * budget), _LATER * budget * (shape.exponent + 1)))
+    return np.array(wide)
 
 
 def _widths_of_density(part: DiscretizedEvent, shape: Shape, shares: Array, budget: float, factor: float) -> Array:
@@ -361,11 +361,11 @@ def _widths_of_density(part: DiscretizedEvent, shape: Shape, shares: Array, budg
         density = np.maximum(shares / widths, floor_of) * count * times
         shape_of = density ** (-1 / 3)
         error = float(np.sum(count * shares * times * shape_of**2)) / 12
-        found = shape_of * sqrt(_FIRST * budget / error) * factor
-        meetings = np.log2(count * spread / found**2)  # of what lies in the tail with a bulk that is as wide as its cell
+        wide = shape_of * sqrt(_FIRST * budget / error) * factor
+        meetings = np.log2(count * spread / wide**2)  # of what lies in the tail with a bulk that is as wide as its cell
         times = np.where(away > peak, np.maximum(_TAIL * np.minimum(meetings, count.bit_length()), 1.0), 1.0)
     most = _WIDEST + _WIDER * budget * (shape.exponent + 1)
-    return np.array(np.minimum(found, most))
+    return np.array(np.minimum(wide, most))
 
 
 def _fit_levels(parts: Sequence[DiscretizedEvent], cells: Sequence[Array]) -> tuple[float, list[Array]]:
@@ -377,8 +377,8 @@ def _fit_levels(parts: Sequence[DiscretizedEvent], cells: Sequence[Array]) -> tu
     best, unit, times = inf, 1.0, 1.0
     for k in range(_UNITS):
         base = float(np.min(wanted)) * 2.0 ** (k * _STRIDE / _UNITS)
-        found = _to_levels(wanted, base)
-        points, error = float(np.sum(lengths / found)), float(np.sum(lengths * found**2 / wanted**3))
+        levelled = _to_levels(wanted, base)
+        points, error = float(np.sum(lengths / levelled)), float(np.sum(lengths * levelled**2 / wanted**3))
         if points * sqrt(error) < best:
             best, unit, times = points * sqrt(error), base, sqrt(_LEVELLED * float(np.sum(lengths / wanted)) / error)
     made = [_to_levels(widths, unit) * times for widths in cells]

@@ -24,10 +24,10 @@ def composition_object(composition: Composition) -> dict[str, Any]:
 
 def composition_from_object(value: object, where: str = "a composition") -> Composition:
     """Return the composition of an object. Raises :class:`UnreadableFile`."""
-    found = read_fields(value, where, {"name", "events"})
-    events = [_event_from_object(item, f"an event of {where}") for item in read_list(found["events"], f"the events of {where}")]
+    fields = read_fields(value, where, {"name", "events"})
+    events = [_event_from_object(item, f"an event of {where}") for item in read_list(fields["events"], f"the events of {where}")]
     try:
-        return Composition(read_string(found["name"], f"the name of {where}"), tuple(events))
+        return Composition(read_string(fields["name"], f"the name of {where}"), tuple(events))
     except InvalidArgument as error:
         raise UnreadableFile(f"{where} cannot be read: {error}") from None
 
@@ -65,10 +65,10 @@ def _event_from_object(value: object, where: str) -> Event:
         names = parameter_names(kind)
         if "sampling" in value:
             return _batches_from_object(value, kind, where)
-        found = read_fields(value, where, {"mechanism", "sampling_probability", "count"}, frozenset(names))
-        numbers = {name: read_exact(found[name], f"{name} of {where}") for name in names if name in found}
-        rate = read_exact(found["sampling_probability"], f"sampling_probability of {where}")
-        return make_event(kind, numbers, sampling_probability=rate, count=read_count(found["count"], f"count of {where}"))
+        fields = read_fields(value, where, {"mechanism", "sampling_probability", "count"}, frozenset(names))
+        numbers = {name: read_exact(fields[name], f"{name} of {where}") for name in names if name in fields}
+        rate = read_exact(fields["sampling_probability"], f"sampling_probability of {where}")
+        return make_event(kind, numbers, sampling_probability=rate, count=read_count(fields["count"], f"count of {where}"))
     except (InvalidArgument, InvalidNumber) as error:
         raise UnreadableFile(f"{where} cannot be read: {error}") from None
 
@@ -79,9 +79,9 @@ def _batches_from_object(value: dict[str, Any], kind: MechanismKind, where: str)
     poisson, often = sampling is Sampling.POISSON, "epochs" if sampling.is_by_epochs else "count"
     sizes = size_names(sampling)
     rates = {"sampling_probability"} if poisson else set[str]()
-    found = read_fields(value, where, {"mechanism", "sampling", "neighbors", often, *names, *sizes, *rates})
-    numbers = {name: read_exact(found[name], f"{name} of {where}") for name in names}
-    whole = {name: read_count(found[name], f"{name} of {where}") for name in sizes}
-    batches = draw_batches(sampling, read_string(found["neighbors"], f"the neighbors of {where}"), **whole)
-    rate = read_exact(found["sampling_probability"], f"sampling_probability of {where}") if poisson else 1
-    return make_event(kind, numbers, sampling_probability=rate, count=read_count(found[often], f"{often} of {where}"), batches=batches)
+    fields = read_fields(value, where, {"mechanism", "sampling", "neighbors", often, *names, *sizes, *rates})
+    numbers = {name: read_exact(fields[name], f"{name} of {where}") for name in names}
+    whole = {name: read_count(fields[name], f"{name} of {where}") for name in sizes}
+    batches = draw_batches(sampling, read_string(fields["neighbors"], f"the neighbors of {where}"), **whole)
+    rate = read_exact(fields["sampling_probability"], f"sampling_probability of {where}") if poisson else 1
+    return make_event(kind, numbers, sampling_probability=rate, count=read_count(fields[often], f"{often} of {where}"), batches=batches)

@@ -158,8 +158,8 @@ def find_point(
         return (point_at_delta if side == BOTH else upper_at_delta)(composition, delta, gap)
     if epsilon is not None and delta is None:
         return (point_at_epsilon if side == BOTH else upper_at_epsilon)(composition, epsilon, gap)
-    found = "none" if delta is None else "both"
-    raise InvalidArgument(f"epsilon at a delta, or delta at an epsilon, is accounted for, but {found} was given; give delta or epsilon")
+    given = "none" if delta is None else "both"
+    raise InvalidArgument(f"epsilon at a delta, or delta at an epsilon, is accounted for, but {given} was given; give delta or epsilon")
 
 
 def recheck_point(
@@ -178,16 +178,16 @@ def recheck_point(
             f"claims about the privacy curve of {composition.name[:80]!r} were to be checked again, but the kernel rejects them at {said}; "
             "make them anew"
         )
-    found: dict[Direction, Fraction | None] = dict.fromkeys(Direction)
+    rechecked: dict[Direction, Fraction | None] = dict.fromkeys(Direction)
     for claim in json.loads(text)["claims"]:  # what the kernel reads is what is used
         if claim["claim"] != "delta-upper":
             continue
         direction, place, bound = Direction(claim["direction"]), to_exact(claim["epsilon"]), to_exact(claim["bound"])
         if delta is not None and bound <= delta:
-            found[direction] = _smaller(found[direction], place)
+            rechecked[direction] = _smaller(rechecked[direction], place)
         elif epsilon is not None and place <= epsilon:
-            found[direction] = _smaller(found[direction], bound)
-    return found
+            rechecked[direction] = _smaller(rechecked[direction], bound)
+    return rechecked
 
 
 def require_bounded(upper: Fraction | None, composition: Composition, delta: Fraction) -> Fraction:
@@ -220,8 +220,8 @@ def _smaller(left: Fraction | None, right: Fraction) -> Fraction:
 
 
 def _largest(ends: Iterable[Fraction | None]) -> Fraction | None:
-    found = list(ends)
-    return None if None in found else max(end for end in found if end is not None)
+    known = list(ends)
+    return None if None in known else max(end for end in known if end is not None)
 
 
 def _is_close(side: OneDirection, gap: Fraction, least: Fraction) -> bool:

@@ -91,11 +91,12 @@ def write_composition(declared: DeclaredEvents) -> str:
     """
     text = "\n".join(_lines(declared)) + "\n"
     try:
-        found = read_composition(text)
+        read_back = read_composition(text)
     except PDPError as error:
         raise InvalidArgument(f"the composition {declared.composition.name!r} cannot be written to a file: {error}") from None
-    said = [[item.sentence for item in one.hypotheses] for one in (found, declared)]
-    if (found.composition, found.unit, found.neighbors) != (declared.composition, declared.unit, declared.neighbors) or said[0] != said[1]:
+    said = [[item.sentence for item in one.hypotheses] for one in (read_back, declared)]
+    about = [(one.composition, one.unit, one.neighbors) for one in (read_back, declared)]
+    if about[0] != about[1] or said[0] != said[1]:
         raise InvalidArgument(f"the composition {declared.composition.name!r} would not come back from a file as it is; reword it")
     return text
 
@@ -150,13 +151,13 @@ def _read_neighbors(table: Mapping[str, object], where: str) -> Neighbors | None
 def _agree(stated: Neighbors | None, events: Sequence[tuple[Event, Neighbors | None]], where: str) -> Neighbors | None:
     """Return the one kind of neighbors that a file and its events say, None where they say none. Raises :class:`UnreadableFile`."""
     own = {said for event, said in events if event.mechanism in TOLD}
-    found = own if stated is None else (own - {None}) | {stated}
-    if len(found) > 1:
-        listed = " and ".join(sorted("nothing" if item is None else item.value for item in found))
+    kinds = own if stated is None else (own - {None}) | {stated}
+    if len(kinds) > 1:
+        listed = " and ".join(sorted("nothing" if item is None else item.value for item in kinds))
         raise UnreadableFile(
             f"{where} says {listed} of its neighbors, but one composition has one kind; write neighbors once beside name, or use two files"
         )
-    return next(iter(found), None)
+    return next(iter(kinds), None)
 
 
 def _refuse_old_noise(composition: Composition, where: str) -> None:
@@ -182,12 +183,12 @@ def _read_hypothesis(table: Mapping[str, object], where: str) -> Hypothesis:
 
 
 def _tables(table: Mapping[str, object], key: str, where: str) -> list[Mapping[str, object]]:
-    found = table.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(item, Mapping) for item in found):
-        raise UnreadableFile(f"{where} has [[{key}]] tables, but found {name_type_of(found)}; write each of them as one")
-    if len(found) > _MOST_TABLES:
-        raise UnreadableFile(f"{where} has {len(found)} [[{key}]] tables, but at most {_MOST_TABLES} are read; count equal ones together")
-    return found
+    tables = table.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(item, Mapping) for item in tables):
+        raise UnreadableFile(f"{where} has [[{key}]] tables, but found {name_type_of(tables)}; write each of them as one")
+    if len(tables) > _MOST_TABLES:
+        raise UnreadableFile(f"{where} has {len(tables)} [[{key}]] tables, but at most {_MOST_TABLES} are read; count equal ones together")
+    return tables
 
 
 def _refuse_unknown(table: Mapping[str, object], known: tuple[str, ...], where: str) -> None:

@@ -131,14 +131,14 @@ def _divide(events: Sequence[Event], points: int) -> list[list[int]]:
 
     They are of at most two lengths, but that the first block of all, in which ε rises fastest, is divided as 1, 2, 6, 18, ...
     """
-    whole, found = sum(event.count for event in events), list[list[int]]()
+    whole, blocks = sum(event.count for event in events), list[list[int]]()
     for event in events:
         part = min(event.count, max(1, round(points * event.count / whole)))
         ends = [(event.count * k) // part for k in range(part + 1)]
-        if not found:
+        if not blocks:
             ends = [0, *(at for k in range(20) if (at := 3**k) < ends[1]), *ends[1:]]
-        found.append([after - before for before, after in pairwise(ends)])
-    return found
+        blocks.append([after - before for before, after in pairwise(ends)])
+    return blocks
 
 
 def _compose_anew(composition: Composition, delta: Fraction, points: int, gap: Fraction) -> Trajectory:

@@ -109,15 +109,15 @@ def _floors(context: Context) -> Iterator[Floor]:
             (attempts if number >= LEAST else last).append(partial(_from_term, context, expression, to_rational(number), form))
     for chosen, slice_ in itertools.product((attempts, last), (QUICK, SLICE)):
         for attempt in chosen:
-            found = one_way(FIRST if attempt is attempts[0] and slice_ == QUICK and not fading else slice_, attempt)
-            if found is not None:
-                yield found
+            floor_found = one_way(FIRST if attempt is attempts[0] and slice_ == QUICK and not fading else slice_, attempt)
+            if floor_found is not None:
+                yield floor_found
 
 
 def _just_below(context: Context) -> Floor | None:
     """Return a number just below the infimum over all records and weights."""
-    found = enclose_infimum(context, SLICE)
-    return None if found is None else (to_rational(found.lower), found.proof, False)
+    infimum = enclose_infimum(context, SLICE)
+    return None if infimum is None else (to_rational(infimum.lower), infimum.proof, False)
 
 
 def _terms_below(context: Context) -> Iterator[sympy.Expr]:
@@ -212,26 +212,26 @@ def _slope_of_bent(context: Context) -> Tree | None:
 
 def _floor_in_pieces(context: Context) -> StrongConvexity | None:
     """Return a number, or a term, below K or K·e^ε on all pieces of an ε whose pieces meet smoothly, or that is one piece."""
-    found = find_pieces(context)
-    if found is None:
+    pieces = find_pieces(context)
+    if pieces is None:
         return None
-    quick = _floor_of(context, found, QUICK)
+    quick = _floor_of(context, pieces, QUICK)
     if quick is not None:
         return quick
     tight = enclose_infimum(context, SLICE)
     if tight is not None:
         return StrongConvexity(to_rational(tight.lower), tight.proof, exact=False, checked=True)
-    return one_way(4 * SLICE, lambda: _floor_of(context, found, 2 * SLICE))
+    return one_way(4 * SLICE, lambda: _floor_of(context, pieces, 2 * SLICE))
 
 
-def _floor_of(context: Context, found: Pieces, seconds: float) -> StrongConvexity | None:
+def _floor_of(context: Context, pieces: Pieces, seconds: float) -> StrongConvexity | None:
     """Return the first floor that is proved with some work (in nominal seconds) for each piece."""
     for form in ("log", "exp"):
         sides = []
-        for piece in found.pieces:
+        for piece in pieces.pieces:
             curvature = context.curvature_of(piece.epsilon)
             sides.append(piece.goal(curvature if form == "log" else curvature * sympy.exp(piece.epsilon), context.weight))
-        for floor in _floors_of_pieces(context, found, sides):
+        for floor in _floors_of_pieces(context, pieces, sides):
             goals = [replace(side, expression=expand(side.expression - floor)) for side in sides]
             positive = prove(context.for_records(floor, strict=True)) if all(map(looks_true, goals)) else None
             if positive is None:
@@ -245,19 +245,19 @@ def _floor_of(context: Context, found: Pieces, seconds: float) -> StrongConvexit
             if len(proofs) < len(goals):
                 continue
             proof: Tree = {"floor": trees.text(floor), "positive": positive, "form": form, "curvature": proofs}
-            proof |= found.fields()
+            proof |= pieces.fields()
             claim = context.claim("strong-convexity", "proved", proof)
             if checks(context.profile, [claim], target=context.target):
                 return StrongConvexity(floor, proof, exact=False, checked=True)
     return None
 
 
-def _floors_of_pieces(context: Context, found: Pieces, sides: Sequence[Goal]) -> Iterator[sympy.Expr]:
+def _floors_of_pieces(context: Context, pieces: Pieces, sides: Sequence[Goal]) -> Iterator[sympy.Expr]:
     """Yield numbers below all pieces; then shares of what K, or ε′², is at the beginning of one of them."""
     choices = [list(_numbers_below(side.expression, side.box)) for side in sides]
     yield from (to_rational(min(numbers)) for numbers in zip(*choices, strict=False))
     starts: dict[sympy.Expr, None] = {}
-    for piece in found.pieces:
+    for piece in pieces.pieces:
         for whole in (context.curvature_of(piece.epsilon), derivative(piece.epsilon, context.weight) ** 2):
             start = tidy(put_in(whole, {context.weight: piece.lo}))
             if start.is_finite is not False and start.free_symbols:
@@ -291,10 +291,10 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
         limit = one_way(2 * SLICE, lambda: _refute_in_the_limit(context))
         if limit is not None:
             return limit, None
-    found = derive_strong_convexity(context)
-    if found is not None:
-        method = "second derivative of exp(epsilon) at w = 1 and " if found.exact else "positive floor of the curvature and "
-        return accept(context, ID, Verdict.PROVED, found.proof, method=method + trees.describe(found.proof["curvature"])), found
+    convexity = derive_strong_convexity(context)
+    if convexity is not None:
+        method = "second derivative of exp(epsilon) at w = 1 and " if convexity.exact else "positive floor of the curvature and "
+        return accept(context, ID, Verdict.PROVED, convexity.proof, method=method + trees.describe(convexity.proof["curvature"])), convexity
     if not context.smooth:
         return undecided(ID), None
     goal = context.for_all(context.curvature, strict=True)

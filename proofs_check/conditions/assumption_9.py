@@ -105,15 +105,15 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
     """Yield powers of two at which ε exceeds log(1 + E v) at all sampled records: the first that does, and ever more generous ones."""
     points = candidates(context.records, 200)
     term = from_sympy(_excess(context))
-    found, least = 0, 0
+    yielded, least = 0, 0
     for exponent in (*range(17), *range(20, 128, 4), *range(128, LARGEST_THRESHOLD_BITS, 128)):
         threshold = Fraction(2**exponent)
         if exponent >= least and remembered(
             "thresholds", (term, context.records, threshold), partial(_is_above, term, threshold, context.records, points)
         ):
             yield threshold
-            found, least = found + 1, exponent + 1 + 2 * found
-            if found == 5:
+            yielded, least = yielded + 1, exponent + 1 + 2 * yielded
+            if yielded == 5:
                 return
 
 
@@ -226,12 +226,12 @@ def _tails(context: Context, record: Place) -> Iterator[Tree]:
 
 def _far_start(gap: sympy.Expr) -> int | None:
     """Return a power of ten from which on a function of the weight is not negative at any of some weights, None if there is none."""
-    term, found = from_sympy(gap), None
+    term, start = from_sympy(gap), None
     for exponent in reversed(TAIL_EXPONENTS):
         if not as_ball(value_at(term, {"w": Fraction(10) ** exponent}, 128)) >= 0:
             break
-        found = 10**exponent
-    return found
+        start = 10**exponent
+    return start
 
 
 #: Bounds below ε with a threshold that is a term in the records and parameters, and in words why they suffice.

@@ -69,15 +69,15 @@ def follow_published(context: Context, published: Decision | None) -> Decision |
     return None if published.witness is None else _refute_at(context, published.witness, proof)
 
 
-def prove_published(context: Context, found: Decision) -> Decision | None:
+def prove_published(context: Context, needed: Decision) -> Decision | None:
     """Return that Assumption 9 is proved, by a proof of this condition in which ε vanishes at no record."""
-    if found.verdict is not Verdict.PROVED or found.claim is None or found.details.get("infinite_weight"):
+    if needed.verdict is not Verdict.PROVED or needed.claim is None or needed.details.get("infinite_weight"):
         return None
     method, details = (
-        found.method.removeprefix(f"{NOWHERE}; elsewhere "),
-        {k: v for k, v in found.details.items() if k != "infinite_weight"},
+        needed.method.removeprefix(f"{NOWHERE}; elsewhere "),
+        {k: v for k, v in needed.details.items() if k != "infinite_weight"},
     )
-    decision = accept(context, assumption_9.ID, Verdict.PROVED, found.claim["proof"], method=method, details=details)
+    decision = accept(context, assumption_9.ID, Verdict.PROVED, needed.claim["proof"], method=method, details=details)
     return decision if decision.checked else None
 
 
@@ -123,13 +123,13 @@ class _Found:
 
 def _prove(context: Context) -> Decision | None:
     everywhere = Place(context.profile, ID, "", lambda proof: proof)
-    found = _divide(replace(context, box=context.records, place=everywhere), (), MOST_DIVISIONS)
-    if found is None:
+    proved = _divide(replace(context, box=context.records, place=everywhere), (), MOST_DIVISIONS)
+    if proved is None:
         return None
-    zeros, growth = (list(dict.fromkeys(words)) for words in (found.zeros, found.growth))
+    zeros, growth = (list(dict.fromkeys(words)) for words in (proved.zeros, proved.growth))
     vanishing = f"epsilon is 0 {', '.join(zeros)}" if zeros else NOWHERE
     method = "; ".join([vanishing, *(f"elsewhere {words}" for words in growth)])
-    decision = accept(context, ID, Verdict.PROVED, found.proof, method=method, details={"infinite_weight": zeros})
+    decision = accept(context, ID, Verdict.PROVED, proved.proof, method=method, details={"infinite_weight": zeros})
     return decision if decision.checked else None
 
 
@@ -170,13 +170,13 @@ def _zeros(context: Context) -> list[tuple[Variable, Fraction]]:
 
 def _values(context: Context, variable: Variable) -> list[Fraction]:
     """Return the numbers of a range at which ε may vanish: its ends, zero, zeros of factors, and borders between branches."""
-    found = [variable.lo, Fraction(0), *([] if variable.hi is None else [variable.hi])]
+    numbers = [variable.lo, Fraction(0), *([] if variable.hi is None else [variable.hi])]
     at, expression = context.profile.symbols()[variable.name], context.declared
     functions = [node for node in expression.atoms(sympy.Function) if at in node.free_symbols]
     for part in dict.fromkeys([expression, *(argument for node in functions for argument in node.args), *gaps(expression, at)]):
         for factor in _factors(part):
-            found += rational_roots(factor, at)
-    return sorted({value for value in found if variable.contains(value)})
+            numbers += rational_roots(factor, at)
+    return sorted({value for value in numbers if variable.contains(value)})
 
 
 def _factors(expression: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -252,12 +252,12 @@ def _join(
     for step, part in parts.items():
         put = _filler(place.put, key, {**fields, **{name: {} for name in parts}, **done}, step)
         there = replace(part, place=Place(place.whole, place.condition, f"{place.step}.{key}.{step}", put))
-        found = _divide(there, (*where, *words.get(step, ())), depth)
-        if found is None:
+        proved = _divide(there, (*where, *words.get(step, ())), depth)
+        if proved is None:
             return None
-        done[step] = found.proof
-        zeros += found.zeros
-        growth += found.growth
+        done[step] = proved.proof
+        zeros += proved.zeros
+        growth += proved.growth
     return _Found({key: {**fields, **done}}, tuple(zeros), tuple(growth))
 
 

@@ -40,9 +40,9 @@ def decide_by_cases(context: Context, condition: str, decide: Callable[[Context]
     if not splits:
         return None
     border = next(_borders(context), None)
-    found = None if border is None else _decide_halves(context, condition, decide, splits, border)
+    by_halves = None if border is None else _decide_halves(context, condition, decide, splits, border)
     return (
-        found
+        by_halves
         or next(until_failure(_by_sign(context, condition, decide, splits)), None)
         or next(until_failure(_at_points(context, condition, decide, splits)), None)
     )
@@ -53,13 +53,13 @@ def _decide_halves(
 ) -> Decision | None:
     proofs: list[Tree] = []
     for half in _halves(context, *border):
-        found = _decide_half(half, condition, decide, splits)
-        if found is None or found.claim is None:
+        decided = _decide_half(half, condition, decide, splits)
+        if decided is None or decided.claim is None:
             return None
-        if found.verdict is Verdict.REFUTED:
-            again = replace(accept(context, condition, Verdict.REFUTED, found.claim["proof"], method=found.method), witness=found.witness)
-            return again if again.checked else None
-        proofs.append(found.claim["proof"])
+        if decided.verdict is Verdict.REFUTED:
+            again = accept(context, condition, Verdict.REFUTED, decided.claim["proof"], method=decided.method)
+            return replace(again, witness=decided.witness) if again.checked else None
+        proofs.append(decided.claim["proof"])
     name, at = border
     cases: Tree = {"variable": name, "at": exact_text(at), "below": proofs[0], "above": proofs[1]}
     decision = accept(context, condition, Verdict.PROVED, {"cases": cases}, method=f"two cases for {name}: {describe(proofs)}")
@@ -67,10 +67,10 @@ def _decide_halves(
 
 
 def _decide_half(half: Context, condition: str, decide: Callable[[Context], Decision], splits: int) -> Decision | None:
-    found = decide(half)
-    if found.verdict is Verdict.UNKNOWN:
+    decision = decide(half)
+    if decision.verdict is Verdict.UNKNOWN:
         return decide_by_cases(half, condition, decide, splits - 1)
-    return found if found.checked else None
+    return decision if decision.checked else None
 
 
 def _borders(context: Context) -> Iterator[tuple[str, Fraction]]:
@@ -93,10 +93,10 @@ def _at_points(context: Context, condition: str, decide: Callable[[Context], Dec
         cases: Tree = {"variable": variable.name, "at": exact_text(at), "below": {}, "above": {}}
         halves = {"below": replace(variable, hi=at), "above": Variable(variable.name, at, variable.hi, open_below=True)}
         for step, half in halves.items():
-            found = _decide_half(_placed(context, condition, half, cases, step), condition, decide, splits)
-            if found is None or found.claim is None or found.verdict is not Verdict.PROVED:
+            decided = _decide_half(_placed(context, condition, half, cases, step), condition, decide, splits)
+            if decided is None or decided.claim is None or decided.verdict is not Verdict.PROVED:
                 return
-            cases[step] = found.claim["proof"]
+            cases[step] = decided.claim["proof"]
         method = f"two cases for {variable.name}: {describe([cases['below'], cases['above']])}"
         decision = accept(context, condition, Verdict.PROVED, {"cases": cases}, method=method)
         if decision.checked:
@@ -120,7 +120,7 @@ def _placed(context: Context, condition: str, half: Variable, cases: Tree, step:
 def _points_of_tables(context: Context) -> Iterator[tuple[Variable, Fraction]]:
     """Yield (v, c), c inside the range of a statistic v, at which a table of v alone bends: first where ε(1) is nearest to the target."""
     numeric = {variable.name: variable for variable in context.records if variable.hi is not None}
-    found = dict[tuple[Variable, Fraction], None]()
+    bends = dict[tuple[Variable, Fraction], None]()
     for table, argument in applications(context.profile.numeric_epsilon()):
         line = to_sympy(argument, context.profile.values())
         (symbol_of, *others) = sorted(line.free_symbols, key=str) or [None]
@@ -131,8 +131,8 @@ def _points_of_tables(context: Context) -> Iterator[tuple[Variable, Fraction]]:
         start = put_in(line, {symbol_of: 0})
         places = [(to_rational(knot) - start) / rate for knot in table.knots] if start.is_Rational else []
         at = [Fraction(int(place.p), int(place.q)) for place in places]
-        found |= dict.fromkeys((variable, c) for c in at if variable.lo < c < variable.end)
-    yield from sorted(found, key=lambda point: _distance(context, *point)) if context.target is not None else found
+        bends |= dict.fromkeys((variable, c) for c in at if variable.lo < c < variable.end)
+    yield from sorted(bends, key=lambda point: _distance(context, *point)) if context.target is not None else bends
 
 
 def _distance(context: Context, variable: Variable, at: Fraction) -> float:

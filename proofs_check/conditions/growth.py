@@ -127,11 +127,11 @@ def _lines_below(context: Context) -> Iterator[QuadraticBound]:
 
 def _collected(expression: sympy.Expr, weight: sympy.Symbol) -> dict[sympy.Expr, sympy.Expr]:
     """Return what each function of the weight is multiplied by in a sum."""
-    found: dict[sympy.Expr, sympy.Expr] = {}
+    coefficients: dict[sympy.Expr, sympy.Expr] = {}
     for summand in sympy.Add.make_args(expression):
         coefficient, power = summand.as_independent(weight, as_Add=False)
-        found[power] = found.get(power, sympy.S.Zero) + coefficient
-    return found
+        coefficients[power] = coefficients.get(power, sympy.S.Zero) + coefficient
+    return coefficients
 
 
 def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy.Expr) -> Iterator[QuadraticBound]:

@@ -38,14 +38,14 @@ def find_region(goal: Goal, verdict: Verdict) -> dict[str, Any]:
         term = goal.term
     except InvalidExpression:
         return {"inequality": f"{goal.expression} > 0"}
-    found: dict[str, Any] = {"inequality": f"{to_short_text(term)} > 0"}
+    region: dict[str, Any] = {"inequality": f"{to_short_text(term)} > 0"}
     if not goal.box or len(goal.box) > 2 or any(variable.hi is None for variable in goal.box):
-        return found
+        return region
     names = [variable.name for variable in goal.box]
     everywhere = _everywhere(goal, verdict)
     if everywhere is not None:
         whole = _show(names, tuple((variable.lo, variable.end) for variable in goal.box))
-        return {**found, "holds": [], "fails": [], "undecided": [], everywhere: [whole]}
+        return {**region, "holds": [], "fails": [], "undecided": [], everywhere: [whole]}
     cells: dict[str, list[Cell]] = {"holds": [], "fails": [], "undecided": []}
     enclosure = Enclosure(term)
     root: Cell = tuple((variable.lo, variable.end) for variable in goal.box)
@@ -67,8 +67,8 @@ def find_region(goal: Goal, verdict: Verdict) -> dict[str, Any]:
             else:
                 stack.extend(reversed(_bisect(cell, finest)))
     for kind, boxes in cells.items():
-        found[kind] = [_show(names, box) for box in _merge(boxes)]
-    return found
+        region[kind] = [_show(names, box) for box in _merge(boxes)]
+    return region
 
 
 def _everywhere(goal: Goal, verdict: Verdict) -> str | None:

@@ -44,8 +44,8 @@ class Restatement:
 
     def field(self) -> Tree:
         """Return the field of a proof that tells the kernel."""
-        found: Tree = {"term": to_text(self.term or from_sympy(self.expression))}
-        return {**found, "roots": [to_text(from_sympy(root)) for root in self.roots]} if self.roots else found
+        told: Tree = {"term": to_text(self.term or from_sympy(self.expression))}
+        return {**told, "roots": [to_text(from_sympy(root)) for root in self.roots]} if self.roots else told
 
 
 def restate(profile: Profile, expression: sympy.Expr) -> Restatement | None:
@@ -64,14 +64,14 @@ def _restatements(profile: Profile, expression: sympy.Expr) -> Iterator[Restatem
     simpler = _levelled(_without_roots(expression, weight), weight)
     branching = {node for node in written if node[0] in _BRANCHING}
     if roots or _count(simpler, weight) < len(branching) or _without_steep_roots(written, simpler, values):
-        found = Restatement(simpler, tuple(roots))
+        restatement = Restatement(simpler, tuple(roots))
     else:
         ordered = _largest_first(profile.numeric_epsilon(), candidates(profile.record_variables(), _MOST_RECORDS))
         if ordered == profile.numeric_epsilon():
             return
-        found = Restatement(expression, term=ordered)
-    if equals(profile, found.field()):
-        yield found
+        restatement = Restatement(expression, term=ordered)
+    if equals(profile, restatement.field()):
+        yield restatement
 
 
 def _largest_first(term: Term, records: Sequence[Mapping[str, Fraction]]) -> Term:
@@ -136,13 +136,13 @@ def square_root(base: sympy.Expr) -> sympy.Expr | None:
 
 
 def _without_roots(expression: sympy.Expr, weight: sympy.Symbol) -> sympy.Expr:
-    found = {}
+    replaced = {}
     for node in expression.atoms(sympy.Pow):
         if weight in node.free_symbols and node.exp.is_Rational and not node.exp.is_Integer:
             root = square_root(node.base)
             if root is not None:
-                found[node] = sympy.Abs(root) ** (2 * node.exp)
-    return expression.xreplace(found)
+                replaced[node] = sympy.Abs(root) ** (2 * node.exp)
+    return expression.xreplace(replaced)
 
 
 def _count(expression: sympy.Expr, weight: sympy.Symbol) -> int:
@@ -154,10 +154,10 @@ def _levelled(expression: sympy.Expr, weight: sympy.Symbol) -> sympy.Expr:
     extrema = [node for node in expression.atoms(sympy.Max, sympy.Min) if weight in node.free_symbols and len(node.args) == 2]
     if not 0 < len(extrema) <= _MOST_LEVELLED:
         return expression
-    found = {}
+    replaced = {}
     for node in extrema:
         a, b = node.args
         sign = 1 if isinstance(node, sympy.Max) else -1
-        found[node] = (a + b + sign * sympy.Abs(a - b)) / 2
-    levelled = expand(expression.xreplace(found))
+        replaced[node] = (a + b + sign * sympy.Abs(a - b)) / 2
+    levelled = expand(expression.xreplace(replaced))
     return levelled if _count(levelled, weight) < _count(expression, weight) else expression

@@ -48,9 +48,9 @@ class Bound:
 def prove_slow_growth(context: Context) -> Iterator[tuple[str, Tree]]:
     """Yield (threshold, proof) for the kernel's claim, for one bound after the other that is proved."""
     for bound in dict.fromkeys(until_failure(_bounds(context))):
-        found = _prove(context, bound)
-        if found is not None:
-            yield found
+        proof = _prove(context, bound)
+        if proof is not None:
+            yield proof
 
 
 def _bounds(context: Context) -> Iterator[Bound]:

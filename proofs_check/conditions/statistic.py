@@ -56,31 +56,31 @@ class Abstraction:
 def decide_by_statistic(context: Context, condition: str, decide: Callable[[Context], Decision]) -> Decision | None:
     """Prove a condition for a simpler profile of which this one is a case; None where that proves nothing."""
     for abstraction in abstractions(context.profile):
-        found = within(SLICE, partial(_decide_simpler, replace(context, profile=abstraction.profile), decide))
-        if found is not None and found.verdict is Verdict.REFUTED:
+        simpler = within(SLICE, partial(_decide_simpler, replace(context, profile=abstraction.profile), decide))
+        if simpler is not None and simpler.verdict is Verdict.REFUTED:
             break  # at a value that the part may well take: records are looked at next
-        if found is None or found.verdict is Verdict.UNKNOWN or found.claim is None:
+        if simpler is None or simpler.verdict is Verdict.UNKNOWN or simpler.claim is None:
             continue
-        proof: Tree = {"statistic": {**abstraction.fields, "proof": found.claim["proof"]}}
+        proof: Tree = {"statistic": {**abstraction.fields, "proof": simpler.claim["proof"]}}
         name, term = str(abstraction.fields["name"]), str(abstraction.fields["term"])
-        method = f"{_in_words_of(term, name, found.method)}, for all values of {term}"
-        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_told(found, name, term))
+        method = f"{_in_words_of(term, name, simpler.method)}, for all values of {term}"
+        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_told(simpler, name, term))
         if decision.checked:
             return decision
     return None
 
 
-def _told(found: Decision, name: str, term: str) -> dict[str, object]:
+def _told(decision: Decision, name: str, term: str) -> dict[str, object]:
     """Return the weight that bounds the feasible ones, and where the weight is infinite, where the proof has them.
 
     What holds for every value of the part holds for that of a(x): in both the part is written in its place.
     """
     told = dict[str, object]()
-    if "threshold" in found.details:
-        threshold = parse_expression(str(found.details["threshold"]), "the threshold")
+    if "threshold" in decision.details:
+        threshold = parse_expression(str(decision.details["threshold"]), "the threshold")
         told["threshold"] = to_text(substitute(threshold, {name: parse_expression(term, "the part")}))
-    if "infinite_weight" in found.details:
-        told["infinite_weight"] = [_in_words_of(term, name, text) for text in found.details["infinite_weight"]]
+    if "infinite_weight" in decision.details:
+        told["infinite_weight"] = [_in_words_of(term, name, text) for text in decision.details["infinite_weight"]]
     return told
 
 
@@ -99,9 +99,9 @@ def _decide_simpler(simpler: Context, decide: Callable[[Context], Decision]) -> 
 def abstractions(profile: Profile) -> Iterator[Abstraction]:
     """Yield the simpler profiles of which a profile is a case, at most a few."""
     for part in parts(profile):
-        found = _abstract(profile, part)
-        if found is not None:
-            yield found
+        abstraction = _abstract(profile, part)
+        if abstraction is not None:
+            yield abstraction
 
 
 @lru_cache(maxsize=64)

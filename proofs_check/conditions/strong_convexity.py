@@ -38,10 +38,10 @@ def bound_constant(context: Context, convexity: StrongConvexity) -> Bounds:
         enclosure = minimum_enclosure(from_sympy(convexity.floor), context.records)
         lower, upper = enclosure or (None, None)
         return lower if lower is not None and lower > 0 else None, upper
-    found = enclose_infimum(context, SECONDS)
+    infimum = enclose_infimum(context, SECONDS)
     floor = smallest_floor(context.profile, convexity)
-    if found is not None:
-        return max(found.lower, floor or found.lower), found.upper
+    if infimum is not None:
+        return max(infimum.lower, floor or infimum.lower), infimum.upper
     upper = smallest_value(from_sympy(context.curvature * sympy.exp(context.epsilon)), context.domain) if context.smooth else None
     return floor, upper
 

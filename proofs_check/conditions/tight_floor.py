@@ -109,9 +109,9 @@ def _descend(
                 else:
                     lo = left
             for end in (lo, hi, (lo + hi) / 2):
-                found = at({**point, variable.name: end})
-                if found < value:
-                    point, value = {**point, variable.name: end}, found
+                value_there = at({**point, variable.name: end})
+                if value_there < value:
+                    point, value = {**point, variable.name: end}, value_there
     return value, point
 
 
@@ -139,11 +139,11 @@ def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
     upper = min(known)
     for share in SHARES:
         lower = Fraction(decimal_text(upper * share, 9, round_up=False))
-        found = [tree for piece in bent if (tree := next(_trees(context, *piece, lower), None)) is not None]
-        if len(found) < len(bent):
+        proofs = [tree for piece in bent if (tree := next(_trees(context, *piece, lower), None)) is not None]
+        if len(proofs) < len(bent):
             continue
         goals = [Goal(expression - to_rational(lower), box) for expression, _, box in bent]
-        for chosen in (found, [trees.restated(goal, tree) for goal, tree in zip(goals, found, strict=True)]):
+        for chosen in (proofs, [trees.restated(goal, tree) for goal, tree in zip(goals, proofs, strict=True)]):
             curvature = chosen[0] if context.smooth_from_one else chosen
             proof: Tree = {"floor": exact_text(lower), "positive": trees.MANIFEST, "form": "exp", "curvature": curvature}
             proof |= {} if context.smooth_from_one else pieces.fields()

@@ -123,9 +123,9 @@ def derivative(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return the derivative. Raises :class:`InvalidExpression` where it, or the expression, is too large."""
     limit_size(expression)
     spend(DIFFERENTIATE * size(expression))
-    found = _diff(expression, symbol)
-    limit_size(found)
-    return found
+    result = _diff(expression, symbol)
+    limit_size(result)
+    return result
 
 
 @lru_cache(maxsize=4096)
@@ -143,9 +143,9 @@ def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.
     known: dict[sympy.Basic, sympy.Basic] = dict(values)
 
     def replaced(node: sympy.Basic) -> sympy.Basic:
-        found = known.get(node)
-        if found is None:
-            found = node
+        result = known.get(node)
+        if result is None:
+            result = node
             if node.args:
                 new = [replaced(argument) for argument in node.args]
                 if any(one is not other for one, other in zip(new, node.args, strict=True)):
@@ -153,9 +153,9 @@ def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.
                         limit_power(*new)
                     elif isinstance(node, sympy.exp):
                         limit_exp(new[0])
-                    found = node.func(*new)
-            known[node] = found
-        return found
+                    result = node.func(*new)
+            known[node] = result
+        return result
 
     return replaced(expression)
 
@@ -279,19 +279,19 @@ def factored(expression: sympy.Expr) -> sympy.Expr | None:
 
 def transcendental_atoms(expression: sympy.Expr) -> list[sympy.Expr]:
     """Return powers, roots, exponentials and logarithms, with primitive exponents: x**p for x**(3*p), exp(m) for exp(2*m)."""
-    found: dict[sympy.Expr, None] = {}
+    atoms: dict[sympy.Expr, None] = {}
     for node in sorted(expression.atoms(sympy.Pow, sympy.exp, sympy.log), key=sympy.default_sort_key):
         if isinstance(node, sympy.log):
-            found[node] = None
+            atoms[node] = None
         elif not node.free_symbols:
             continue
         elif isinstance(node, sympy.exp):
-            found[sympy.exp(_primitive(node.args[0]))] = None
+            atoms[sympy.exp(_primitive(node.args[0]))] = None
         elif node.exp.free_symbols:
-            found[node.base ** _primitive(node.exp)] = None
+            atoms[node.base ** _primitive(node.exp)] = None
         elif node.exp.is_Rational and node.exp.q > 1 and node.free_symbols:
-            found[node.base ** sympy.Rational(1, node.exp.q)] = None
-    return list(found)
+            atoms[node.base ** sympy.Rational(1, node.exp.q)] = None
+    return list(atoms)
 
 
 def _primitive(exponent: sympy.Expr) -> sympy.Expr:
@@ -356,10 +356,10 @@ def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fractio
 
 def critical_centres(expression: sympy.Expr, symbol: sympy.Symbol, degree: int) -> Iterator[Fraction]:
     """Yield zeros and extrema, rational ones or else short numbers near them, of a polynomial with rational coefficients up to a degree."""
-    found = polynomial(expression, symbol)
-    if found is None or not 1 <= found.degree() <= degree or not all(c.is_Rational for c in found.all_coeffs()):
+    slope = polynomial(expression, symbol)
+    if slope is None or not 1 <= slope.degree() <= degree or not all(c.is_Rational for c in slope.all_coeffs()):
         return
-    for one in (found, found.diff()):
+    for one in (slope, slope.diff()):
         yield from _real_roots(one)
 
 

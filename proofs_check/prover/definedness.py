@@ -108,20 +108,20 @@ def _roots(expression: sympy.Expr, box: tuple[Variable, ...]) -> Iterator[dict[s
 
 def obligations(term: Term) -> list[Obligation]:
     """Return the obligations of ``term`` as it was written, inner ones first, without repetition and without trivial ones."""
-    found: dict[Obligation, None] = {}
-    _collect(term, found)
-    return list(found)
+    needs: dict[Obligation, None] = {}
+    _collect(term, needs)
+    return list(needs)
 
 
-def _collect(term: Term, found: dict[Obligation, None]) -> None:
+def _collect(term: Term, needs: dict[Obligation, None]) -> None:
     for part in children(term):
-        _collect(part, found)
+        _collect(part, needs)
     need = _need(term)
     if need is None:
         return
     subject = ("cos", term[1]) if term[0] == "tan" else term[2] if term[0] == "div" else term[1]
     if free_symbols(subject) or need is Need.NONZERO:
-        found[Obligation(need, subject)] = None
+        needs[Obligation(need, subject)] = None
 
 
 def _need(term: Term) -> Need | None:

@@ -146,8 +146,8 @@ def remembered(kind: str, key: Hashable, make: Callable[[], Found]) -> Found:
     known = memory(kind)
     if key not in known:
         known[key] = make()
-    found: Found = known[key]
-    return found
+    result: Found = known[key]
+    return result
 
 
 def until_failure(steps: Iterable[Found]) -> Iterator[Found]:
@@ -155,7 +155,7 @@ def until_failure(steps: Iterable[Found]) -> Iterator[Found]:
     iterator = iter(steps)
     while True:
         try:
-            found = next(iterator)
+            step = next(iterator)
         except StopIteration:
             return
         except PDPError:
@@ -163,7 +163,7 @@ def until_failure(steps: Iterable[Found]) -> Iterator[Found]:
         except Exception:  # the kinds are SymPy's, and new ones come with every version
             _log.debug("a heuristic failed", exc_info=True)
             return
-        yield found
+        yield step
 
 
 def one_way(seconds: float, search: Callable[[], Found | None]) -> Found | None:

@@ -34,8 +34,8 @@ class Goal:
 
     def symbol(self, name: str) -> sympy.Symbol:
         """Return the SymPy symbol of a variable of this expression (a fresh one if it does not occur)."""
-        found = [symbol for symbol in self.expression.free_symbols if symbol.name == name]
-        return min(found, key=sympy.default_sort_key, default=sympy.Symbol(name))
+        named = [symbol for symbol in self.expression.free_symbols if symbol.name == name]
+        return min(named, key=sympy.default_sort_key, default=sympy.Symbol(name))
 
     def slope(self, name: str, *, increasing: bool) -> Goal:
         """Return the goal that the expression is non-decreasing (non-increasing) in a variable."""

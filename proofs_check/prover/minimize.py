@@ -107,9 +107,9 @@ def _descend(
     while step > LAST_STEP and count() - last < MOST_VALUES // MOST_STARTS:
         for direction in directions:
             moved = tuple(_move(variable, x, step * d) for variable, x, d in zip(box, point, direction, strict=True))
-            found = at(moved) if moved != point else value
-            if found.is_finite() and found.mid() < value.mid():
-                point, value, step = moved, found, min(0.25, 2 * step)
+            there = at(moved) if moved != point else value
+            if there.is_finite() and there.mid() < value.mid():
+                point, value, step = moved, there, min(0.25, 2 * step)
                 directions.remove(direction)
                 directions.insert(0, direction)
                 break
@@ -147,10 +147,10 @@ def _polish(
         moved = tuple(Fraction(round((x - Fraction(shift[i]) * h[i]) * 2**80), 2**80) if i in shift else x for i, x in enumerate(point))
         if not all(variable.contains(x) for variable, x in zip(box, moved, strict=True)):
             break
-        found = at(moved)
-        if not (found.is_finite() and found.mid() < value.mid()):
+        there = at(moved)
+        if not (there.is_finite() and there.mid() < value.mid()):
             break
-        point, value = moved, found
+        point, value = moved, there
     return point, value
 
 
@@ -166,8 +166,8 @@ def _solve(matrix: list[list[float]], right: list[float]) -> list[float] | None:
             if k != i:
                 ratio = rows[k][i] / rows[i][i]
                 rows[k] = [a - ratio * b for a, b in zip(rows[k], rows[i], strict=True)]
-    found = [row[-1] / row[i] for i, row in enumerate(rows)]
-    return found if all(map(math.isfinite, found)) and max(map(abs, found), default=0.0) < 2 / float(DIFFERENCE) else None
+    solution = [row[-1] / row[i] for i, row in enumerate(rows)]
+    return solution if all(map(math.isfinite, solution)) and max(map(abs, solution), default=0.0) < 2 / float(DIFFERENCE) else None
 
 
 def _move(variable: Variable, value: Fraction, step: float) -> Fraction:
@@ -193,13 +193,13 @@ def least_of(expression: sympy.Expr, box: Sequence[Variable]) -> Least | None:
 
 def exact_points(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[dict[str, sympy.Expr]]:
     """Yield points near the place where an expression is least whose coordinates are short exact numbers, rational ones first."""
-    found = least_of(expression, box)
-    if found is None:
+    least = least_of(expression, box)
+    if least is None:
         return
-    choices = [list(itertools.islice(exact_numbers(found.point[variable.name], variable), 4)) for variable in box]
+    choices = [list(itertools.islice(exact_numbers(least.point[variable.name], variable), 4)) for variable in box]
     if all(choices):
         for numbers in itertools.islice(itertools.product(*choices), 8):
-            yield dict(zip(found.point, numbers, strict=True))
+            yield dict(zip(least.point, numbers, strict=True))
 
 
 def exact_numbers(value: Fraction, variable: Variable) -> Iterator[sympy.Expr]:
@@ -260,13 +260,13 @@ def _short(value: float, most: int, slope: float) -> sympy.Rational | None:
 
 def rational_point(point: Mapping[str, sympy.Expr] | Mapping[str, Fraction]) -> dict[str, Fraction] | None:
     """Return a point with fractions, None if a coordinate is not rational."""
-    found: dict[str, Fraction] = {}
+    point_found: dict[str, Fraction] = {}
     for name, value in point.items():
         if isinstance(value, Fraction):
-            found[name] = value
+            point_found[name] = value
         elif value.is_Rational:
-            found[name] = Fraction(int(value.p), int(value.q))
-    return found if len(found) == len(point) else None
+            point_found[name] = Fraction(int(value.p), int(value.q))
+    return point_found if len(point_found) == len(point) else None
 
 
 def fraction_below(value: arb, digits: int = 3) -> Fraction | None:

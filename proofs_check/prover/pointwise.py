@@ -89,11 +89,11 @@ def _branch(term: Term, point: Mapping[str, Fraction]) -> Value:
 
 def _exact(head: str, arguments: list[Fraction], term: Term) -> Fraction | None:
     """Return one operation on exact numbers, None where it has no rational value of moderate length."""
-    found = operate(head, arguments, literal=head != "pow" or constant_value(term[2]) is not None)
-    if found is NoValue.UNDEFINED:
+    value = operate(head, arguments, literal=head != "pow" or constant_value(term[2]) is not None)
+    if value is NoValue.UNDEFINED:
         divides = head == "div" or (head == "pow" and arguments[0] == 0 and arguments[1] < 0)
         raise UndefinedAtPoint(f"{to_text(term)} {'divides by zero' if divides else 'is not a real number'}")
-    return found if isinstance(found, Fraction) and not is_long(found) else None
+    return value if isinstance(value, Fraction) and not is_long(value) else None
 
 
 def _require_domain(head: str, arguments: list[Any], term: Term) -> None:

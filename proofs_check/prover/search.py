@@ -83,9 +83,9 @@ def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
     if not is_counted():
         return apart(math.inf, lambda: prove(goal, depth))
     for limit in range(depth + 1):
-        found = _search(goal, limit)
-        if found is not None or out_of_time():
-            return found
+        tree = _search(goal, limit)
+        if tree is not None or out_of_time():
+            return tree
     return None
 
 
@@ -95,9 +95,9 @@ def prove_by(tactic: Tactic, goal: Goal, depth: int = 2) -> Tree | None:
         return apart(math.inf, lambda: prove_by(tactic, goal, depth))
     for limit in range(1, depth + 1):
         attempt = Attempt(goal, limit, _search)
-        found = next((tree for tree in until_failure(tactic(attempt)) if accepts(goal, tree)), None)
-        if found is not None or out_of_time():
-            return found
+        proof = next((tree for tree in until_failure(tactic(attempt)) if accepts(goal, tree)), None)
+        if proof is not None or out_of_time():
+            return proof
     return None
 
 
@@ -119,13 +119,13 @@ def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
 def _search(goal: Goal, depth: int) -> Tree | None:
     """Return a tree of at most this depth; remember it, or down to which depth there is none."""
     known: dict[Goal, tuple[Tree | None, int]] = memory("proofs")
-    found, failed = known.get(goal, (None, -1))
-    if found is not None or depth <= failed or out_of_time():
-        return found
-    found = next(_at_depth(goal, depth), None)
-    if found is not None or not out_of_time():
-        known[goal] = (found, depth)
-    return found
+    tree, failed = known.get(goal, (None, -1))
+    if tree is not None or depth <= failed or out_of_time():
+        return tree
+    tree = next(_at_depth(goal, depth), None)
+    if tree is not None or not out_of_time():
+        known[goal] = (tree, depth)
+    return tree
 
 
 def _at_depth(goal: Goal, depth: int) -> Iterator[Tree]:

@@ -97,14 +97,14 @@ def shelter(expression: sympy.Expr) -> tuple[sympy.Expr, dict[sympy.Symbol, symp
 
 def high_powers(expression: sympy.Expr) -> set[sympy.Expr]:
     """Return the outermost powers and exponentials whose exponents have long numerators or denominators."""
-    found, stack = set[sympy.Expr](), [expression]
+    powers, stack = set[sympy.Expr](), [expression]
     while stack:
         node = stack.pop()
         if isinstance(node, (sympy.Pow, sympy.exp)) and _is_high(node.exp):
-            found.add(node)
+            powers.add(node)
         else:
             stack.extend(node.args)
-    return found
+    return powers
 
 
 def _is_high(exponent: sympy.Expr) -> bool:

@@ -256,7 +256,7 @@ def moving_borders(expression: sympy.Expr, records: Sequence[Variable], weight: 
     middle = {
         variable.name: sympy.Rational(1) if variable.hi is None else to_rational((variable.lo + variable.hi) / 2) for variable in records
     }
-    found: dict[sympy.Expr, Fraction] = {}
+    places: dict[sympy.Expr, Fraction] = {}
     for gap in dict.fromkeys(gaps(expression, weight)):
         for factor in sympy.Mul.make_args(factored(gap) or gap):
             for border in _borders_of(expand(factor.base if factor.is_Pow else factor), weight):
@@ -264,8 +264,8 @@ def moving_borders(expression: sympy.Expr, records: Sequence[Variable], weight: 
                 if not place.free_symbols and place.is_real and place.is_finite:
                     about = Fraction(str(approximate(place, 40)))
                     if about > 1:
-                        found[border] = about
-    return sorted(found, key=found.__getitem__)
+                        places[border] = about
+    return sorted(places, key=places.__getitem__)
 
 
 def _borders_of(gap: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:

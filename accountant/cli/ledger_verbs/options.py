@@ -126,15 +126,15 @@ def open_ledger(options: OpenedOptions) -> Ledger:
 
 
 def read_ranges(items: list[str] | None) -> dict[str, list[str]]:
-    found = {}
+    ranges = {}
     for name, given in parse_assignments(items, "--attribute").items():
         low, colon, high = given.partition(":")
         if not colon:
             raise InvalidArgument(
                 f"--attribute needs NAME=LO:HI, but {name}={given[:40]} was found; write for example --attribute years=0:10"
             )
-        found[name] = [low.strip(), high.strip()]
-    return found
+        ranges[name] = [low.strip(), high.strip()]
+    return ranges
 
 
 def split_unit(given: str, ledger: Ledger) -> str | tuple[str, ...]:

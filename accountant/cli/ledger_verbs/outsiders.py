@@ -33,12 +33,12 @@ def _export(options: _Export) -> int:
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.out)
         text = write_public(ledger)
-    found = read_public(text)
+    public = read_public(text)
     write_whole(options.out, text)
     return print_result(
-        {"entries": len(found.entries), "hash": found.head, "key": found.key, "out": str(options.out)},
-        f"{len(found.entries)} entries written to {options.out}, up to {found.head}; it may be published",
-        f"signed with the key {found.key}: publish it, too, where it cannot be exchanged",
+        {"entries": len(public.entries), "hash": public.head, "key": public.key, "out": str(options.out)},
+        f"{len(public.entries)} entries written to {options.out}, up to {public.head}; it may be published",
+        f"signed with the key {public.key}: publish it, too, where it cannot be exchanged",
         f"anybody checks it, without the secret, with: pdp check {options.out} --since EARLIER",
         as_json=options.json,
     )

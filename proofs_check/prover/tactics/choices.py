@@ -41,7 +41,7 @@ def _cases(attempt: Attempt, node: sympy.Basic) -> list[Tree] | None:
     expression = attempt.goal.expression
     fresh = sympy.Dummy("y", real=True)
     slope = derivative(expression.xreplace({node: fresh}), fresh)
-    found: list[Tree] = []
+    cases: list[Tree] = []
     for value, gap, sign in _choices(node):
         chosen = expression.xreplace({node: value})
         shares = [
@@ -55,11 +55,11 @@ def _cases(attempt: Attempt, node: sympy.Basic) -> list[Tree] | None:
             proof = attempt.prove(chosen - share * gap)
             if proof is not None:
                 extra = {} if share == 0 else {"share": to_text(from_sympy(share))}
-                found.append({"value": to_text(from_sympy(sign * value)), "proof": proof, **extra})
+                cases.append({"value": to_text(from_sympy(sign * value)), "proof": proof, **extra})
                 break
         if proof is None:
             return None
-    return found
+    return cases
 
 
 def _shares(chosen: sympy.Expr, gap: sympy.Expr) -> Iterator[sympy.Expr]:

@@ -74,7 +74,7 @@ def _by_tangents(attempt: Attempt) -> Iterator[Tree]:
 class _Roots:
     """Symbols for the roots in a number, inner ones first: (symbol, q, base as a polynomial in the symbols before it)."""
 
-    found: list[tuple[sympy.Symbol, int, sympy.Expr]] = field(default_factory=list)
+    known: list[tuple[sympy.Symbol, int, sympy.Expr]] = field(default_factory=list)
 
     def read(self, expression: sympy.Expr) -> sympy.Expr:
         """Return a number as a rational function of symbols for its roots, a root of a whole number as one of roots of primes."""
@@ -87,29 +87,29 @@ class _Roots:
         return prime_powers(base) if base.is_Rational else [(base, 1)]
 
     def _root(self, base: sympy.Expr, q: int) -> sympy.Symbol:
-        for symbol, order, known in self.found:
-            if order == q and known == base:
+        for symbol, order, inner in self.known:
+            if order == q and inner == base:
                 return symbol
-        self.found.append((sympy.Symbol(f"r{len(self.found)}"), q, base))
-        return self.found[-1][0]
+        self.known.append((sympy.Symbol(f"r{len(self.known)}"), q, base))
+        return self.known[-1][0]
 
     def reduce(self, expression: sympy.Expr) -> sympy.Expr:
         """Return a polynomial with each root below its order."""
-        for symbol, q, base in reversed(self.found):
+        for symbol, q, base in reversed(self.known):
             expression = remainder(expression, symbol**q - base, symbol) if expression.has(symbol) else expression
         return expand_plainly(expression, largest=LARGEST)
 
     def value(self, expression: sympy.Expr) -> sympy.Expr:
         """Return a number for a polynomial in the symbols."""
         known: dict[sympy.Symbol, sympy.Expr] = {}
-        for symbol, q, base in self.found:
+        for symbol, q, base in self.known:
             known[symbol] = approximate(put_in(base, known), 60) ** sympy.Rational(1, q)
         return approximate(put_in(expression, known), 60)
 
     def term(self, expression: sympy.Expr) -> Term:
         """Return a polynomial in the symbols as a term, each root as it is."""
         known: dict[str, Term] = {}
-        for symbol, q, base in self.found:
+        for symbol, q, base in self.known:
             known[symbol.name] = ("pow", substitute(from_sympy(base), known), number(Fraction(1, q)))
         return substitute(from_sympy(expression), known)
 
@@ -121,7 +121,7 @@ def _by_conjugates(attempt: Attempt) -> Iterator[Tree]:
     roots = _Roots()
     numerator, denominator = numerator_and_denominator(roots.read(attempt.goal.expression))
     factor, rest = denominator, roots.reduce(numerator)
-    for symbol, q, base in list(reversed(roots.found))[:MOST_ROOTS]:
+    for symbol, q, base in list(reversed(roots.known))[:MOST_ROOTS]:
         if rest == 0 or not rest.has(symbol):
             continue
         minimal = symbol**q - base

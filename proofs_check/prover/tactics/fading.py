@@ -59,10 +59,10 @@ def bound_fading(attempt: Attempt) -> Iterator[Tree]:
 def _subdivisions(before: Goal) -> Iterator[Tree]:
     """Yield subdivisions of a finite box: plain ones where balls see that one will do, else one with mean-value forms."""
     closed = replace(before, box=tuple(replace(variable, open_below=False) for variable in before.box))
-    found = explore(closed, budget=PIECES, points=POINTS)
-    if found.status is GoalStatus.HOLDS:
-        yield trees.boxes(4 * found.boxes + 50)
-    elif found.status is GoalStatus.UNDECIDED:
+    exploration = explore(closed, budget=PIECES, points=POINTS)
+    if exploration.status is GoalStatus.HOLDS:
+        yield trees.boxes(4 * exploration.boxes + 50)
+    elif exploration.status is GoalStatus.UNDECIDED:
         yield trees.boxes(PIECES, centred=True)
 
 

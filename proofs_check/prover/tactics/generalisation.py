@@ -53,10 +53,10 @@ def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
     if attempt.depth == 0 or not attempt.plausible or not is_modest(goal.expression):
         return
     for logarithm in sorted(goal.expression.atoms(sympy.log), key=sympy.default_sort_key):
-        found = _line_in(logarithm.args[0], attempt.used)
-        if found is None:
+        line = _line_in(logarithm.args[0], attempt.used)
+        if line is None:
             continue
-        variable, rate, constant = found
+        variable, rate, constant = line
         start = sympy.log(constant + rate * to_rational(variable.lo))
         low = Fraction(0) if start == 0 else Fraction(math.floor(100 * float(as_ball(value_at(from_sympy(start), {}, 96)))), 100)
         lower = next((tree for tree in (MANIFEST, boxes(5)) if accepts(Goal(logarithm - to_rational(low), (variable,)), tree)), None)

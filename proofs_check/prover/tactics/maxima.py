@@ -107,14 +107,14 @@ def _weights(terms: Sequence[sympy.Expr]) -> Iterator[list[sympy.Rational]]:
     """Yield weights: those that make the mean free of variables, where the terms are linear; then equal ones, of some of the terms."""
     symbols = sorted({symbol for term in terms for symbol in term.free_symbols}, key=str)
     subsets = [subset for size in range(1, 5) for subset in itertools.combinations(range(len(terms)), size)]
-    found = 0
+    yielded = 0
     slopes = [_slopes(term, symbols) for term in terms] if symbols else []
     for subset in subsets if slopes and None not in slopes else ():
         solved = _balanced([slope for slope in (slopes[i] for i in subset) if slope is not None])
         if solved is not None:
             yield [solved[subset.index(i)] if i in subset else sympy.S.Zero for i in range(len(terms))]
-            found += 1
-    for subset in sorted(subsets, key=len, reverse=True)[: MOST_MEANS - found]:
+            yielded += 1
+    for subset in sorted(subsets, key=len, reverse=True)[: MOST_MEANS - yielded]:
         yield [sympy.Rational(1, len(subset)) if i in subset else sympy.S.Zero for i in range(len(terms))]
 
 
@@ -123,8 +123,8 @@ def _slopes(term: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> list[Fraction]
     form = polynomial(term, *symbols)
     if form is None or form.total_degree() > 1:
         return None
-    found = [form.coeff_monomial(symbol) for symbol in symbols]
-    return [Fraction(int(slope.p), int(slope.q)) for slope in found] if all(slope.is_Rational for slope in found) else None
+    slopes = [form.coeff_monomial(symbol) for symbol in symbols]
+    return [Fraction(int(slope.p), int(slope.q)) for slope in slopes] if all(slope.is_Rational for slope in slopes) else None
 
 
 def _balanced(slopes: Sequence[Sequence[Fraction]]) -> list[sympy.Rational] | None:

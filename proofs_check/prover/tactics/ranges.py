@@ -89,9 +89,9 @@ def split_tail(attempt: Attempt) -> Iterator[Tree]:
     for variable in attempt.used:
         if variable.hi is not None or variable.open_below:
             continue
-        found = _tail(attempt.goal, variable)
-        if found is not None:
-            cut, above = found
+        tail = _tail(attempt.goal, variable)
+        if tail is not None:
+            cut, above = tail
             before = _replaced(attempt.goal, Variable(variable.name, variable.lo, cut))
             below = attempt.search(before, min(attempt.depth - 1, 1))
             if below is not None:
@@ -119,8 +119,8 @@ def halve(attempt: Attempt) -> Iterator[Tree]:
             continue
         middle = (variable.lo + variable.hi) / 2
         halves = (replace(variable, hi=middle), Variable(variable.name, middle, variable.hi))
-        found = [attempt.search(_replaced(attempt.goal, half), 1) for half in halves]
-        below, above = found
+        proofs = [attempt.search(_replaced(attempt.goal, half), 1) for half in halves]
+        below, above = proofs
         if below is not None and above is not None:
             yield trees.split(variable.name, middle, below, above)
 

@@ -28,12 +28,12 @@ def separate_oscillation(attempt: Attempt) -> Iterator[Tree]:
         return
     parts, rest = [], sympy.S.Zero
     for summand in sympy.Add.make_args(expand(attempt.goal.expression)):
-        found = _amplitude(summand, attempt)
-        if found is None:
+        wave = _amplitude(summand, attempt)
+        if wave is None:
             rest += summand
         else:
-            parts.append(found[0] * (1 + found[1]))
-            rest -= found[0]
+            parts.append(wave[0] * (1 + wave[1]))
+            rest -= wave[0]
     if not parts or not looks_true(Goal(rest, attempt.goal.box, attempt.goal.strict)):
         return
     if all(accepts(Goal(part, attempt.goal.box), trees.boxes(1)) for part in parts):
@@ -109,13 +109,13 @@ def bound_apart(attempt: Attempt) -> Iterator[Tree]:
 
 
 def _sampled_least(summand: sympy.Expr, attempt: Attempt) -> float | None:
-    term, found = from_sympy(summand), []
+    term, values = from_sympy(summand), []
     for point in candidates(attempt.goal.box, 200):
         try:
-            found.append(float(as_ball(value_at(term, point, 64)).lower()))
+            values.append(float(as_ball(value_at(term, point, 64)).lower()))
         except (UndefinedAtPoint, OverflowError):
             return None
-    least = min(found, default=math.nan)
+    least = min(values, default=math.nan)
     return least if -LARGEST < least < LARGEST else None
 
 

@@ -88,13 +88,13 @@ def _linear_parts(attempt: Attempt, kind: type[sympy.Function]) -> Iterator[tupl
 
 def _touching_slopes(others: sympy.Expr, coefficient: sympy.Expr, argument: sympy.Expr) -> list[sympy.Expr]:
     """Return slopes t for which a summand of the rest is cancelled by c·t·a, or by c·t·b for a summand b of a; and t = 1."""
-    found: dict[sympy.Expr, None] = {sympy.S.One: None}
+    slopes: dict[sympy.Expr, None] = {sympy.S.One: None}
     for summand in sympy.Add.make_args(expand(others)):
         for part in sympy.Add.make_args(expand(argument)):
             ratio = cancelled(summand / (coefficient * part))
             if ratio is not None and ratio != 0 and not ratio.free_symbols & part.free_symbols:
-                found[ratio] = None
-    return list(found)[:MOST_SLOPES]
+                slopes[ratio] = None
+    return list(slopes)[:MOST_SLOPES]
 
 
 def _above(attempt: Attempt, others: sympy.Expr, coefficient: sympy.Expr, argument: sympy.Expr, slope: sympy.Expr) -> Iterator[Tree]:

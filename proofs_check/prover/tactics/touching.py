@@ -183,12 +183,12 @@ def separate(attempt: Attempt) -> Iterator[Tree]:
     parts, proofs = list[sympy.Expr](), list[Tree]()
     for names, total in groups:
         box = tuple(variable for variable in goal.box if variable.name in names)
-        found = _above_least(attempt, total, box)
-        if found is None:
+        bound = _above_least(attempt, total, box)
+        if bound is None:
             return
-        constant += found[0]
-        parts.append(total - found[0])
-        proofs.append(found[1])
+        constant += bound[0]
+        parts.append(total - bound[0])
+        proofs.append(bound[1])
     shown = attempt.search(Goal(constant, (), goal.strict), 1)
     if shown is not None:
         yield add_up(attempt, [constant, *parts], [shown, *proofs])
@@ -202,10 +202,10 @@ def _above_least(attempt: Attempt, expression: sympy.Expr, box: tuple[Variable, 
             proof = attempt.prove(expression - least, strict=False, box=box)
             if proof is not None:
                 return least, proof
-    found = least_of(expression, box)
-    if found is None or any(variable.hi is None for variable in box):
+    bounded = least_of(expression, box)
+    if bounded is None or any(variable.hi is None for variable in box):
         return None
-    below = fraction_below(found.value, 4)
+    below = fraction_below(bounded.value, 4)
     if below is None:
         return None
     least = to_rational(below)
