@@ -22,10 +22,10 @@ from profiles.numbers import exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, applications, free_symbols, number, to_text
 from profiles.variables import Variable
-from proofs_check.certificates import assemble, check_text, make_certificate, profile_json
+from proofs_check.certificates import assemble, check_text, profile_json
 from proofs_check.kernel import Report
 from proofs_check.prover import trees
-from proofs_check.prover.definedness import obligations
+from proofs_check.prover.definedness import Obligation, obligations
 from proofs_check.prover.effort import apart, spend, until_failure
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
@@ -40,15 +40,11 @@ EPSILON = ProfileNotion.PURE.number
 CHECK, CHARACTER = 5_000, 10
 
 
-@dataclass(frozen=True, eq=False)
-class AdmittedProfile:
-    """A profile with the kernel's ``claim`` that what it promises is defined, and not negative, on the domain; made by :func:`admit` alone.
-
-    The forms that proofs need of it are each made once: ``term``, ``expression`` and ``text``.
-    """
+@dataclass(frozen=True)
+class ProfileForms:
+    """A profile in the forms that proofs need of it, each made once: ``term``, ``variables``, ``expression`` and ``text``."""
 
     profile: Profile
-    claim: Tree
 
     @cached_property
     def term(self) -> Term:
@@ -56,8 +52,13 @@ class AdmittedProfile:
         return self.profile.numeric_epsilon()
 
     @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The statistics, the parameters without a number, and the weight, with their ranges."""
+        return self.profile.variables()
+
+    @cached_property
     def expression(self) -> sympy.Expr:
-        """The same for SymPy."""
+        """ε(w, x) for SymPy. Raises :class:`profiles.InvalidExpression` where it is undefined."""
         return self.profile.expression()
 
     @cached_property
@@ -65,9 +66,33 @@ class AdmittedProfile:
         """The profile as certificates write it, which the kernel reads."""
         return profile_json(self.profile)
 
+    def admit(self) -> AdmittedProfile:
+        """Return the profile as one that is admitted. Raises as :func:`admit`."""
+        return admit(self.profile)
+
+
+@dataclass(frozen=True, eq=False)
+class AdmittedProfile(ProfileForms):
+    """A profile with the kernel's ``claim`` that what it promises is defined and not negative on its domain; made by :func:`admit`."""
+
+    claim: Tree
+
+    def admit(self) -> AdmittedProfile:
+        return self
+
     def certificate(self, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> dict[str, Any]:
         """Return the certificate of claims about the profile, behind that of its admission."""
         return assemble(self.text, [self.claim, *claims], target=target, q=q)
+
+    def report(self, claims: Sequence[Tree], *, target: Fraction | None = None) -> Report:
+        """Put claims about the profile, behind that of its admission, to the kernel."""
+        text = json.dumps(self.certificate(claims, target=target))
+        spend(CHECK + CHARACTER * len(text))
+        return check_text(text)
+
+    def proves(self, claims: Sequence[Tree], *, target: Fraction | None = None) -> bool:
+        """Tell whether the kernel accepts claims as :meth:`report` puts them to it."""
+        return self.report(claims, target=target).accepted
 
 
 def admit(profile: Profile) -> AdmittedProfile:
@@ -81,30 +106,23 @@ def admit(profile: Profile) -> AdmittedProfile:
 
 @lru_cache(maxsize=256)
 def _admit(profile: Profile) -> AdmittedProfile:
-    if profile.notion is ProfileNotion.PURE:
-        return AdmittedProfile(profile, _prove_admissible(profile, profile.notion.number))
-    claim = _prove_admissible(profile.stand_in(), profile.notion.number)
-    if not check_text(json.dumps(make_certificate(profile, [claim]))).accepted:
-        raise _undecided(profile, profile.notion.number, "")
-    return AdmittedProfile(profile, claim)
+    word = profile.notion.number
+    admitted = AdmittedProfile(profile, _prove_admissible(ProfileForms(profile.stand_in()), word))
+    if profile.notion is not ProfileNotion.PURE and not check_text(json.dumps(admitted.certificate([]))).accepted:
+        raise _undecided(profile, word, "")
+    return admitted
 
 
-def well_defined_claim(profile: Profile) -> Tree:
-    """Return the kernel's claim of the admission of a profile, with its proof. Raises as :func:`admit`."""
-    return admit(profile).claim
-
-
-def _prove_admissible(profile: Profile, word: str) -> Tree:
-    term = profile.numeric_epsilon()
-    variables = profile.variables()
-    _check_requirements(profile)
-    for point in _points(term, variables):
-        _refuse_bad_point(term, point, word)
-    _refuse_vanishing(term, variables, word)
+def _prove_admissible(forms: ProfileForms, word: str) -> Tree:
+    _check_requirements(forms.profile)
+    needs = obligations(forms.term)
+    for point in _points(forms, needs):
+        _refuse_bad_point(forms.term, point, word)
+    _refuse_vanishing(needs, forms.variables, word)
     reasons: list[str] = []
-    claim = apart(SECONDS, lambda: _find_claim(profile, term, reasons, word))
+    claim = apart(SECONDS, lambda: _find_claim(forms, needs, reasons, word))
     if claim is None:
-        raise _undecided(profile, word, reasons[-1] if reasons else "")
+        raise _undecided(forms.profile, word, reasons[-1] if reasons else "")
     return claim
 
 
@@ -131,47 +149,35 @@ def _check_requirements(profile: Profile) -> None:
 
 def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
     """Refuse a profile for which a term is negative somewhere on the domain: what the kernel proves is that of the term as a profile."""
-    of_term = replace(profile, promise=term, parts=(), written=None)
-    numeric, variables = of_term.numeric_epsilon(), of_term.variables()
-    for point in _points(numeric, variables):
+    of_term = ProfileForms(replace(profile, promise=term, parts=(), written=None))
+    needs = obligations(of_term.term)
+    for point in _points(of_term, needs):
         try:
-            negative = as_ball(value_at(numeric, point)) < 0
+            negative = as_ball(value_at(of_term.term, point)) < 0
         except UndefinedAtPoint as error:
             raise InvalidProfile(f"{what}, but {error} at {_where(point)}; correct it or restrict the ranges") from None
         if negative:
-            used = {name: value for name, value in point.items() if name in free_symbols(numeric)}
+            used = {name: value for name, value in point.items() if name in free_symbols(of_term.term)}
             raise InvalidProfile(f"{what}, but it is{f' at {_where(used)}' if used else ''}; correct it or restrict the ranges")
-    if apart(SECONDS, lambda: _find_claim(of_term, numeric, [], EPSILON)) is None:
+    if apart(SECONDS, lambda: _find_claim(of_term, needs, [], EPSILON)) is None:
         raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
 
 
-def _find_claim(profile: Profile, term: Term, reasons: list[str], word: str) -> Tree | None:
+def _find_claim(forms: ProfileForms, needs: Sequence[Obligation], reasons: list[str], word: str) -> Tree | None:
     """Return the claim that the kernel accepts, and note why it rejected others."""
-    for proof in until_failure(_proofs(profile, term, word)):
+    for proof in until_failure(_proofs(forms, needs, word)):
         claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
-        report = check_text(json.dumps(make_certificate(profile, [claim])))
+        report = check_text(json.dumps(assemble(forms.text, [claim])))
         if report.accepted:
             return claim
         reasons.append(report.reason or "")
     return None
 
 
-def report_on(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> Report:
-    """Put claims, behind that of the admission of their profile, to the kernel. Raises as :func:`admit`."""
-    text = json.dumps(admit(profile).certificate(claims, target=target, q=q))
-    spend(CHECK + CHARACTER * len(text))
-    return check_text(text)
-
-
-def checks(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> bool:
-    """Tell whether the kernel accepts claims as :func:`report_on` puts them to it."""
-    return report_on(profile, claims, target=target, q=q).accepted
-
-
-def _points(term: Term, variables: tuple[Variable, ...]) -> Iterator[dict[str, Fraction]]:
-    yield from candidates(variables, 400)
-    for part in obligations(term):
-        yield from part.critical_points(variables)
+def _points(forms: ProfileForms, needs: Sequence[Obligation]) -> Iterator[dict[str, Fraction]]:
+    yield from candidates(forms.variables, 400)
+    for part in needs:
+        yield from part.critical_points(forms.variables)
 
 
 def _where(point: Mapping[str, Fraction]) -> str:
@@ -179,8 +185,8 @@ def _where(point: Mapping[str, Fraction]) -> str:
     return ", ".join(f"{name} = {exact_text(value)}" for name, value in shown.items())
 
 
-def _refuse_vanishing(term: Term, variables: tuple[Variable, ...], word: str) -> None:
-    for part in obligations(term):
+def _refuse_vanishing(needs: Sequence[Obligation], variables: tuple[Variable, ...], word: str) -> None:
+    for part in needs:
         ends = part.sign_change(variables)
         if ends is not None:
             raise InvalidProfile(
@@ -202,22 +208,19 @@ def _refuse_bad_point(term: Term, point: Mapping[str, Fraction], word: str) -> N
         raise InvalidProfile(f"{word} must not be negative, but it is at {where}; restrict the range or change {word}")
 
 
-def _proofs(profile: Profile, term: Term, word: str) -> Iterator[Tree]:
-    domain = profile.variables()
+def _proofs(forms: ProfileForms, needs: Sequence[Obligation], word: str) -> Iterator[Tree]:
     try:
-        goal = Goal(profile.expression(), domain)
+        goal = Goal(forms.expression, forms.variables)
     except InvalidExpression as error:
-        raise InvalidProfile(f"{word} of {profile.name!r} is undefined: {error}") from None
-    hints = {
-        to_text(part.term): tree for part in obligations(term) if free_symbols(part.term) and (tree := part.prove(profile)) is not None
-    }
+        raise InvalidProfile(f"{word} of {forms.profile.name!r} is undefined: {error}") from None
+    hints = {to_text(part.term): tree for part in needs if free_symbols(part.term) and (tree := part.prove(forms.variables)) is not None}
     if hints:  # what needs proofs of its own to be defined is beyond the search, which has none
         yield {"nonnegative": trees.MANIFEST}
         yield {"nonnegative": trees.MANIFEST, "obligations": hints}
     nonnegative = prove(goal)
     witness = explore(goal).witness if nonnegative is None else None
     if witness is not None:
-        _refuse_bad_point(term, witness, word)
+        _refuse_bad_point(forms.term, witness, word)
     stated = None if nonnegative is None else trees.restated(goal, nonnegative)
     for tree in (nonnegative, stated, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
         if tree is not None:

@@ -210,7 +210,7 @@ def verify(
     below = dict.fromkeys((*(conditions or ()), *(name for consequence in consequences or () for name in NEEDS[consequence])))
     names = list(below) if conditions else list(CONDITIONS)
     target = to_target(target_epsilon)
-    context = Context.of(admit(profile.require_pure()), target)
+    context = Context(admit(profile.require_pure()), target)
     convexity = None
     decisions: dict[str, Decision] = {}
     for name in names:

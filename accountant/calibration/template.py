@@ -55,7 +55,7 @@ class Template:
             self.profile, promise=substitute(self.profile.epsilon, terms), parameters=(*kept, Parameter(name)), parts=(), written=None
         )
         try:
-            context = Context.of(admit(joint))
+            context = Context(admit(joint))
         except PDPError:
             return None
         if not context.smooth or context.epsilon.has(sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise, sympy.floor, sympy.ceiling):

@@ -14,7 +14,7 @@ from profiles import Infeasible, InvalidSampling, NotReplayed, PDPError, Profile
 from profiles.hypotheses import CONDITION, DEFINED, FEASIBLE_WEIGHTS, PROBABILITY, Hypothesis
 from profiles.structure import may_jump
 from profiles.terms import to_text
-from proofs_check.admission import well_defined_claim
+from proofs_check.admission import admit
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions.assumption_9_nonzero import find_loss
 from proofs_check.prover.explore import candidates
@@ -157,7 +157,7 @@ def discharged_by_conditions(profile: Profile, verdicts: Mapping[str, bool]) -> 
             "record that is never selected loses nothing (assumption-9-nonzero)"
         )
     try:
-        well_defined_claim(profile)
+        admit(profile)
     except Undecided:
         return proved
     return {**proved, DEFINED: _DEFINED}

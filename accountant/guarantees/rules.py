@@ -37,7 +37,7 @@ from profiles.protection import RECORDS
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
 from profiles.terms import Term, to_text
-from proofs_check.admission import well_defined_claim
+from proofs_check.admission import admit
 from proofs_check.prover.algebra import vanishes
 from proofs_check.suprema.bound import EpsilonBound
 
@@ -349,7 +349,7 @@ def _integer_times(profile: Profile, times: Term) -> tuple[Hypothesis, ...]:
 def _undecided_part(profile: Profile) -> tuple[Hypothesis, ...]:
     """Return the hypothesis that ε of a part is defined, where that is undecided. Raises :class:`InvalidProfile` where it is not."""
     try:
-        well_defined_claim(profile)
+        admit(profile)
     except Undecided:
         return (PART_DEFINED.about(name=profile.name),)
     return ()

@@ -181,7 +181,7 @@ def prove_monotone(profile: Profile) -> Mapping[str, Any] | None:
 
     None proves nothing: ε may be monotone all the same.
     """
-    decision, _ = decide_in_time(Context.of(admit(profile), Fraction(1)), _MONOTONE)
+    decision, _ = decide_in_time(Context(admit(profile), Fraction(1)), _MONOTONE)
     return decision.claim if decision.verdict is Verdict.PROVED and decision.checked else None
 
 

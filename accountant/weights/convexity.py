@@ -42,7 +42,7 @@ def prove_convexity(profile: Profile, target_epsilon: object | None = None) -> P
     direct = None if target is None else _prove_affine(profile, target)
     if direct is not None:
         return direct
-    context = Context.of(admitted, target)
+    context = Context(admitted, target)
     tree = within(SECONDS, lambda: prove(context.for_all(context.curvature))) if context.smooth else None
     if tree is None:
         raise Undecided(

@@ -121,7 +121,7 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     """
     digits = to_integer(digits, "digits", 1, MAX_DIGITS, hint="choose one in this range")
     admit(profile)
-    context = Context.of(admit(specialise(profile, record)), to_target(target_epsilon))
+    context = Context(admit(specialise(profile, record)), to_target(target_epsilon))
     constraint = Constraint(context)
     convexity = decide_in_time(context, assumption_11.ID, SECONDS)[1]
     mu, above = (None, None) if convexity is None else bound_constant(context, convexity)

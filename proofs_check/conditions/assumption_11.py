@@ -17,7 +17,6 @@ import sympy
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import fresh_name
 from profiles.variables import WEIGHT, Variable
-from proofs_check.admission import checks
 from proofs_check.certificates import point_json
 from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
@@ -79,7 +78,7 @@ def derive_strong_convexity(context: Context) -> StrongConvexity | None:
         return _floor_in_pieces(context)
     for floor, proof, exact in until_failure(_floors(context)):
         claim = context.claim("strong-convexity", "proved", proof)
-        if checks(context.profile, [claim], target=context.target):
+        if context.forms.admit().proves([claim], target=context.target):
             return StrongConvexity(floor, proof, exact, checked=True)
     return None
 
@@ -247,7 +246,7 @@ def _floor_of(context: Context, pieces: Pieces, seconds: float) -> StrongConvexi
             proof: Tree = {"floor": trees.text(floor), "positive": positive, "form": form, "curvature": proofs}
             proof |= pieces.fields()
             claim = context.claim("strong-convexity", "proved", proof)
-            if checks(context.profile, [claim], target=context.target):
+            if context.forms.admit().proves([claim], target=context.target):
                 return StrongConvexity(floor, proof, exact=False, checked=True)
     return None
 

@@ -19,7 +19,6 @@ from profiles.numbers import exact_text
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, fresh_name, number, substitute, to_text
 from profiles.variables import WEIGHT, Variable
-from proofs_check.admission import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
 from proofs_check.conditions.growth import offset_name, prove_growth
@@ -184,7 +183,7 @@ def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tre
     general, proof = (trees.renamed(item, WEIGHT, name) for item in (to_text(goal.term), tree))
     direct = trees.generalise(name, f"{exact_text(threshold)} + {offset}", (threshold, trees.MANIFEST), None, general, proof)
     claim = context.claim(ID, "proved", {**fixed, "direct": direct})
-    return claim if checks(context.profile, [claim], target=context.target) else None
+    return claim if context.forms.admit().proves([claim], target=context.target) else None
 
 
 def _refute(context: Context, records: Iterable[Place]) -> Decision | None:

@@ -122,7 +122,7 @@ class _Found:
 
 
 def _prove(context: Context) -> Decision | None:
-    everywhere = Place(context.profile, ID, "", lambda proof: proof)
+    everywhere = Place(context.forms, ID, "", lambda proof: proof)
     proved = _divide(replace(context, box=context.records, place=everywhere), (), MOST_DIVISIONS)
     if proved is None:
         return None
@@ -273,7 +273,7 @@ def _narrowed(context: Context, variable: Variable) -> Context:
         for item in context.profile.parameters
     )
     box = tuple(variable if other.name == variable.name else other for other in context.records)
-    return replace(context, profile=replace(context.profile, record=record, parameters=parameters, parts=()), box=box)
+    return context.about(replace(context.profile, record=record, parameters=parameters, parts=()), box=box)
 
 
 def _statistic(item: Statistic, variable: Variable) -> Statistic:
@@ -290,4 +290,4 @@ def _moved(context: Context, variable: Variable, value: Term, distance: Variable
         bounds = None if distance.hi is None else (distance.lo, distance.hi)
         parameters, box = (*parameters, Parameter(variable.name, bounds=bounds)), (*box, distance)
     epsilon = substitute(profile.epsilon, {variable.name: value})
-    return replace(context, profile=replace(profile, promise=epsilon, record=record, parameters=parameters, parts=()), box=box)
+    return context.about(replace(profile, promise=epsilon, record=record, parameters=parameters, parts=()), box=box)

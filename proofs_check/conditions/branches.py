@@ -12,7 +12,6 @@ from profiles.numbers import exact_text
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from profiles.variables import WEIGHT, Variable
-from proofs_check.admission import checks
 from proofs_check.certificates import point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import refute_at, substituted
@@ -35,7 +34,7 @@ def refute_by_kink(context: Context, condition: str) -> Decision | None:
     for border in borders(context.epsilon, context.records, context.weight):
         around = [exact_text(end) for end in border.around]
         claim = context.claim(condition, "refuted", {"at": point_json(border.record), "kink": around})
-        if checks(context.profile, [claim], target=context.target):
+        if context.forms.admit().proves([claim], target=context.target):
             place = f"at w = {exact_text(border.weight)}" if border.exact else f"at one w between {around[0]} and {around[1]}"
             witness = {**border.record, WEIGHT: border.weight}
             reason = f"epsilon is not differentiable in w {place}"

@@ -105,7 +105,7 @@ def _at_points(context: Context, condition: str, decide: Callable[[Context], Dec
 
 def _placed(context: Context, condition: str, half: Variable, cases: Tree, step: str) -> Context:
     """Return the records of one half, whose proof has its place beside the one that was found before."""
-    outer = context.place or Place(context.profile, condition, "", lambda proof: proof)
+    outer = context.place or Place(context.forms, condition, "", lambda proof: proof)
     known = dict(cases)
 
     def put(proof: Tree) -> Tree:
@@ -114,7 +114,7 @@ def _placed(context: Context, condition: str, half: Variable, cases: Tree, step:
     record = tuple(Statistic(item.name, half.lo, half.end) if item.name == half.name else item for item in context.profile.record)
     box = tuple(half if other.name == half.name else other for other in context.records)
     place = Place(outer.whole, condition, f"{outer.step}.cases.{step}", put)
-    return replace(context, profile=replace(context.profile, record=record, parts=()), box=box, place=place)
+    return context.about(replace(context.profile, record=record, parts=()), box=box, place=place)
 
 
 def _points_of_tables(context: Context) -> Iterator[tuple[Variable, Fraction]]:
@@ -153,7 +153,7 @@ def _by_sign(context: Context, condition: str, decide: Callable[[Context], Decis
             name = fresh_name("d", context.names)
             epsilon = substitute(changed, {_DIFFERENCE: symbol(name)})
             record = (*context.profile.record, Statistic(name, low[0], -high[0]))
-            signed = replace(context, profile=replace(context.profile, promise=epsilon, record=record, parts=()), box=None)
+            signed = context.about(replace(context.profile, promise=epsilon, record=record, parts=()), box=None)
             halves = [_decide_half(half, condition, decide, splits) for half in _halves(signed, name, Fraction(0))]
             proofs = [
                 half.claim["proof"] for half in halves if half is not None and half.verdict is Verdict.PROVED and half.claim is not None
@@ -211,7 +211,7 @@ def _exchanged(term: Term, old: Term, new: Term) -> Term:
 
 def _halves(context: Context, name: str, at: Fraction) -> Iterator[Context]:
     for below in (True, False):
-        yield replace(context, profile=_half(context.profile, name, at, below=below))
+        yield context.about(_half(context.profile, name, at, below=below))
 
 
 def _half(profile: Profile, name: str, at: Fraction, *, below: bool) -> Profile:

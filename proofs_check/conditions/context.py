@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import sympy
 
@@ -14,7 +15,7 @@ from profiles.profile import Profile
 from profiles.symbolic import to_rational
 from profiles.terms import Term
 from profiles.variables import WEIGHT, Variable
-from proofs_check.admission import AdmittedProfile
+from proofs_check.admission import ProfileForms
 from proofs_check.conditions.restating import Restatement, restate
 from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.effort import apart, until_failure
@@ -35,7 +36,7 @@ class Place:
     ``step`` is what the kernel calls the place, such as ``.sides.above``; ``put`` makes the proof about all records from the one there.
     """
 
-    whole: Profile
+    whole: ProfileForms
     condition: str
     step: str
     put: Callable[[Tree], Tree]
@@ -43,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Context:
-    """A profile with its target ε* (None where no condition needs one) and its derivatives in w as SymPy expressions.
+    """A profile in all ``forms`` with its target ε* (None where no condition needs one) and its derivatives in w as SymPy expressions.
 
     ``epsilon`` has numbers in place of numeric parameters, and Abs, Min, Max, Piecewise of w replaced where one branch is proved to be
     taken on the whole domain; ``smooth`` is False where that was not possible, and then no derivative exists for us.
@@ -51,31 +52,28 @@ class Context:
     ``box``: the records, where they are not all that the profile declares; ``place``: where what is proved about them belongs.
     """
 
-    profile: Profile
+    forms: ProfileForms
     target: Fraction | None = None
     box: tuple[Variable, ...] | None = None
     place: Place | None = None
-    admitted: AdmittedProfile | None = field(default=None, repr=False, compare=False)
 
-    @classmethod
-    def of(cls, admitted: AdmittedProfile, target: Fraction | None = None) -> Context:
-        """Return the context of a profile that was admitted, whose forms are those of its admission."""
-        return cls(admitted.profile, target, admitted=admitted)
+    def about(self, profile: Profile, **changes: Any) -> Context:
+        """Return the context of another profile for the same target: of some of the records, say."""
+        return replace(self, forms=ProfileForms(profile), **changes)
 
-    @cached_property
-    def _forms(self) -> AdmittedProfile | None:
-        """The admission, where it is that of this profile: a context is often replaced by one about some of the records."""
-        return self.admitted if self.admitted is not None and self.admitted.profile is self.profile else None
+    @property
+    def profile(self) -> Profile:
+        return self.forms.profile
 
-    @cached_property
+    @property
     def term(self) -> Term:
         """ε as it was written, with numbers in place of numeric parameters."""
-        return self.profile.numeric_epsilon() if self._forms is None else self._forms.term
+        return self.forms.term
 
-    @cached_property
+    @property
     def declared(self) -> sympy.Expr:
         """ε as it was written, for SymPy, with numbers in place of numeric parameters."""
-        return self.profile.expression() if self._forms is None else self._forms.expression
+        return self.forms.expression
 
     @cached_property
     def weight(self) -> sympy.Symbol:

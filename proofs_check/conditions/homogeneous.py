@@ -13,7 +13,7 @@ from profiles.notions import ProfileNotion
 from profiles.profile import Profile
 from profiles.terms import number, substitute, symbol
 from profiles.variables import WEIGHT
-from proofs_check.admission import checks
+from proofs_check.admission import admit
 from proofs_check.certificates import point_json
 from proofs_check.conditions.decide import AT_ONCE, FINELY
 from proofs_check.conditions.restating import restate
@@ -43,7 +43,7 @@ def decide_homogeneous(profile: Profile) -> Decision:
     """Decide whether the promise is a power of w times its value at w = 1."""
     for told in _ways_of_writing(profile):
         claim: Tree = {"claim": ID, "verdict": "proved", "proof": told}
-        if checks(profile, [claim]):
+        if admit(profile).proves([claim]):
             return Decision(ID, Verdict.PROVED, "identity of normal forms", claim=claim, checked=True)
     stand_in = profile.stand_in()
     term = stand_in.numeric_epsilon()
@@ -73,6 +73,6 @@ def _ways_of_writing(profile: Profile) -> list[Tree]:
 def _refute(profile: Profile, point: dict[str, Fraction]) -> Decision | None:
     for tree in (AT_ONCE, FINELY):
         claim: Tree = {"claim": ID, "verdict": "refuted", "proof": {"at": point_json(point), "bound": tree}}
-        if checks(profile, [claim]):
+        if admit(profile).proves([claim]):
             return Decision(ID, Verdict.REFUTED, "witness", witness=point, claim=claim, checked=True)
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -56,7 +56,7 @@ class Abstraction:
 def decide_by_statistic(context: Context, condition: str, decide: Callable[[Context], Decision]) -> Decision | None:
     """Prove a condition for a simpler profile of which this one is a case; None where that proves nothing."""
     for abstraction in abstractions(context.profile):
-        simpler = within(SLICE, partial(_decide_simpler, replace(context, profile=abstraction.profile), decide))
+        simpler = within(SLICE, partial(_decide_simpler, context.about(abstraction.profile), decide))
         if simpler is not None and simpler.verdict is Verdict.REFUTED:
             break  # at a value that the part may well take: records are looked at next
         if simpler is None or simpler.verdict is Verdict.UNKNOWN or simpler.claim is None:

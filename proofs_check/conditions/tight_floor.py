@@ -22,7 +22,6 @@ from profiles.numbers import decimal_text, exact_text
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term
 from profiles.variables import WEIGHT, Variable
-from proofs_check.admission import checks
 from proofs_check.conditions.branches import Pieces, SmoothPiece, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.enclosures import Enclosure
@@ -147,7 +146,7 @@ def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
             curvature = chosen[0] if context.smooth_from_one else chosen
             proof: Tree = {"floor": exact_text(lower), "positive": trees.MANIFEST, "form": "exp", "curvature": curvature}
             proof |= {} if context.smooth_from_one else pieces.fields()
-            if checks(context.profile, [context.claim("strong-convexity", "proved", proof)]):
+            if context.forms.admit().proves([context.claim("strong-convexity", "proved", proof)]):
                 return TightFloor(lower, upper, proof)
     return None
 

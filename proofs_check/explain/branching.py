@@ -152,4 +152,4 @@ def _with_statistic(context: Context, variable: Variable, epsilon: Term) -> Cont
         parameters = (*parameters, Parameter(variable.name))
     else:
         record = (*record, Statistic(variable.name, variable.lo, variable.hi))
-    return replace(context, profile=replace(old, promise=epsilon, record=record, parameters=parameters, parts=()))
+    return context.about(replace(old, promise=epsilon, record=record, parameters=parameters, parts=()))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from profiles.profile import Profile
 from profiles.terms import Term
-from proofs_check.admission import well_defined_claim
+from proofs_check.admission import ProfileForms, admit
 from proofs_check.conditions.context import Context
 from proofs_check.explain.branching import explain_cases, explain_sides, explain_statistic
 from proofs_check.explain.document import EPSILON, Explanation, Prose, Step
@@ -65,7 +65,7 @@ def explain_claim(profile: Profile, claim: Tree, *, target: Fraction | None = No
 
     Whether the kernel accepts the claim is not looked at. Nothing is raised: what cannot be explained is named as such.
     """
-    return _explain_claim(Case(Context(profile, target), claim, q))
+    return _explain_claim(Case(Context(ProfileForms(profile), target), claim, q))
 
 
 def explain(profile: Profile, target: Fraction, decision: Decision) -> Explanation:
@@ -73,13 +73,14 @@ def explain(profile: Profile, target: Fraction, decision: Decision) -> Explanati
 
     Nothing is raised: what cannot be explained is named as such.
     """
-    return _explain(Context(profile, target), decision)
+    return _explain(Context(ProfileForms(profile), target), decision)
 
 
 def explain_all(verification: Verification) -> dict[str, Explanation]:
     """Explain the verdicts of a verification, behind the claim that ε is defined and ≥ 0: claim → explanation."""
-    context = Context(verification.profile, verification.target)
-    first = _explain_claim(Case(context, well_defined_claim(verification.profile)))
+    admitted = admit(verification.profile)
+    context = Context(admitted, verification.target)
+    first = _explain_claim(Case(context, admitted.claim))
     return {first.condition: first, **{name: _explain(context, decision) for name, decision in verification.decisions.items()}}
 
 

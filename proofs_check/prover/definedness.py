@@ -11,7 +11,6 @@ import sympy
 
 from profiles.errors import InvalidExpression
 from profiles.evaluation import constant_value
-from profiles.profile import Profile
 from profiles.symbolic import to_rational, to_sympy
 from profiles.terms import Term, children, free_symbols
 from profiles.variables import Variable
@@ -47,9 +46,9 @@ class Obligation:
         if self.need is Need.NONZERO:
             yield Goal(-expression, box, strict=True)
 
-    def prove(self, profile: Profile) -> Tree | None:
+    def prove(self, box: tuple[Variable, ...]) -> Tree | None:
         """Return a tree for the obligation (its positive side), None if none is found."""
-        for goal in self.goals(profile.variables()):
+        for goal in self.goals(box):
             tree = prove(goal)
             if tree is not None:
                 return tree

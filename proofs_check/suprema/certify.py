@@ -66,9 +66,9 @@ def well_defined_tree(profile: Profile, given: Mapping[str, Any] | None) -> Tree
     """Return the well-definedness claim: the given one, else that of the prover, which raises where the profile is not well defined."""
     if given is not None:
         return dict(given)
-    from proofs_check.admission import well_defined_claim  # noqa: PLC0415 - the prover is slow to load
+    from proofs_check.admission import admit  # noqa: PLC0415 - the prover is slow to load
 
-    return dict(well_defined_claim(profile))
+    return dict(admit(profile).claim)
 
 
 def probability_trees(q: SearchedTerm, box: Box, *, slope: int, worst: Point) -> list[Tree]:

@@ -9,8 +9,8 @@ from mpmath import mp, mpf
 
 from accountant import derive_epsilon, optimal_weight
 from profiles import declare
-from proofs_check.admission import admit, well_defined_claim
-from proofs_check.certificates import make_certificate, to_file_text
+from proofs_check.admission import admit
+from proofs_check.certificates import to_file_text
 from proofs_check.conditions.assumption_9_nonzero import ID, decide, find_loss, prove_published
 from proofs_check.conditions.context import Context
 from proofs_check.kernel import check
@@ -149,13 +149,13 @@ def test_what_follows_does_not_depend_on_what_else_is_asked():
 
 @pytest.mark.parametrize(("epsilon", "expected"), [("w*(z + 1)", Verdict.PROVED), ("w*z", None)])
 def test_the_published_one_follows_from_a_proof_without_a_zero(epsilon, expected):
-    context = Context.of(admit(declare("p", epsilon, record=Z)), Fraction(3))
+    context = Context(admit(declare("p", epsilon, record=Z)), Fraction(3))
     found = decide(context)
     assert found.verdict is Verdict.PROVED
     published = prove_published(context, found)
     assert (None if published is None else published.verdict) is expected
     if published is not None and published.claim is not None:
-        certificate = make_certificate(context.profile, [well_defined_claim(context.profile), published.claim], target=context.target)
+        certificate = context.forms.admit().certificate([published.claim], target=context.target)
         assert check(to_file_text(certificate)).accepted
         assert published.method == found.method.removeprefix("epsilon is 0 nowhere; elsewhere ")
 

@@ -8,6 +8,7 @@ import pytest
 from profiles import declare
 from profiles.errors import InvalidArgument
 from proofs_check import verify as module
+from proofs_check.admission import ProfileForms
 from proofs_check.conditions.context import Context
 from proofs_check.prover.effort import spend
 from proofs_check.results import Decision, Verdict
@@ -23,7 +24,7 @@ def decided_by(monkeypatch):
 
     def patch(decide):
         monkeypatch.setitem(module.CONDITIONS, NAME, replace(CONDITIONS[NAME], decide=decide))
-        return decide_in_time(Context(LINEAR, 1), NAME, 0.2)[0]
+        return decide_in_time(Context(ProfileForms(LINEAR), 1), NAME, 0.2)[0]
 
     return patch
 

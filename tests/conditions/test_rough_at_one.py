@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 from profiles import declare
-from proofs_check.admission import checks
+from proofs_check.admission import ProfileForms, admit
 from proofs_check.conditions.assumption_11 import decide, derive_strong_convexity
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.strong_convexity import bound_constant
@@ -40,18 +40,18 @@ def true_infimum(text):
 @pytest.mark.parametrize("text", PROVED)
 def test_the_constant_exists_and_is_tight(text):
     profile = declare("p", text)
-    context = Context(profile)
+    context = Context(ProfileForms(profile))
     decision = decide(context)
     assert decision.verdict is Verdict.PROVED
     assert decision.checked
-    found = enclose_infimum(Context(profile), 20)
+    found = enclose_infimum(Context(ProfileForms(profile)), 20)
     assert found is not None
     assert found.upper - found.lower <= found.upper / 10**6
     true = true_infimum(text)
     assert mpmath.mpf(found.lower.numerator) / found.lower.denominator <= true
     assert true <= mpmath.mpf(found.upper.numerator) / found.upper.denominator * (1 + mpmath.mpf(10) ** -9)
-    claim = Context(profile).claim("strong-convexity", "proved", found.proof)
-    assert checks(profile, [claim])
+    claim = Context(ProfileForms(profile)).claim("strong-convexity", "proved", found.proof)
+    assert admit(profile).proves([claim])
 
 
 @pytest.mark.thorough
@@ -60,7 +60,7 @@ def test_the_constant_exists_and_is_tight(text):
     [("z*(1 + (w-1)**(3/2))", {"z": ["1/2", 2]}), ("1 + z*(w-1)**(3/2)", {"z": [1, 3]})],
 )
 def test_over_records_too(text, record):
-    context = Context(declare("p", text, record=record))
+    context = Context(ProfileForms(declare("p", text, record=record)))
     convexity = derive_strong_convexity(context)
     assert convexity is not None
     lower, upper = bound_constant(context, convexity)
@@ -71,25 +71,25 @@ def test_over_records_too(text, record):
 
 @pytest.mark.parametrize("text", ["sqrt(w-1) + w", "1 + (w-1)**(1/3)", "1 - (w-1)**(3/2)/(1+w)**2", "1 + (w-1)**(3/2)/(1+(w-1)**(3/2))"])
 def test_what_is_not_convex_is_refuted(text):
-    assert decide(Context(declare("p", text))).verdict is Verdict.REFUTED
+    assert decide(Context(ProfileForms(declare("p", text)))).verdict is Verdict.REFUTED
 
 
 def test_without_curvature_at_one_there_is_no_constant():
     """(e^ε)″ tends to 0 at w = 1: no μ > 0, and none may be proved."""
-    assert decide(Context(declare("p", "1 + (w-1)**(5/2)"))).verdict is Verdict.REFUTED
-    assert enclose_infimum(Context(declare("p", "1 + (w-1)**(5/2)")), 5) is None
+    assert decide(Context(ProfileForms(declare("p", "1 + (w-1)**(5/2)")))).verdict is Verdict.REFUTED
+    assert enclose_infimum(Context(ProfileForms(declare("p", "1 + (w-1)**(5/2)"))), 5) is None
 
 
 @pytest.mark.thorough
 def test_beside_smooth_cuts():
-    decision = decide(Context(declare("p", "1 + (w-1)**(3/2) + Max(w-2, 0)**2")))
+    decision = decide(Context(ProfileForms(declare("p", "1 + (w-1)**(3/2) + Max(w-2, 0)**2"))))
     assert decision.verdict is Verdict.PROVED
 
 
 @pytest.mark.thorough
 def test_where_the_second_derivative_fades_nothing_is_proved():
     """(e^ε)″ = 3/4·(w−1)^(−1/2) tends to 0 as w grows."""
-    assert decide(Context(declare("p", "log(1 + w + (w-1)**(3/2))"))).verdict is not Verdict.PROVED
+    assert decide(Context(ProfileForms(declare("p", "log(1 + w + (w-1)**(3/2))")))).verdict is not Verdict.PROVED
 
 
 @pytest.mark.thorough

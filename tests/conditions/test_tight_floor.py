@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 from profiles import declare
-from proofs_check.admission import checks
+from proofs_check.admission import ProfileForms, admit
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.tight_floor import enclose_infimum
 
@@ -36,19 +36,19 @@ def true_infimum(text):
 @pytest.mark.parametrize("text", PROFILES)
 def test_the_enclosure_is_tight_and_around_the_infimum(text):
     profile = declare("p", text)
-    found = enclose_infimum(Context(profile), 20)
+    found = enclose_infimum(Context(ProfileForms(profile)), 20)
     assert found is not None
     assert found.upper - found.lower <= found.upper / 10**6
     true = true_infimum(text)
     assert mpmath.mpf(found.lower.numerator) / found.lower.denominator <= true
     assert true <= mpmath.mpf(found.upper.numerator) / found.upper.denominator * (1 + mpmath.mpf(10) ** -12)
-    assert checks(profile, [{"claim": "strong-convexity", "verdict": "proved", "proof": found.proof}])
+    assert admit(profile).proves([{"claim": "strong-convexity", "verdict": "proved", "proof": found.proof}])
 
 
 @pytest.mark.thorough
 def test_over_records_too():
     profile = declare("p", "z*(w/2+3/(1+w))", record={"z": ["1/2", 2]})
-    found = enclose_infimum(Context(profile), 20)
+    found = enclose_infimum(Context(ProfileForms(profile)), 20)
     assert found is not None
     assert found.upper - found.lower <= found.upper / 10**6
     assert float(found.upper) == pytest.approx(0.2137493352861)  # at z = 1/2
@@ -61,10 +61,10 @@ def test_over_records_too():
 )
 def test_in_pieces_with_cuts_that_may_move(text, record):
     profile = declare("p", text, record=record)
-    found = enclose_infimum(Context(profile), 20)
+    found = enclose_infimum(Context(ProfileForms(profile)), 20)
     assert found is not None
     assert found.upper - found.lower <= found.upper / 10**6
-    assert checks(profile, [Context(profile).claim("strong-convexity", "proved", found.proof)])
+    assert admit(profile).proves([Context(ProfileForms(profile)).claim("strong-convexity", "proved", found.proof)])
     floats = [float(end) for end in (found.lower, found.upper)]
     lo, hi = (sympy.Rational(end) for end in record.get("z", (2, 2)))
     least = min(_second(text, lo + (hi - lo) * k / 4) for k in range(5))
@@ -82,11 +82,11 @@ def _second(text, z):
 
 
 def test_an_infimum_that_is_not_reached_is_enclosed():
-    found = enclose_infimum(Context(declare("p", "log(w**2 + 1/w)")), 20)  # (e^ε)″ = 2 + 2/w³
+    found = enclose_infimum(Context(ProfileForms(declare("p", "log(w**2 + 1/w)"))), 20)  # (e^ε)″ = 2 + 2/w³
     assert found is not None
     assert found.lower < 2 <= found.upper
 
 
 @pytest.mark.parametrize("text", ["log(1+w)", "log(w)+1", "3 - 1/w", "sqrt(w)/10", "w + ceiling(w)", "Abs(w-2) + w"])
 def test_without_a_positive_infimum_nothing_is_returned(text):
-    assert enclose_infimum(Context(declare("p", text)), 5) is None
+    assert enclose_infimum(Context(ProfileForms(declare("p", text))), 5) is None

@@ -9,7 +9,7 @@ import pytest
 
 from accountant import derive_epsilon
 from profiles import declare, parse_expression
-from proofs_check.admission import well_defined_claim
+from proofs_check.admission import admit
 from proofs_check.certificates import check_text, make_certificate, to_file_text
 from proofs_check.explain import explain, explain_claim, explaining, kernel_rules, to_lines
 from proofs_check.explain.explaining import EXPLAINERS
@@ -129,7 +129,7 @@ def test_every_form_of_claim_of_the_kernel_has_an_explanation_and_a_test():
 def test_each_form_is_explained(form):
     profile, _, phrase = FORMS[form]
     claim = claim_of(form)
-    first = [] if claim["claim"] == "well-defined" else [well_defined_claim(profile)]
+    first = [] if claim["claim"] == "well-defined" else [admit(profile).claim]
     report = check_text(to_file_text(make_certificate(profile, [*first, claim], target=TARGET, q=HALF)))
     assert report.accepted, report
     said = said_of(profile, claim)
@@ -312,7 +312,7 @@ RULES_AND_FIELDS = {
 @pytest.mark.parametrize("what", RULES_AND_FIELDS)
 def test_rules_and_fields_by_examples_that_the_kernel_accepts(what, check_all):
     profile, claim, phrase = RULES_AND_FIELDS[what]
-    first = [] if claim["claim"] == "well-defined" else [well_defined_claim(profile)]
+    first = [] if claim["claim"] == "well-defined" else [admit(profile).claim]
     report = check_text(to_file_text(make_certificate(profile, [*first, claim], target=TARGET)))
     assert report.accepted, report
     explanation = explain_claim(profile, claim, target=TARGET)

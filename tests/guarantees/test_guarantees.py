@@ -251,7 +251,7 @@ def test_what_nobody_has_proved_to_be_defined_stays_a_hypothesis(monkeypatch):
     def undecided(profile):
         raise Undecided(f"{profile.name} was not decided")
 
-    monkeypatch.setattr("accountant.guarantees.bounds.well_defined_claim", undecided)
+    monkeypatch.setattr("accountant.guarantees.bounds.admit", undecided)
     rule = make_rule("privacy-constrained", SUM, target_epsilon=2)
     found = worst_case(amplify_by_importance_sampling(base_profile(SUM), rule), premises={"assumption-8": True, "feasibility": True})
     assert DEFINED in found.hypotheses

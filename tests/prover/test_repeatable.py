@@ -11,6 +11,7 @@ SCRIPT = """
 import json, sys, threading
 from profiles import declare
 from profiles.numbers import to_target
+from proofs_check.admission import ProfileForms
 from proofs_check.conditions.context import Context
 from proofs_check.verify import decide_in_time, verify
 
@@ -28,7 +29,7 @@ def decide(case):
     epsilon, record, target, condition = case
     profile = declare("p", epsilon, record=record or None)
     if case is CASES[-1]:
-        found = decide_in_time(Context(profile, to_target(target)), condition, 0.3)[0]
+        found = decide_in_time(Context(ProfileForms(profile), to_target(target)), condition, 0.3)[0]
     else:
         found = verify(profile, target, [condition]).decisions[condition]
     return [found.verdict.value, found.method, found.reason, found.claim, str(found.witness)]
