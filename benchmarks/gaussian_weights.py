@@ -20,7 +20,9 @@ from accountant.rules.gaussian import make_gaussian_rule
 from accountant.selection.select import prepare_selection, prepare_tabulated
 from accountant.weights.fast import probabilities
 from accountant.weights.gaussian import gaussian_weight
-from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
+from accountant.weights.gaussian.proved import prove_gaussian
+from accountant.weights.gaussian.table import make_table
+from accountant.weights.gaussian.target import GaussianTarget
 from profiles import declare
 
 BATCH = 65_536
@@ -45,7 +47,7 @@ def run(rows: int, steps: list[int]) -> None:
     zs = np.random.default_rng(1).uniform(0, 4, rows)
     batches = [{"z": zs[start : start + BATCH]} for start in range(0, rows, BATCH)]
     pure = prepare_selection(PURE, make_rule("privacy-constrained", PURE, None, 4))
-    spent, table = timed(lambda: tabulate_weights(convexity, GaussianTarget(Fraction(1), DELTA, 1)))
+    spent, table = timed(lambda: make_table(convexity, GaussianTarget(Fraction(1), DELTA, 1)))
     checked, rejected = timed(table.find_rejected)
     print(f"table, 1 step: {len(table.rows)} rows in {spent:.1f} s, checked by the kernel in {checked:.1f} s, accepted: {rejected is None}")
     noisy = prepare_tabulated(convexity, table, make_gaussian_rule(Fraction(1), DELTA, 1))
@@ -71,7 +73,7 @@ def run(rows: int, steps: list[int]) -> None:
         narrow = declare("noisy sum", notion="gaussian", mu=f"w*z/{30 * int(count**0.5 + 1)}", record={"z": [0, 4]})
         spent, found = timed(lambda narrow=narrow, count=count: gaussian_weight(narrow, 1, DELTA, {"z": "1.5"}, steps=count))
         print(f"one record, {count} steps: {spent:.2f} s (w = {float(found.lower):.6g})")
-        spent, table = timed(lambda narrow=narrow, top=top: tabulate_weights(prove_gaussian(narrow), top))
+        spent, table = timed(lambda narrow=narrow, top=top: make_table(prove_gaussian(narrow), top))
         checked, rejected = timed(table.find_rejected)
         print(f"table, {count} steps: {len(table.rows)} rows in {spent:.1f} s, checked in {checked:.1f} s, accepted: {rejected is None}")
 

@@ -22,8 +22,8 @@ from accountant.guarantees.gaussian_samples import table_of
 from accountant.selection.scales import Scale, find_scale
 from accountant.selection.select import Selector, prepare_tabulated
 from accountant.weights.fast import WeightsResult
-from accountant.weights.gaussian.proved import to_gaussian_target
 from accountant.weights.gaussian.table_format import TabulatedWeights
+from accountant.weights.gaussian.target import to_gaussian_target
 from profiles import Declaration, Profile
 from profiles.arrays import Floats
 from profiles.files import to_declaration

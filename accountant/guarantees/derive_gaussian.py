@@ -25,9 +25,10 @@ from accountant.rules import SamplingRule
 from accountant.rules.gaussian import make_gaussian_rule
 from accountant.weights.gaussian.cover_certificate import CoveredRule
 from accountant.weights.gaussian.many_steps import compose_pair
-from accountant.weights.gaussian.proved import GaussianTarget, describe_record, to_gaussian_target, to_steps
+from accountant.weights.gaussian.proved import describe_record
 from accountant.weights.gaussian.table_format import TabulatedWeights
-from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
+from accountant.weights.gaussian.target import GaussianTarget, to_gaussian_target, to_steps, to_target_delta
+from accountant.weights.gaussian.weight import require_gaussian
 from profiles import Declaration, InvalidSampling, Profile, decimal_text, exact_text
 from profiles.files import to_declaration
 from profiles.hypotheses import EXACT_REALS

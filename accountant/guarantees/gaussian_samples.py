@@ -20,9 +20,11 @@ from accountant.rules import SamplingRule
 from accountant.rules.gaussian import read_gaussian_rule
 from accountant.weights.gaussian.branch_and_bound import cover_records
 from accountant.weights.gaussian.cover_certificate import CoveredRule, find_cover_fault, read_cover
-from accountant.weights.gaussian.proved import GaussianTarget, ProvedGaussian, prove_gaussian, tabulate_weights, to_steps
+from accountant.weights.gaussian.proved import ProvedGaussian, prove_gaussian
+from accountant.weights.gaussian.table import make_table
 from accountant.weights.gaussian.table_format import TabulatedWeights, find_fault, read_table
-from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
+from accountant.weights.gaussian.target import GaussianTarget, to_steps, to_target_delta
+from accountant.weights.gaussian.weight import require_gaussian
 from profiles import InvalidSampling, NotReplayed, Profile, Undecided
 from profiles.hypotheses import (
     DEFINED,
@@ -60,10 +62,10 @@ def table_of(profile: Profile, target: GaussianTarget, *, whole: bool = False) -
     """Return the table of weights of a profile for a target, with what is proved of the profile; those that were asked for last are kept.
 
     Its rows of one step, and of w = 1, were found by balls, and are put to the kernel here; all others were computed by the kernel.
-    Raises what :func:`tabulate_weights` raises, and :class:`Undecided` where the kernel does not accept a row.
+    Raises what :func:`make_table` raises, and :class:`Undecided` where the kernel does not accept a row.
     """
     proved = prove_kept(profile)
-    table = tabulate_weights(proved, target, whole=whole)
+    table = make_table(proved, target, whole=whole)
     if table.find_rejected(computed=False) is not None:
         raise Undecided("a table of weights was made, but the kernel does not accept a row of it; change the target slightly")
     return TabulatedWeights(proved, table)
@@ -95,11 +97,12 @@ def bound_by_table(
     else, and what making it raises.
     """
     epsilon, delta, steps, scale = read_gaussian_rule(rule)
+    target = GaussianTarget(epsilon, delta, steps)
     if weight_table is None:
-        table = table_of(profile, GaussianTarget(epsilon, delta, steps), whole=scale is not None)
+        table = table_of(profile, target, whole=scale is not None)
     else:
         table = read_table(weight_table, profile)
-        if (table.table.epsilon, table.table.delta, table.table.steps) != (epsilon, delta, steps):
+        if table.table.target != target:
             raise NotReplayed(f"a table of weights for another target was given for {profile.name[:60]!r}; take the one of its rule")
         fault = find_fault(table)
         if fault is not None:

@@ -27,7 +27,7 @@ from accountant.samples.plan import SamplingPlan, plan_sample, plan_weights
 from accountant.samples.sample import Records, Sample
 from accountant.samples.writing import open_sample_writer
 from accountant.weights.convexity import prove_convexity
-from accountant.weights.gaussian.proved import to_gaussian_target
+from accountant.weights.gaussian.target import to_gaussian_target
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, TARGET_FROM_DATA

@@ -17,7 +17,7 @@ from accountant.samples.once import Mechanisms
 from accountant.selection.select import METHODS, Selector, prepare_dominated, prepare_selection, prepare_tabulated
 from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast import ProvedConvexity
-from accountant.weights.gaussian.proved import GaussianTarget, to_gaussian_target
+from accountant.weights.gaussian.target import GaussianTarget, to_gaussian_target
 from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis
 from profiles.notions import ProfileNotion

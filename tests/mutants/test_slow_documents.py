@@ -12,8 +12,10 @@ from multiprocessing import get_context
 import pytest
 
 from accountant.checking import check_text
-from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
+from accountant.weights.gaussian.proved import prove_gaussian
+from accountant.weights.gaussian.table import make_table
 from accountant.weights.gaussian.table_format import TabulatedWeights
+from accountant.weights.gaussian.target import GaussianTarget
 from profiles import declare
 from proofs_check.kernel import check
 from proofs_check.kernel.core.terms import Rejected, exp, forget, log, var
@@ -94,7 +96,7 @@ def table():
     """Return the object of a table of weights for several steps."""
     profile = declare("noisy sum", notion="gaussian", mu="w*z/30", record={"z": ["0.99", 1]})
     proved, target = prove_gaussian(profile), GaussianTarget(Fraction(1), Fraction(1, 10**5), 2)
-    return TabulatedWeights(proved, tabulate_weights(proved, target)).to_object()
+    return TabulatedWeights(proved, make_table(proved, target)).to_object()
 
 
 @pytest.mark.thorough

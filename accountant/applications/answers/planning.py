@@ -192,7 +192,7 @@ def plan_release(
     budget, exact_delta = whole, None
     if delta is not None:
         from accountant.applications.budget.normal import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need
-        from accountant.weights.gaussian.weight import to_target_delta  # noqa: PLC0415
+        from accountant.weights.gaussian.target import to_target_delta  # noqa: PLC0415
 
         exact_delta = to_target_delta(delta)
         budget = largest_mu(whole, exact_delta) ** 2

@@ -208,7 +208,7 @@ def open_law(epsilon: ExactLike, delta: ExactLike | None) -> PricedNoise:
         return _require_budget(PureNoise(asked))
     from accountant.applications.budget.normal import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need
     from accountant.compositions.queries import to_epsilon  # noqa: PLC0415
-    from accountant.weights.gaussian.weight import to_target_delta  # noqa: PLC0415
+    from accountant.weights.gaussian.target import to_target_delta  # noqa: PLC0415
 
     return _require_budget(NormalNoise(largest_mu(to_epsilon(asked), to_target_delta(delta))))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from accountant.weights.gaussian.proved import to_steps
+from accountant.weights.gaussian.target import to_steps
 from profiles.numbers import to_number
 
 try:

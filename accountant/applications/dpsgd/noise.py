@@ -16,8 +16,7 @@ from accountant.compositions.events import MOST_EPSILON, Composition
 from accountant.compositions.queries import CurvePoint, is_checked, point_at_epsilon, to_epsilon
 from accountant.weights.gaussian.many_steps import PairPath, StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.proved import to_steps
-from accountant.weights.gaussian.weight import to_target_delta
+from accountant.weights.gaussian.target import to_steps, to_target_delta
 from profiles import Infeasible, InvalidArgument, Undecided, decimal_text
 from profiles.numbers import decimal_above, to_number, to_target
 

@@ -19,7 +19,7 @@ from accountant.applications.dpsgd.noise import compose_steps, find_noise, to_no
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.guarantees import Guarantee, Losses
 from accountant.guarantees.curves import declare_events, point_of_curve
-from accountant.weights.gaussian.proved import to_steps
+from accountant.weights.gaussian.target import to_steps
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis

@@ -26,7 +26,7 @@ from accountant.deltas import DeltaWarning, warn_of_delta
 from accountant.guarantees import Run
 from accountant.guarantees.gaussian import bound_mu
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
-from accountant.weights.gaussian.weight import to_target_delta
+from accountant.weights.gaussian.target import to_target_delta
 from profiles import Infeasible, InvalidArgument, Profile, decimal_text, to_exact
 from profiles.arrays import Floats
 from profiles.mechanisms import GaussianLloyd, Mechanism

@@ -16,6 +16,7 @@ from accountant.compositions.queries import point_at_delta
 from accountant.weights.gaussian.many_steps import BOTH, StepBound, bound_steps, bounds_without_grid, compose_pair, enclose_root
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.table import TableRow, WeightTable
+from accountant.weights.gaussian.target import GaussianTarget
 from profiles.balls import lower_fraction, working_precision
 from profiles.errors import InvalidSampling, Undecided
 from profiles.numbers import decimal_text, exact_text
@@ -86,7 +87,7 @@ class Cover:
     @property
     def table(self) -> WeightTable:
         """The rows as those of a table, each of which is checked by itself."""
-        return WeightTable(self.epsilon, self.delta, self.steps, self.rows)
+        return WeightTable(GaussianTarget(self.epsilon, self.delta, self.steps), self.rows)
 
     def cells(self, box: Box) -> Iterator[tuple[Cell, Box]]:
         """Yield the cells of the cover with their ranges, which together are ``box``."""

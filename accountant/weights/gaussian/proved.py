@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from accountant.compositions.events import MOST_EPSILON
-from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.table import WeightTable, make_table
-from accountant.weights.gaussian.weight import MAX_STEPS, require_gaussian, require_homogeneous, to_target_delta
-from profiles.errors import Infeasible, InvalidProfile, Undecided
-from profiles.numbers import decimal_text, exact_text, to_integer, to_target
+from accountant.weights.gaussian.weight import require_gaussian, require_homogeneous
+from profiles.errors import InvalidProfile, Undecided
+from profiles.numbers import decimal_text, exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, number, substitute
 from profiles.variables import WEIGHT
@@ -96,49 +93,6 @@ def recheck_promise(profile: Profile, promise: object) -> bool:
 def recheck_proved(profile: Profile, reach: Fraction, promise: object, ceiling: object) -> bool:
     """Tell whether the kernel accepts now what a file gives as its certificates of ``profile`` and ``reach``."""
     return recheck_promise(profile, promise) and proves_at_most(ceiling, zeta_term(profile), profile.record, reach)
-
-
-@dataclass(frozen=True, slots=True)
-class GaussianTarget:
-    """What weights are for: δ(``epsilon``) ≤ ``delta`` after ``steps`` steps, each on a fresh sample."""
-
-    epsilon: Fraction
-    delta: Fraction
-    steps: int
-
-    def describe(self) -> str:
-        """Return "epsilon = ... and delta = ..." with exact numbers, and the steps where there are several."""
-        after = "" if self.steps == 1 else f" after {self.steps} steps"
-        return f"epsilon = {exact_text(self.epsilon)} and delta = {exact_text(self.delta)}{after}"
-
-
-def to_gaussian_target(epsilon: object, delta: object, steps: object = 1) -> GaussianTarget:
-    """Return a target that a user gave. Raises :class:`InvalidTarget`, :class:`profiles.InvalidArgument`.
-
-    Numbers that are none are refused as everywhere.
-    """
-    return GaussianTarget(to_target(epsilon, f"[1e-300, {MOST_EPSILON}]"), to_target_delta(delta), to_steps(steps))
-
-
-def to_steps(value: object) -> int:
-    """Return a number of steps. Raises :class:`profiles.InvalidArgument`."""
-    return to_integer(value, "the number of steps", 1, MAX_STEPS, hint="choose one in this range", any_form=True)
-
-
-def tabulate_weights(proved: ProvedGaussian, target: GaussianTarget, *, whole: bool = False) -> WeightTable:
-    """Return the table of weights for every record of the declared domain (:func:`make_table`).
-
-    Raises :class:`Infeasible` where w = 1 exceeds the target at a record, which it names: one of the declared domain, not of the data.
-    """
-    step = OneStep(target.epsilon, target.delta)
-    try:
-        return make_table(step, proved.reach, target.steps, least=proved.least, whole=whole)
-    except Infeasible as error:
-        raise Infeasible(
-            f"weights for {target.describe()} were asked for, but w = 1 already exceeds them at the record "
-            f"{describe_record(proved.worst)} of the declared domain; raise the target or the noise, or narrow the range and clip "
-            "each record to it"
-        ) from error
 
 
 def describe_record(at: Point) -> str:

@@ -24,6 +24,8 @@ from accountant.weights.gaussian.many_steps import (
     log_of,
 )
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
+from accountant.weights.gaussian.proved import ProvedGaussian, describe_record
+from accountant.weights.gaussian.target import GaussianTarget
 from profiles.balls import ball, working_precision
 from profiles.errors import Infeasible
 from profiles.numbers import bisect, decimal_below, decimal_text
@@ -59,14 +61,12 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class WeightTable:
-    """Rows with rising μ and falling ζ, all certified for δ(``epsilon``) ≤ ``delta`` after ``steps`` steps on fresh samples.
+    """Rows with rising μ and falling ζ, all certified for the ``target``: δ(ε*) ≤ δ* after its steps, each on a fresh sample.
 
     It is a function of these numbers and of the declared range of ζ alone, never of a data set.
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    steps: int
+    target: GaussianTarget
     rows: tuple[TableRow, ...]
 
     @property
@@ -83,11 +83,11 @@ class WeightTable:
 
     def compose_row(self, row: TableRow) -> Composition:
         """Return the composition that a row is about."""
-        return compose_pair(row.mu, row.q, self.steps, NAME)
+        return compose_pair(row.mu, row.q, self.target.steps, NAME)
 
     def certify_row(self, row: TableRow) -> dict[str, object]:
         """Return the certificate of a row: its composition, and δ in both directions at most δ*, which the kernel computes again."""
-        claims = tuple(bound.claim(self.epsilon, self.delta) for bound in row.bounds)
+        claims = tuple(bound.claim(self.target.epsilon, self.target.delta) for bound in row.bounds)
         return make_certificate(self.compose_row(row), claims)
 
     def find_rejected(self, *, computed: bool = True) -> TableRow | None:
@@ -104,29 +104,38 @@ class WeightTable:
         return check_text(json.dumps(self.certify_row(row))).accepted
 
 
-def make_table(step: OneStep, reach: Fraction, steps: int, *, least: Fraction = Fraction(0), whole: bool = False) -> WeightTable:
-    """Return the table for records with ζ in (``least``, ``reach``], where ``reach`` > 0.
+def make_table(proved: ProvedGaussian, target: GaussianTarget, *, whole: bool = False) -> WeightTable:
+    """Return the table of weights for every record of the declared domain, whose ζ is in (``proved.least``, ``proved.reach``].
 
     ``whole``: it begins at the largest ζ that is feasible with w = 1, as weights below the largest ones need it. Each row's δ was
     enclosed by balls (one step) or computed by the kernel (several).
 
-    Raises :class:`Infeasible` (w = 1 exceeds the target at ``reach``), :class:`Undecided`.
+    Raises :class:`Infeasible` where w = 1 exceeds the target at a record, which it names: one of the declared domain, not of the data;
+    :class:`Undecided`.
 
-    >>> table = make_table(OneStep(Fraction(1), Fraction(1, 100000)), Fraction("0.2"), 1, least=Fraction("0.15"))
+    >>> from accountant.weights.gaussian.proved import prove_gaussian
+    >>> from profiles import declare
+    >>> noisy_sum = declare("noisy sum", notion="gaussian", mu="w*z", record={"z": ["0.15", "0.2"]})
+    >>> table = make_table(prove_gaussian(noisy_sum), GaussianTarget(Fraction(1), Fraction(1, 100000), 1))
     >>> float(table.shift_at(Fraction("0.2")) / Fraction("0.2"))
     2.0084616
     """
-    walk = _Walk(step, steps)
-    rows = [walk.begin(reach)]
-    if whole:
-        rows = [walk.begin_whole(reach)]
-    end = max(least, rows[0].zeta * _SPAN)
-    while rows[-1].zeta > end and rows[-1].q > 4 * step.delta / steps and len(rows) < MOST_ROWS:
+    walk = _Walk(target.step, target.steps)
+    try:
+        rows = [walk.begin_whole(proved.reach) if whole else walk.begin(proved.reach)]
+    except Infeasible as error:
+        raise Infeasible(
+            f"weights for {target.describe()} were asked for, but w = 1 already exceeds them at the record "
+            f"{describe_record(proved.worst)} of the declared domain; raise the target or the noise, or narrow the range and clip "
+            "each record to it"
+        ) from error
+    end = max(proved.least, rows[0].zeta * _SPAN)
+    while rows[-1].zeta > end and rows[-1].q > 4 * target.delta / target.steps and len(rows) < MOST_ROWS:
         reached = walk.go_on(rows)
         if reached is None:
             break
         rows.append(reached)
-    return WeightTable(step.epsilon, step.delta, steps, tuple(rows))
+    return WeightTable(target, tuple(rows))
 
 
 @dataclass(slots=True)

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 from accountant.compositions.events import Direction
 from accountant.weights.gaussian.many_steps import StepBound
-from accountant.weights.gaussian.proved import GaussianTarget, ProvedGaussian, recheck_proved, to_gaussian_target
+from accountant.weights.gaussian.proved import ProvedGaussian, recheck_proved
 from accountant.weights.gaussian.table import MOST_ROWS, TableRow, WeightTable
+from accountant.weights.gaussian.target import GaussianTarget, to_gaussian_target
 from profiles import PDPError, UnreadableFile, declare, exact_text, to_exact
 from profiles.profile import Profile
 from profiles.strict_json import check_heading, read_count, read_exact, read_fields, read_list, read_string
@@ -34,8 +35,8 @@ class TabulatedWeights:
 
     def to_object(self) -> dict[str, Any]:
         """Return the certificate: everything that is needed to check the table again, as JSON types."""
-        table, proved = self.table, self.proved
-        target = {"epsilon": exact_text(table.epsilon), "delta": exact_text(table.delta), "steps": table.steps}
+        table, proved, asked = self.table, self.proved, self.table.target
+        target = {"epsilon": exact_text(asked.epsilon), "delta": exact_text(asked.delta), "steps": asked.steps}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -77,7 +78,7 @@ def read_table(value: object, profile: Profile) -> TabulatedWeights:
     if not 0 < len(rows) <= MOST_ROWS or not falls or not 0 < reach <= rows[0].zeta:
         raise UnreadableFile(f"{where} needs rows with rising mu and falling zeta from {exact_text(reach)[:40]} on; correct the file")
     proved = ProvedGaussian(profile, reach, {}, read_certificate_object(fields["promise"]), read_certificate_object(fields["ceiling"]))
-    return TabulatedWeights(proved, WeightTable(target.epsilon, target.delta, target.steps, rows))
+    return TabulatedWeights(proved, WeightTable(target, rows))
 
 
 def read_certificate_object(value: object) -> dict[str, Any]:

@@ -17,11 +17,12 @@ from accountant.compositions.engine import make_certificate
 from accountant.compositions.events import MOST_EPSILON, Composition, Direction
 from accountant.weights.gaussian.many_steps import StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
+from accountant.weights.gaussian.target import MAX_STEPS, to_target_delta
 from accountant.weights.precise import INFINITY, specialise
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
-from profiles.errors import InvalidArgument, InvalidProfile, InvalidTarget, OtherNotion, Undecided
+from profiles.errors import InvalidArgument, InvalidProfile, OtherNotion, Undecided
 from profiles.notions import ProfileNotion
-from profiles.numbers import decimal_text, exact_text, to_exact, to_integer, to_number, to_target
+from profiles.numbers import decimal_text, exact_text, to_integer, to_target
 from profiles.profile import Profile
 from profiles.variables import WEIGHT
 from proofs_check.certificates import check_text
@@ -32,7 +33,6 @@ from proofs_check.verify_notion import NotionVerification, verify_notion
 
 #: Digits of a weight: with more, a certificate has numbers that are longer than events may have.
 MAX_DIGITS = 40
-MAX_STEPS = 10**6
 #: Digits of a weight for several steps, which is within about a per cent of the optimum.
 MOST_STEP_DIGITS = 6
 
@@ -115,16 +115,6 @@ def gaussian_weight(
         )  # fmt: skip
     step = OneStep(epsilon, delta)
     return _one_step(profile.name, step, (low, high), count) if times == 1 else _many_steps(profile.name, step, (low, high), times, count)
-
-
-def to_target_delta(value: object) -> Fraction:
-    """Return δ* as an exact number in (0, 1), at least 1e-100. Raises :class:`InvalidTarget`."""
-    delta = to_exact(value, "the target delta")
-    if delta == 0:
-        raise InvalidTarget(
-            "a target delta above 0 was expected, but 0 was found: no Gaussian mechanism is purely epsilon-private; give for example 1e-6"
-        )
-    return to_number(delta, "the target delta", "[1e-100, 1)", "give a probability such as 1e-6", InvalidTarget)
 
 
 def require_gaussian(profile: Profile) -> None:

@@ -21,7 +21,9 @@ from accountant.columns.domain import as_columns
 from accountant.selection.mu_lookup import prepare_shifts
 from accountant.weights.gaussian.many_steps import find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
-from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
+from accountant.weights.gaussian.proved import prove_gaussian
+from accountant.weights.gaussian.table import make_table
+from accountant.weights.gaussian.target import GaussianTarget
 from profiles import Infeasible, declare
 
 BITS = 200
@@ -83,7 +85,7 @@ def tabulated(rng, count):
     reach = Fraction(float(reach) * (1 - 1e-12))
     profile = declare("noisy sum", notion="gaussian", mu="w*z", record={"z": [0, reach]})
     scaled = rng.random() < 0.25
-    table = tabulate_weights(proved := prove_gaussian(profile), GaussianTarget(epsilon, delta, 1), whole=scaled)
+    table = make_table(proved := prove_gaussian(profile), GaussianTarget(epsilon, delta, 1), whole=scaled)
     scale = Fraction(float(table.rows[-1].mu) * math.exp(-rng.uniform(-1, 8))) if scaled else None
     reader = prepare_shifts(proved, table, scale)
     highest = float(reach)
@@ -189,7 +191,7 @@ def several(rng, count):
     found = find_weight(OneStep(epsilon, delta), (reach, reach), steps, 6, "one record")
     faults = is_above(1 / found.weight, found.weight, reach, steps, epsilon, delta)
     profile = declare("noisy sum", notion="gaussian", mu="w*z", record={"z": [reach / 2, reach]})
-    table = tabulate_weights(proved := prove_gaussian(profile), GaussianTarget(epsilon, delta, steps))
+    table = make_table(proved := prove_gaussian(profile), GaussianTarget(epsilon, delta, steps))
     zetas = np.array([float(reach) * (1 - rng.random() / 2) for _ in range(count - 1)])
     zetas = np.clip(zetas, np.nextafter(float(reach) / 2, 1.0), np.nextafter(float(reach), 0.0))
     q, w, _ = prepare_shifts(proved, table).read(as_columns({"z": zetas}, ("z",)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -20,9 +21,10 @@ from accountant.selection.scales import find_scale
 from accountant.weights.gaussian import gaussian_weight
 from accountant.weights.gaussian.many_steps import bound_steps
 from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.proved import GaussianTarget, prove_gaussian, tabulate_weights
-from accountant.weights.gaussian.table import TableRow, WeightTable, make_table
+from accountant.weights.gaussian.proved import prove_gaussian
+from accountant.weights.gaussian.table import TableRow, make_table
 from accountant.weights.gaussian.table_format import TabulatedWeights, check_table
+from accountant.weights.gaussian.target import GaussianTarget
 from profiles import Infeasible, InvalidProfile, InvalidTarget, OtherNotion, Undecided, declare
 from profiles.evaluation import exact_value
 from tests.weights.gaussian import survey
@@ -35,13 +37,13 @@ TARGET = GaussianTarget(Fraction(1), Fraction(1, 10**5), 1)
 @pytest.fixture(scope="module")
 def made():
     proved = prove_gaussian(SUM)
-    return TabulatedWeights(proved, tabulate_weights(proved, TARGET))
+    return TabulatedWeights(proved, make_table(proved, TARGET))
 
 
 @pytest.fixture(scope="module")
 def narrow():
     proved = prove_gaussian(NARROW)
-    return TabulatedWeights(proved, tabulate_weights(proved, TARGET))
+    return TabulatedWeights(proved, make_table(proved, TARGET))
 
 
 def read(found, zs, scale=None):
@@ -97,7 +99,7 @@ def test_the_fast_path_and_exact_arithmetic_agree_also_at_the_edges_of_pieces(ma
 def test_a_profile_that_is_not_affine_and_records_that_lose_nothing(made):
     root = declare("two parts", notion="gaussian", mu="w*sqrt(y**2+z**2)/30", record={"y": [0, 1], "z": [0, 2]})
     proved = prove_gaussian(root)
-    reader = prepare_shifts(proved, tabulate_weights(proved, TARGET))
+    reader = prepare_shifts(proved, make_table(proved, TARGET))
     q, w, _ = reader.read(as_columns({"y": np.array([0.0, 0.6, 0.0]), "z": np.array([0.0, 0.8, 1.0])}, ("y", "z")))
     assert (q[0], w[0]) == (0.0, math.inf)
     assert w[2] == pytest.approx(w[1])
@@ -120,7 +122,7 @@ def test_decimals_count_as_they_are_written(made):
 def test_several_steps_are_certified_in_both_directions_on_a_finer_grid(steps):
     proved = prove_gaussian(NARROW)
     target = GaussianTarget(Fraction(1), Fraction(1, 10**5), steps)
-    table = tabulate_weights(proved, target)
+    table = make_table(proved, target)
     for row in table.rows:
         for direction in Direction:
             bound = bound_steps(table.compose_row(row), OneStep(target.epsilon, target.delta), direction, Fraction(1, 500))
@@ -133,7 +135,8 @@ def test_several_steps_are_certified_in_both_directions_on_a_finer_grid(steps):
 def test_a_walk_of_several_steps_ends_only_where_no_row_is_left_to_find(monkeypatch, near):
     """How close a row comes to the target has no say in how far the table goes down."""
     monkeypatch.setattr("accountant.weights.gaussian.table._NEAR_STEPS", near)
-    made = make_table(OneStep(TARGET.epsilon, TARGET.delta), Fraction(1, 50), 10)
+    small = replace(prove_gaussian(NARROW), reach=Fraction(1, 50), least=Fraction(0))
+    made = make_table(small, replace(TARGET, steps=10))
     assert made.rows[-1].q <= 4 * TARGET.delta / 10
     assert made.find_rejected() is None
 
@@ -170,13 +173,13 @@ def test_the_file_of_a_table_is_accepted_and_its_changes_are_not(narrow):
 def test_a_row_above_its_target_is_found(narrow):
     table = narrow.table
     raised = TableRow(table.rows[0].mu, table.rows[0].q * Fraction(1001, 1000), table.rows[0].bounds)
-    assert WeightTable(table.epsilon, table.delta, table.steps, (raised,)).find_rejected() == raised
+    assert replace(table, rows=(raised,)).find_rejected() == raised
 
 
 @pytest.mark.thorough
 def test_a_scale_gives_the_size_that_was_asked_for_and_weights_that_a_row_dominates():
     proved = prove_gaussian(SUM)
-    found = TabulatedWeights(proved, tabulate_weights(proved, TARGET, whole=True))
+    found = TabulatedWeights(proved, make_table(proved, TARGET, whole=True))
     zs = np.minimum(np.random.default_rng(5).lognormal(-1, 1, 2_000), 4.0)
     largest, _, _ = read(found, zs)
     for size in (1.5 * largest.sum(), 400, 1_900):
@@ -227,9 +230,9 @@ def test_profiles_without_a_hypothesis_are_refused_in_one_sentence(profile, erro
 @pytest.mark.thorough
 def test_a_target_that_weight_one_exceeds_names_the_record_of_the_domain():
     with pytest.raises(Infeasible, match="at the record z = 4 of the declared domain"):
-        tabulate_weights(prove_gaussian(SUM), GaussianTarget(Fraction(1, 100), Fraction(1, 10**9), 1))
+        make_table(prove_gaussian(SUM), GaussianTarget(Fraction(1, 100), Fraction(1, 10**9), 1))
     with pytest.raises((Infeasible, Undecided), match="after 5 steps"):
-        tabulate_weights(prove_gaussian(SUM), GaussianTarget(Fraction(1, 100), Fraction(1, 10**9), 5))
+        make_table(prove_gaussian(SUM), GaussianTarget(Fraction(1, 100), Fraction(1, 10**9), 5))
 
 
 @pytest.mark.thorough
