@@ -107,16 +107,16 @@ def point_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DE
 
     Raises :class:`Undecided` where some ε may be enough if a record goes, but none is proved to be, and what the engine raises.
     """
-    going, coming = (bound_epsilon(composition, delta, direction, gap=gap) for direction in (Direction.REMOVE, Direction.ADD))
-    _require_decided(going, composition, delta)
-    return CurvePoint(going, coming, all(_is_close(side, gap, LEAST_EPSILON) for side in (going, coming)))
+    removed, added = (bound_epsilon(composition, delta, direction, gap=gap) for direction in (Direction.REMOVE, Direction.ADD))
+    _require_decided(removed, composition, delta)
+    return CurvePoint(removed, added, all(_is_close(side, gap, LEAST_EPSILON) for side in (removed, added)))
 
 
-def _require_decided(going: OneDirection, composition: Composition, delta: Fraction) -> None:
-    if going.upper is None and going.lower is not None:
+def _require_decided(removed: OneDirection, composition: Composition, delta: Fraction) -> None:
+    if removed.upper is None and removed.lower is not None:
         raise Undecided(
             f"epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but none is proved "
-            f"to be enough, and none up to {lower_text(going)} is; give a larger delta"
+            f"to be enough, and none up to {lower_text(removed)} is; give a larger delta"
         )
 
 
@@ -126,23 +126,23 @@ def upper_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DE
 
     ``gap``: what the grid of the larger one is planned for; how close it comes is not measured. The other one may be coarse.
     """
-    going = bound_epsilon_above(composition, delta, Direction.REMOVE, gap=gap)
-    _require_decided(going, composition, delta)
-    return CurvePoint(going, bound_epsilon_above(composition, delta, Direction.ADD, gap=gap, enough=going.upper), reached=False)
+    removed = bound_epsilon_above(composition, delta, Direction.REMOVE, gap=gap)
+    _require_decided(removed, composition, delta)
+    return CurvePoint(removed, bound_epsilon_above(composition, delta, Direction.ADD, gap=gap, enough=removed.upper), reached=False)
 
 
 @lru_cache(maxsize=_KEPT)
 def point_at_epsilon(composition: Composition, epsilon: Fraction, gap: Fraction = DEFAULT_GAP) -> CurvePoint:
     """Return bounds of δ(``epsilon``), per direction, to reach: upper − lower ≤ ``gap``·upper."""
-    going, coming = (bound_delta(composition, epsilon, direction, gap=gap) for direction in (Direction.REMOVE, Direction.ADD))
-    return CurvePoint(going, coming, all(_is_close(side, gap, Fraction(0)) for side in (going, coming)))
+    removed, added = (bound_delta(composition, epsilon, direction, gap=gap) for direction in (Direction.REMOVE, Direction.ADD))
+    return CurvePoint(removed, added, all(_is_close(side, gap, Fraction(0)) for side in (removed, added)))
 
 
 @lru_cache(maxsize=_KEPT)
 def upper_at_epsilon(composition: Composition, epsilon: Fraction, gap: Fraction = DEFAULT_GAP) -> CurvePoint:
     """Return upper ends alone of δ(``epsilon``), in about half the time of :func:`point_at_epsilon`; lower ends are 0."""
-    going, coming = (bound_delta(composition, epsilon, direction, gap=gap, above_only=True) for direction in Direction)
-    return CurvePoint(going, coming, reached=False)
+    removed, added = (bound_delta(composition, epsilon, direction, gap=gap, above_only=True) for direction in Direction)
+    return CurvePoint(removed, added, reached=False)
 
 
 def find_point(

@@ -40,6 +40,17 @@ from proofs_check.prover.sizes import (
 REBUILD, DIFFERENTIATE, MULTIPLY, FACTOR, GATHER = 10, 30, 40, 100, 400
 
 
+def _count(step: int, expression: sympy.Expr) -> None:
+    """Count a step on each node of an expression as work of the search."""
+    spend(step * size(expression))
+
+
+def _count_limited(step: int, expression: sympy.Expr) -> None:
+    """Count the same for an expression that may be long. Raises :class:`InvalidExpression` where it is too large."""
+    limit_size(expression)
+    _count(step, expression)
+
+
 def tidy(expression: sympy.Expr) -> sympy.Expr:
     """Return a factored form of a small rational function, if that is not longer (a sum of squares would be lost); else as it is."""
     plain, back = shelter(expression)
@@ -53,7 +64,7 @@ def expand(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression multiplied out, or as it is where that might explode."""
     if not is_small(expression):
         return expression
-    spend(MULTIPLY * size(expression))
+    _count(MULTIPLY, expression)
     return _expand(expression)
 
 
@@ -69,7 +80,7 @@ def expand_plainly(expression: sympy.Expr, *, powers: bool = True, largest: int 
     """
     if not is_small(expression, largest):
         return expression
-    spend(MULTIPLY * size(expression))
+    _count(MULTIPLY, expression)
     return sympy.expand(expression, log=False, power_exp=powers) if count_terms(expression) <= MAX_TERMS else expression
 
 
@@ -78,7 +89,7 @@ def gather_powers(expression: sympy.Expr) -> sympy.Expr:
     plain, back = shelter(expression)
     if not is_small(plain):
         return expression
-    spend(GATHER * size(plain))
+    _count(GATHER, plain)
     return _gather(plain).xreplace(back)
 
 
@@ -91,7 +102,7 @@ def split_powers(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression with (a·b)**c as a**c·b**c and (a**b)**c as a**(b·c), which needs positive bases; or as it is."""
     if not is_small(expression):
         return expression
-    spend(MULTIPLY * size(expression))
+    _count(MULTIPLY, expression)
     return sympy.powdenest(sympy.expand_power_base(expression, force=True), force=True)
 
 
@@ -100,7 +111,7 @@ def over_one_denominator(expression: sympy.Expr) -> sympy.Expr:
     plain, back = shelter(expression)
     if not is_small(plain) or count_terms_of_fraction(plain) > MAX_TERMS:
         return expression
-    spend(FACTOR * size(plain))
+    _count(FACTOR, plain)
     return sympy.together(plain).xreplace(back)
 
 
@@ -115,14 +126,13 @@ def cancelled(expression: sympy.Expr) -> sympy.Expr | None:
     plain, back = shelter(expression)
     if not is_modest(expression) or not is_small(plain) or count_terms_of_fraction(plain) > MAX_FACTORED:
         return None
-    spend(FACTOR * size(plain))
+    _count(FACTOR, plain)
     return sympy.cancel(plain).xreplace(back)
 
 
 def derivative(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return the derivative. Raises :class:`InvalidExpression` where it, or the expression, is too large."""
-    limit_size(expression)
-    spend(DIFFERENTIATE * size(expression))
+    _count_limited(DIFFERENTIATE, expression)
     result = _diff(expression, symbol)
     limit_size(result)
     return result
@@ -138,8 +148,7 @@ def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.
     values = {symbol: sympy.sympify(value) for symbol, value in values.items() if symbol in expression.free_symbols}
     if not values:
         return expression
-    limit_size(expression)
-    spend(REBUILD * size(expression))
+    _count_limited(REBUILD, expression)
     known: dict[sympy.Basic, sympy.Basic] = dict(values)
 
     def replaced(node: sympy.Basic) -> sympy.Basic:
@@ -162,8 +171,7 @@ def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.
 
 def part_named(expression: sympy.Expr, part: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return the expression with a symbol for a part of it, also for some of the summands or factors of one."""
-    limit_size(expression)
-    spend(REBUILD * size(expression))
+    _count_limited(REBUILD, expression)
     return expression.subs(part, symbol)
 
 
@@ -206,7 +214,7 @@ def approximate(number: sympy.Expr, digits: int) -> sympy.Expr:
     limit_size(number)
     if has_towers(number):
         raise InvalidExpression("a number is too nested to be computed; simplify epsilon")
-    spend(FACTOR * size(number))
+    _count(FACTOR, number)
     return sympy.N(number, digits)
 
 
@@ -214,7 +222,7 @@ def polynomial(expression: sympy.Expr, *symbols: sympy.Symbol) -> sympy.Poly | N
     """Return a small expression as a polynomial in symbols, None where it is none."""
     if high_powers(expression) or not is_small(expression) or count_terms(expression) > MAX_TERMS or not expression.is_polynomial(*symbols):
         return None
-    spend(MULTIPLY * size(expression))
+    _count(MULTIPLY, expression)
     return sympy.Poly(expression, *symbols)
 
 
@@ -225,7 +233,7 @@ def vanishes(expression: sympy.Expr) -> bool:
     plain, _ = shelter(expression)
     if not is_small(plain) or count_terms_of_fraction(plain) > MAX_TERMS:
         return False
-    spend(FACTOR * size(plain))
+    _count(FACTOR, plain)
     return bool(sympy.expand(plain) == 0) or (_seems_to_vanish(plain) and bool(sympy.simplify(plain) == 0))
 
 
@@ -263,7 +271,7 @@ def factored(expression: sympy.Expr) -> sympy.Expr | None:
     if not is_modest(expression):
         return None
     plain, back = shelter(expression)
-    spend(MULTIPLY * size(plain))
+    _count(MULTIPLY, plain)
     rational = sympy.expand_power_exp(sympy.powsimp(plain))
     back = dict(back)
     for index, atom in enumerate(transcendental_atoms(rational)):

@@ -315,8 +315,8 @@ def derive_guarantee(budget: BudgetSplit, algorithm: object, *, rounds: int | No
         parts.append(_prove(algorithm, "number of records with geometric noise", budget.size, f"{PAGE}, Theorem 3"))
     if budget.selection:
         theorem = f"Ghazi et al. 2024, Theorem 4.3; {PAGE}, Theorem 1"
-        coming = rounds * budget.selection if budget.full and rounds is not None else None
-        add = coming if coming is None or coming <= MOST_EPSILON else None
+        added = rounds * budget.selection if budget.full and rounds is not None else None
+        add = added if added is None or added <= MOST_EPSILON else None
         parts.append(_prove(algorithm, "repeated exponential mechanism on cost reductions", budget.selection, theorem, add=add))
     if not budget.full:
         parts.append(_prove(algorithm, "histogram with geometric noise", budget.histogram, f"{PAGE}, Theorem 2"))

@@ -269,11 +269,11 @@ def balance_sampling(best: RoundsCalibration, users: int, candidates: int) -> Ro
     if target > 100:
         return best
     rates = np.geomspace(best.p, 1.0, 65)[1:]
-    going = np.log1p(np.expm1(target) / rates)
+    removed = np.log1p(np.expm1(target) / rates)
     share = -np.expm1(-target) / rates
-    coming = np.full(len(rates), np.inf)
-    coming[share < 1] = -np.log1p(-share[share < 1]) / rounds
-    budgets = np.minimum(going, coming)
+    added = np.full(len(rates), np.inf)
+    added[share < 1] = -np.log1p(-share[share < 1]) / rounds
+    budgets = np.minimum(removed, added)
     largest = np.log(candidates / rounds) + 1
     errors = np.sqrt(users * (1 - rates) / rates) + largest / (rates * budgets)
     least = int(errors.argmin())

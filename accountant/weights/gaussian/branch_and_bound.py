@@ -308,7 +308,7 @@ class _Search:
         with working_precision(_BITS):
             step = OneStep(Fraction(1), self.delta)
             _, root = enclose_root(self.steps)
-            return float(step.going(as_ball(1 / q), as_ball(mu * q) * as_ball(1 + (root - 1) * q)).mid())
+            return float(step.delta_remove(as_ball(1 / q), as_ball(mu * q) * as_ball(1 + (root - 1) * q)).mid())
 
 
 def pair_at(zeta: Term, q: Term, point: Point) -> tuple[Fraction, Fraction] | None:

@@ -181,12 +181,12 @@ class PairPath:
     def _excess_of(self, mu: Fraction, q: Fraction) -> float:
         return estimate_delta(float(mu), float(q), self.steps, float(self.step.epsilon)) - log_of(self.step.delta)
 
-    def _complete(self, place: float, mu: Fraction, q: Fraction, going: StepBound, gap: Fraction) -> FoundPair | None:
+    def _complete(self, place: float, mu: Fraction, q: Fraction, removed: StepBound, gap: Fraction) -> FoundPair | None:
         """Return the place where δ is at most the target in the other direction, too."""
         for width in (_COARSE, gap) if q < _RARE else (gap,):
-            coming = self._bound(mu, q, Direction.ADD, width)
-            if coming.delta <= self.step.delta:
-                return FoundPair(place, mu, q, (going, coming), self.count)
+            added = self._bound(mu, q, Direction.ADD, width)
+            if added.delta <= self.step.delta:
+                return FoundPair(place, mu, q, (removed, added), self.count)
         return None
 
     def _bound(self, mu: Fraction, q: Fraction, direction: Direction, gap: Fraction) -> StepBound:

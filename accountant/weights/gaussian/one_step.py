@@ -29,12 +29,12 @@ class OneStep:
     epsilon: Fraction
     delta: Fraction
 
-    def going(self, w: arb, zeta: arb) -> arb:
+    def delta_remove(self, w: arb, zeta: arb) -> arb:
         """Return δ where the record goes: (Φ(u) − a Φ(v))/w (Theorem 4); it is never below the one where it comes."""
         a, u, v = self._ends(w, zeta)
         return (_phi(u) - a * _phi(v)) / w
 
-    def coming(self, w: arb, zeta: arb) -> arb:
+    def delta_add(self, w: arb, zeta: arb) -> arb:
         """Return δ where the record comes: e^ε (b Φ(s/μ + μ/2) − Φ(s/μ − μ/2))/w, or 0 where b ≤ 0 (Theorem 4)."""
         growth = ball(self.epsilon).exp()
         b = 1 + w * (-ball(self.epsilon)).expm1()
@@ -56,10 +56,10 @@ class OneStep:
         for doubling in range(_DOUBLINGS):
             with working_precision(bits << doubling):
                 target, weight, size = ball(self.delta), ball(w), ball(zeta)
-                going = self.going(weight, size)
-                if going > target:
+                removed = self.delta_remove(weight, size)
+                if removed > target:
                     return False
-                if going <= target and self.coming(weight, size) <= target:
+                if removed <= target and self.delta_add(weight, size) <= target:
                     return True
         return None
 
@@ -130,7 +130,7 @@ def _approach(step: OneStep, zeta: arb) -> tuple[arb | None, int]:
     target, low, high, w = ball(step.delta), arb(1), None, arb(1)
     close = arb(2) ** (20 - flint.ctx.prec)
     for count in range(1, _MOST_STEPS):
-        delta, steepness = step.going(w, zeta), step.steepness(w, zeta)
+        delta, steepness = step.delta_remove(w, zeta), step.steepness(w, zeta)
         jump = None if not steepness > 0 or not delta > 0 else (target / delta).log() * w * delta / steepness
         if jump is not None and abs(jump.mid()) <= close:
             return w, count
@@ -160,11 +160,11 @@ def _find_excess(step: OneStep, zeta: arb, low: arb, high: arb) -> arb | None:
     """
     target = ball(step.delta)
     for _ in range(_MOST_STEPS):
-        risen = low <= 1 or step.steepness(low, zeta) >= 0 or step.going(arb(1), zeta * low) <= target
-        if risen and step.steepness(high, zeta) <= 0 and step.going(low, zeta * high / low) <= target:
+        risen = low <= 1 or step.steepness(low, zeta) >= 0 or step.delta_remove(arb(1), zeta * low) <= target
+        if risen and step.steepness(high, zeta) <= 0 and step.delta_remove(low, zeta * high / low) <= target:
             return None
         middle = (low * high).sqrt().mid()
-        if step.going(middle, zeta).mid() > target:
+        if step.delta_remove(middle, zeta).mid() > target:
             return middle
         low, high = (middle, high) if step.steepness(middle, zeta).mid() > 0 else (low, middle)
     raise _undecided(Fraction(int(high.mid().floor().unique_fmpz() or 1)))

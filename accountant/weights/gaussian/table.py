@@ -234,7 +234,7 @@ class _Walk:
     def _excess(self, mu: Fraction, q: Fraction) -> float:
         """Return log δ/δ* of one step where the record goes."""
         with working_precision(_BITS):
-            delta = self.step.going(1 / ball(q), ball(mu) * ball(q))
+            delta = self.step.delta_remove(1 / ball(q), ball(mu) * ball(q))
             return float((delta / ball(self.step.delta)).log().mid()) if delta > 0 else -700.0
 
 

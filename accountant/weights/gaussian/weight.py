@@ -191,7 +191,7 @@ def _round_up(step: OneStep, weight: Fraction, zeta: Fraction, digits: int) -> d
     """Return decimals above δ in both directions, close enough to stay at or below the target."""
     made = {}
     with working_precision(4 * digits + 160):
-        for direction, curve in ((Direction.REMOVE, step.going), (Direction.ADD, step.coming)):
+        for direction, curve in ((Direction.REMOVE, step.delta_remove), (Direction.ADD, step.delta_add)):
             above = upper_fraction(curve(ball(weight), ball(zeta)))
             if above is None:
                 raise Undecided("delta could not be enclosed at the weight that was found; ask for fewer digits")

@@ -181,10 +181,10 @@ class PrivateMatroidGreedy:
             "algorithm": self,
         }
         steps = max(1, self.matroid.rank * self.rounds)
-        coming = steps * greedy if steps * greedy + selection <= MOST_EPSILON else None
-        parts = [prove_losses("private continuous greedy", greedy, coming, theorem=f"{_SOURCE}, Theorem 10", **supposed)]
+        add_loss = steps * greedy if steps * greedy + selection <= MOST_EPSILON else None
+        parts = [prove_losses("private continuous greedy", greedy, add_loss, theorem=f"{_SOURCE}, Theorem 10", **supposed)]
         if selection:
-            add = None if coming is None else selection
+            add = None if add_loss is None else selection
             parts.append(prove_losses("selection of a rounded set", selection, add, theorem=f"{_SOURCE}, Theorem 11", **supposed))
         return compose(*parts, subject="private matroid greedy")
 
