@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,15 +11,15 @@ import typer
 
 from accountant.cli.charging import KeyOption, ReleaseOptions, check_ledger, make_analysis, open_ledger
 from accountant.cli.options import SeedOption
-from accountant.cli.output import console, make_printable, print_as_it_is, print_json, print_line, print_written
+from accountant.cli.output import print_json, print_line, print_written
 from accountant.cli.pictures import check_plot, draw, plot_option
+from accountant.cli.release_output import print_plan, print_released, release_bytes, tell_plan, tell_release
 from accountant.files import check_outputs, check_public, replace_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.applications.answers import Released, ReleasePlan
-    from accountant.applications.answers.errors import ReleasedAnswer
     from accountant.applications.answers.requests import Request
 
 HELP = (
@@ -39,9 +36,6 @@ Examples:
   pdp check c.json
 """
 _LARGEST_LIST = 1 << 28
-_SHOWN = 8  # answers on a screen
-_DIGITS = 4
-_MOST_LISTED = 1000  # groups that are listed in the JSON
 
 
 def _repeat(name: str, metavar: str, text: str) -> Any:
@@ -115,7 +109,7 @@ def run(options: Options) -> int:
     _check_notion(options)
     requests = list(_read_requests(options))
     if options.plan:
-        return _tell_plan(plan_release(requests, options.epsilon, **given), options)
+        return _plan(plan_release(requests, options.epsilon, **given), options)
     if options.data is None:
         raise InvalidArgument("a release needs a table, but none was named; name a file, or add --plan to see the noise without one")
     if options.rows is not None:
@@ -263,55 +257,13 @@ def _check_outputs(options: Options) -> None:
         raise InvalidArgument(f"answers are written to JSON, CSV or Parquet, but {options.out.name} was named; give one of these suffixes")
 
 
-def tell_release(released: Released) -> dict[str, Any]:
-    """Return what was released as one JSON object, all of which may be published."""
-    from accountant.guarantees import to_json
-    from profiles import exact_text
-
-    plan = released.plan
-    told = to_json(released.guarantee)
-    return {
-        "answers": released.to_json(),
-        "release_epsilon": exact_text(plan.epsilon),
-        "release_delta": None if plan.delta is None else exact_text(plan.delta),
-        **_tell_parts(plan),
-        **{name: told[name] for name in ("unit", "neighbors", "epsilon", "hypotheses", "premises")},
-        "checked_by_kernel": True,
-        "guarantee": told,
-        **({} if released.charged is None else {"ledger": released.charged.to_json()}),
-    }
-
-
-def _tell_parts(plan: ReleasePlan) -> dict[str, Any]:
-    """Return of what the release is made: each part with its cost and its noise."""
-    from profiles.strict_json import write_exact
-
-    return {
-        "notion": plan.notion,
-        "where": None if plan.where is None else plan.where.text,
-        "groups": dict(zip(plan.groups.columns, map(list, plan.groups.categories), strict=True))
-        if plan.groups.count <= _MOST_LISTED
-        else None,
-        "parts": [
-            {
-                "what": noise.part.describe(),
-                "cost": write_exact(noise.cost),
-                "reach": write_exact(noise.part.reach),
-                "scale": write_exact(noise.scale),
-                "event": noise.event.describe(),
-            }
-            for noise in plan.noises
-        ],
-    }
-
-
 def _write(released: Released, told: dict[str, Any], options: Options) -> None:
     """Write all files, or none."""
     from accountant.interop.files import write_guarantee
 
     pages: dict[Path, bytes] = {}
     if options.out is not None:
-        pages[options.out] = _to_bytes(released, told, options.out)
+        pages[options.out] = release_bytes(released, told, options.out)
     if options.certificate is not None:
         pages[options.certificate] = _certify(released.plan, options.seed).encode()
     if options.guarantee is not None:
@@ -339,69 +291,8 @@ def _certify(plan: ReleasePlan, seed: int | None) -> str:
     return to_file_text(tell_beside(plan.certificate(), promised))
 
 
-def _to_bytes(released: Released, told: dict[str, Any], path: Path) -> bytes:
-    if path.suffix.lower() == ".json":
-        return (json.dumps(told, indent=2, ensure_ascii=True, allow_nan=False) + "\n").encode()
-    import io
-
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    rows = list(released)
-    grouped = {name: [str(row.group[place]) for row in rows] for place, name in enumerate(released.plan.groups.columns)}
-    columns: dict[str, list[Any]] = {
-        "answer": [row.name for row in rows],
-        **{f"group {name}": values for name, values in grouped.items()},
-        "category": [None if row.category is None else str(row.category) for row in rows],
-        "value": [float(row.value) for row in rows],
-        "standard_error": [row.standard_error for row in rows],
-        "interval_95_low": [row.interval[0] for row in rows],
-        "interval_95_high": [row.interval[1] for row in rows],
-    }
-    buffer = io.BytesIO()
-    write = pyarrow.parquet.write_table if path.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
-    write(pa.table(columns), buffer)
-    return buffer.getvalue()
-
-
-def _up(value: float | Fraction) -> str:
-    """Return a size, rounded up."""
-    from profiles import decimal_text, to_exact
-
-    number = to_exact(value)
-    if number >= 10**_DIGITS:
-        return f"{math.ceil(number):,}"
-    return decimal_text(number, _DIGITS, round_up=True)
-
-
-def _show_value(value: float, error: float | None) -> str:
-    """Return a released number with as many digits as its error leaves: nearest, because it has no side."""
-    if isinstance(value, int) or error is None or error <= 0:
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
-    places = max(0, 1 - math.floor(math.log10(error)))
-    return f"{value:,.{min(places, 12)}f}"
-
-
 def _print(released: Released, options: Options) -> None:
-    from accountant.guarantees.render import render_basis
-    from profiles import exact_text
-
-    plan = released.plan
-    if released.charged is None:
-        delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
-        print_line(f"epsilon <= {exact_text(plan.epsilon)} nats{delta}, one record (a row) more or less; checked by kernel: yes")
-    else:
-        print_line(f"ledger                {released.charged}")
-    shown = [_row(answer) for place, answer in enumerate(released) if place < _SHOWN or options.everything]
-    print_rows(("answer", "value", "standard error", "95% of the noise"), shown)
-    more = plan.count_answers() - len(shown)
-    if more:
-        print_line(f"and {more} more answers" + (f" in {options.out}" if options.out is not None else ": --out FILE, or --all"))
-    clipped = dict.fromkeys(f"{noise.part.column} {noise.part.clip.describe()}" for noise in plan.noises if noise.part.clip is not None)
-    if clipped:
-        print_line(f"clipped: {', '.join(clipped)}; numbers outside count as the nearer end")
-    print_as_it_is("\n".join(render_basis(released.guarantee, everything=options.everything, explain=options.explain)))
+    print_released(released, options, options.out)
     if options.out is not None:
         print_line(f"answers written to {options.out}; all of it may be published")
     print_written(certificate=options.certificate, guarantee=options.guarantee, picture=options.plot)
@@ -409,69 +300,15 @@ def _print(released: Released, options: Options) -> None:
         print_line(f"report                {options.report}")
 
 
-def _row(answer: ReleasedAnswer) -> tuple[str, str, str, str]:
-    named = (*answer.group, *(() if answer.category is None else (answer.category,)))
-    name = " ".join([answer.name, *(f"[{item}]" for item in named)])
-    error = answer.standard_error
-    low, high = answer.interval
-    if error is None:
-        return name, f"{answer.value:,.12g}", "", f"+/- {_up(high)} rows in rank"
-    radius = max(Fraction(high) - Fraction(answer.value), Fraction(answer.value) - Fraction(low))
-    return name, _show_value(answer.value, error), _up(error), f"+/- {_up(radius)}"
-
-
-def print_rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a small table, a line a row: names to the left, numbers to the right, names cut where a terminal has no room for them."""
-    lines = [head, *rows]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
-    widths[0] = min(widths[0], max(12, console().width - 1 - sum(widths[1:]) - 2 * len(widths)))
-    for line in lines:
-        first = make_printable(line[0])
-        cells = [(first if len(first) <= widths[0] else first[: widths[0] - 3] + "...").ljust(widths[0])]
-        cells += [make_printable(cell).rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
-        print_as_it_is("  " + "  ".join(cells).rstrip())
-
-
-def _tell_plan(plan: ReleasePlan, options: Options) -> int:
-    from accountant.applications.answers.errors import expect_error
-    from profiles import decimal_text, exact_text
+def _plan(plan: ReleasePlan, options: Options) -> int:
     from profiles.numbers import to_number
 
     written = [name for name in ("out", "certificate", "guarantee", "report", "plot", "ledger") if getattr(options, name) is not None]
     if written:
         raise InvalidArgument(f"--{written[0]} was given, but --plan releases nothing; leave it out, or leave out --plan")
     rows = None if options.rows is None else float(to_number(options.rows, "--rows", "[1, inf)"))
-    lines, told = [], []
-    for item in plan.needs:
-        noises = [plan.noise_of(part) for part in item.parts]
-        error, radius, unit = expect_error(item, noises, rows)
-        costs = sum((noise.cost for noise in noises), Fraction(0))
-        said = f" {unit}" if unit else ""
-        lines.append((item.request.name, "" if error is None else f"{_up(error)}{said}", f"+/- {_up(radius)}{said}"))
-        told.append({"answer": item.request.name, "standard_error": error, "radius_95": radius, "unit": unit, "cost": exact_text(costs)})
-    delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
     if options.json:
-        from accountant.compositions.json_format import composition_object
-
-        print_json(
-            {
-                "plan": told,
-                "epsilon": exact_text(plan.epsilon),
-                "delta": None if plan.delta is None else exact_text(plan.delta),
-                **_tell_parts(plan),
-                "composition": composition_object(plan.composition),
-            }
-        )
-        return 0
-    print_line(f"planned, for epsilon <= {exact_text(plan.epsilon)} nats{delta}, one record (a row) more or less; nothing is spent")
-    groups = plan.groups.count
-    each = "" if not plan.groups.columns else f", in each of {groups} groups"
-    print_line(f"noise of each answer{each}")
-    print_rows(("answer", "standard error", "95% of the noise"), lines)
-    share = "epsilon" if plan.delta is None else "mu^2"
-    for noise in plan.noises[:_SHOWN]:
-        print_line(f"{share} {decimal_text(noise.cost, 4, round_up=True):8} for the {noise.part.describe()}")
-    if len(plan.noises) > _SHOWN:
-        print_line(f"and {len(plan.noises) - _SHOWN} more parts: --json")
-    print_line("every row costs the same: this is the worst cost, and what a ledger with public budgets charges")
+        print_json(tell_plan(plan, rows))
+    else:
+        print_plan(plan, rows)
     return 0
