@@ -139,10 +139,10 @@ def _from_convexity(context: Context) -> Floor | None:
     excess = context.first - start
     rising = trees.monotone(WEIGHT, trees.restated(context.for_all(context.second), convex), trees.ZERO, increasing=True)
     y, x = (fresh_name(name, context.names) for name in "yx")
-    scaled = trees.generalise(x, excess, (0, rising), None, f"2*{y}*{x}", trees.MANIFEST)
-    product = trees.generalise(y, start, (0, positive), None, f"2*{y}*({trees.text(excess)})", scaled, open_below=True)
+    scaled = trees.generalise(x, excess, trees.ProvedRange((0, rising)), f"2*{y}*{x}", trees.MANIFEST)
+    product = trees.generalise(y, start, trees.ProvedRange((0, positive), open_below=True), f"2*{y}*({trees.text(excess)})", scaled)
     curvature = trees.add_up([excess**2, 2 * start * excess, context.second], [trees.boxes(20), product, convex])
-    shown = trees.generalise(y, start, (0, positive), None, f"{y}**2", trees.MANIFEST, open_below=True)
+    shown = trees.generalise(y, start, trees.ProvedRange((0, positive), open_below=True), f"{y}**2", trees.MANIFEST)
     return start**2, {"floor": trees.text(start**2), "positive": shown, "form": "log", "curvature": curvature}, False
 
 

@@ -181,7 +181,7 @@ def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tre
     """Return the claim whose goal is that one at w = threshold + s, if the kernel accepts it."""
     name = fresh_name("v", context.names)
     general, proof = (trees.renamed(item, WEIGHT, name) for item in (to_text(goal.term), tree))
-    direct = trees.generalise(name, f"{exact_text(threshold)} + {offset}", (threshold, trees.MANIFEST), None, general, proof)
+    direct = trees.generalise(name, f"{exact_text(threshold)} + {offset}", trees.ProvedRange((threshold, trees.MANIFEST)), general, proof)
     claim = context.claim(ID, "proved", {**fixed, "direct": direct})
     return claim if context.forms.admit().proves([claim], target=context.target) else None
 

@@ -221,7 +221,7 @@ def _assemble(context: Context, constant: sympy.Expr, bound: Tree) -> tuple[str,
     line = from_sympy(constant * context.weight**2 - context.growth * context.weight - 1)
     rest = from_sympy(sympy.exp(context.epsilon) - constant * context.weight**2)
     general, proof = to_text(substitute(rest, {WEIGHT: ("sym", name)})), trees.renamed(bound, WEIGHT, name)
-    above = trees.generalise(name, to_text(beyond), (1, trees.MANIFEST), None, general, proof)
+    above = trees.generalise(name, to_text(beyond), trees.ProvedRange((1, trees.MANIFEST)), general, proof)
     direct: Tree = {
         "rule": "sum",
         "parts": [to_text(substitute(part, {WEIGHT: beyond})) for part in (line, rest)],

@@ -93,7 +93,7 @@ def _prove(context: Context, bound: Bound) -> tuple[str, Tree] | None:
     general = " + ".join(f"({trees.text(part)})" for part in parts)
     proof = trees.add_up(parts, [above, _growth(bound, logarithm), _line(context, line, names)], strict=1)
     term = f"log({shown} + {offset}) - ({trees.text(start)})"
-    direct = trees.generalise(names.beyond.name, term, (0, rising), None, general, proof)
+    direct = trees.generalise(names.beyond.name, term, trees.ProvedRange((0, rising)), general, proof)
     return shown, {"threshold": shown, "threshold-proof": _above_one(start), "form": "log", "direct": direct}
 
 
@@ -128,7 +128,7 @@ def _above(context: Context, bound: Bound, logarithm: sympy.Expr, names: _Names)
         return None
     name = names.subterm.name
     general, moved = put_in(difference, {context.weight: names.subterm}), trees.renamed(proof, context.weight.name, name)
-    return trees.generalise(name, sympy.exp(logarithm), (1, _above_one(logarithm)), None, general, moved)
+    return trees.generalise(name, sympy.exp(logarithm), trees.ProvedRange((1, _above_one(logarithm))), general, moved)
 
 
 def _above_one(exponent: sympy.Expr) -> Tree:
@@ -149,4 +149,4 @@ def _line(context: Context, line: sympy.Expr, names: _Names) -> Tree:
     target, x = context.target_rational, names.subterm
     general = target + x - sympy.log(1 + context.growth * sympy.exp(x))
     rising = trees.monotone(x.name, trees.MANIFEST, trees.ZERO, increasing=True)
-    return trees.generalise(x.name, line - target, (0, trees.MANIFEST), None, general, rising)
+    return trees.generalise(x.name, line - target, trees.ProvedRange((0, trees.MANIFEST)), general, rising)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -79,14 +80,20 @@ def tangent(exponent: sympy.Expr | str, coefficient: sympy.Expr | str, rest: Tre
     }  # fmt: skip
 
 
-def generalise(
-    name: str, term: sympy.Expr | str, low: tuple[Fraction | int, Tree], high: tuple[Fraction, Tree] | None, general: sympy.Expr | str,
-    proof: Tree, *, open_below: bool = False,
-) -> Tree:  # fmt: skip
-    """Return a proof with a new variable for a term: ``low`` and ``high`` are the ends of its range, each with the proof that it is one."""
-    opened = {"open": True} if open_below else {}
-    above = {} if high is None else {"high": exact_text(high[0]), "upper": high[1]}
-    lower = {"low": exact_text(Fraction(low[0])), **opened, "lower": low[1]}
+@dataclass(frozen=True, slots=True)
+class ProvedRange:
+    """The range of a new variable: its ends, each with the proof that it is one; without ``high`` it has no upper end."""
+
+    low: tuple[Fraction | int, Tree]
+    high: tuple[Fraction, Tree] | None = None
+    open_below: bool = field(default=False, kw_only=True)
+
+
+def generalise(name: str, term: sympy.Expr | str, ends: ProvedRange, general: sympy.Expr | str, proof: Tree) -> Tree:
+    """Return a proof with a new variable for a term, whose range is proved, in the ``general`` expression."""
+    opened = {"open": True} if ends.open_below else {}
+    above = {} if ends.high is None else {"high": exact_text(ends.high[0]), "upper": ends.high[1]}
+    lower = {"low": exact_text(Fraction(ends.low[0])), **opened, "lower": ends.low[1]}
     return {"rule": "generalise", "name": name, "term": text(term), **lower, **above, "general": text(general), "proof": proof}
 
 

@@ -45,7 +45,7 @@ class Largest:
         rate, ends = exact_text(q), trees.boxes(1, precision=min(1_024, precision + 64))
         general = f"exp({exact_text(upper)}) - 1 - ({rate})*(exp({name}) - 1)"
         falling = trees.monotone(name, trees.MANIFEST, ends, increasing=False)
-        return trees.generalise(name, self.term, (0, self.nonnegative), (self.value, self.tree), general, falling)
+        return trees.generalise(name, self.term, trees.ProvedRange((0, self.nonnegative), (self.value, self.tree)), general, falling)
 
 
 def bound_weighted_epsilon(profile: Profile, q: Fraction, attained: Fraction, most: Fraction) -> Largest | None:

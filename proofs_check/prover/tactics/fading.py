@@ -151,9 +151,9 @@ def name_exponent(attempt: Attempt) -> Iterator[Tree]:
             continue
         shown = put_in(general, {u: 1 / goal.symbol(second.name)})
         ends = (0, trees.MANIFEST), (1 / second.lo, trees.boxes(5))
-        inner = trees.generalise(inverse.name, f"1/{second.name}", *ends, general, proof)
+        inner = trees.generalise(inverse.name, f"1/{second.name}", trees.ProvedRange(*ends), general, proof)
         product = f"{first.name}*{second.name}"
-        yield trees.generalise(name, product, (low, trees.MANIFEST), None, shown, inner, open_below=first.open_below)
+        yield trees.generalise(name, product, trees.ProvedRange((low, trees.MANIFEST), open_below=first.open_below), shown, inner)
 
 
 def fades(goal: Goal) -> bool:

@@ -17,7 +17,7 @@ from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.sizes import is_modest
-from proofs_check.prover.trees import MANIFEST, boxes, generalise, monotone, split
+from proofs_check.prover.trees import MANIFEST, ProvedRange, boxes, generalise, monotone, split
 from proofs_check.results import Tree
 
 #: Where a range that has no end is cut, so that an expression rises manifestly from there on.
@@ -44,7 +44,7 @@ def forget_atom(attempt: Attempt) -> Iterator[Tree]:
             continue
         proof = attempt.prove(general, box=wider, cost=2)
         if proof is not None:
-            yield generalise(name, atom, (low, lower), None, general, proof)
+            yield generalise(name, atom, ProvedRange((low, lower)), general, proof)
 
 
 def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
@@ -72,7 +72,7 @@ def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
         quick = (split(name, cut, boxes(400), monotone(name, MANIFEST, boxes(4), increasing=True)) for cut in CUTS)
         proof = next((tree for tree in quick if accepts(Goal(general, box, goal.strict), tree)), None) or attempt.prove(general, box=box)
         if proof is not None:
-            yield generalise(name, logarithm, (low, lower), None, general, proof)
+            yield generalise(name, logarithm, ProvedRange((low, lower)), general, proof)
 
 
 def _line_in(argument: sympy.Expr, variables: tuple[Variable, ...]) -> tuple[Variable, sympy.Rational, sympy.Rational] | None:

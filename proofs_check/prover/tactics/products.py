@@ -60,7 +60,7 @@ def _power_of_positive(attempt: Attempt, product: sympy.Expr, base: sympy.Expr) 
     if positive is not None:
         name = fresh_name(attempt.goal)
         general = product.xreplace({base: sympy.Symbol(name, positive=True)})
-        yield trees.generalise(name, base, (0, positive), None, general, trees.MANIFEST, open_below=True)
+        yield trees.generalise(name, base, trees.ProvedRange((0, positive), open_below=True), general, trees.MANIFEST)
 
 
 def even_power(attempt: Attempt) -> Iterator[Tree]:

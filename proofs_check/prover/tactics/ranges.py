@@ -78,7 +78,7 @@ def extend_to_zero(attempt: Attempt) -> Iterator[Tree]:
         slope = attempt.prove(whole.slope(name, increasing=True).expression, box=whole.box)
         if slope is not None:
             rising = trees.monotone(name, slope, trees.ZERO, increasing=True)
-            extended = trees.generalise(name, variable.name, (0, trees.MANIFEST), None, to_text(whole.term), rising)
+            extended = trees.generalise(name, variable.name, trees.ProvedRange((0, trees.MANIFEST)), to_text(whole.term), rising)
             yield extended if variable.hi is None else {**extended, "high": exact_text(variable.hi), "upper": trees.boxes(2)}
 
 
@@ -156,7 +156,7 @@ def invert(attempt: Attempt) -> Iterator[Tree]:
         if proof is None:
             continue
         ends = (0, trees.MANIFEST), (1 / variable.lo, trees.boxes(5))
-        tree = trees.generalise(name, f"1/{variable.name}", *ends, general, proof)
+        tree = trees.generalise(name, f"1/{variable.name}", trees.ProvedRange(*ends), general, proof)
         yield tree if lowest == 0 else trees.scale(weight**lowest, tree)
 
 

@@ -39,7 +39,7 @@ def name_arguments(attempt: Attempt) -> Iterator[Tree]:
         lower, upper = (attempt.prove(side, strict=False) for side in (node.args[0] - ends[0], ends[1] - node.args[0]))
         proof = None if lower is None or upper is None else attempt.prove(general, box=box)
         if lower is not None and upper is not None and proof is not None:
-            yield trees.generalise(name, node.args[0], (ends[0], lower), (ends[1], upper), general, proof)
+            yield trees.generalise(name, node.args[0], trees.ProvedRange((ends[0], lower), (ends[1], upper)), general, proof)
 
 
 def _range_at_corners(argument: sympy.Expr, goal: Goal) -> tuple[Fraction, Fraction] | None:
@@ -75,4 +75,4 @@ def smooth_steps(attempt: Attempt) -> Iterator[Tree]:
         if proof is None:
             continue
         fact: Tree = {"rule": "ceiling", "argument": trees.text(sign * argument)}
-        yield trees.generalise(distance.name, sign * (node - argument), (0, fact), (Fraction(1), fact), general, proof)
+        yield trees.generalise(distance.name, sign * (node - argument), trees.ProvedRange((0, fact), (Fraction(1), fact)), general, proof)

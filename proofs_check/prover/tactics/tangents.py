@@ -53,7 +53,7 @@ def whole_logarithm(attempt: Attempt) -> Iterator[Tree]:
     argument, name = goal.expression.args[0], fresh_name(goal)
     at_least_one = attempt.prove(expand(argument - 1))
     if at_least_one is not None:
-        tree = trees.generalise(name, argument, (1, at_least_one), None, f"log({name})", trees.MANIFEST)
+        tree = trees.generalise(name, argument, trees.ProvedRange((1, at_least_one)), f"log({name})", trees.MANIFEST)
         yield {**tree, "open": True} if goal.strict else tree
 
 

@@ -66,7 +66,7 @@ def _from_point(attempt: Attempt, variable: Variable, point: sympy.Expr) -> Iter
     proof = next(_around(replace(attempt, goal=Goal(general, (moved,))), moved, Fraction(0)), None)
     if proof is not None:
         ends = (low, trees.boxes(4)), (high, trees.boxes(4))
-        yield trees.generalise(name, goal.symbol(variable.name) - point, *ends, general, proof)
+        yield trees.generalise(name, goal.symbol(variable.name) - point, trees.ProvedRange(*ends), general, proof)
 
 
 def _around(attempt: Attempt, variable: Variable, at: Fraction) -> Iterator[Tree]:
