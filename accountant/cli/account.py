@@ -16,8 +16,10 @@ from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from accountant.calibration.events import CalibratedEvents
+    from accountant.compositions.matrix_events import MatrixRelease
     from accountant.curves import Account, DeclaredEvents
     from profiles.presenting.pictures import Picture
+    from profiles.protection import Protection
 
 HELP = (
     "Bound epsilon at a delta, or delta at an epsilon, from above and below, for mechanisms that are run one after the other: Gaussian and "
@@ -29,6 +31,8 @@ Examples:
   pdp account --gaussian 1.1 --sampling 256/60000 --count 100 --delta 1e-5
   pdp account --gaussian 1.1 --records 60000 --batch-size 256 --epochs 60 \\
       --batches random-allocation --delta 1e-5
+  pdp account --matrix examples/strategy.npy --steps 1000 --min-separation 100 \\
+      --participations 10 --gaussian 20 --delta 1e-6
   pdp account examples/release.toml --epsilon 3 --json
   pdp account --count 16 --calibrate noise --epsilon 1 --delta 1e-6
 """
@@ -69,6 +73,18 @@ class Options(BoundOptions):
     group_size: Annotated[
         str | None, typer.Option("--group-size", metavar="K", help="with poisson and --unit user: most records of one user")
     ] = None
+    matrix: Annotated[
+        Path | None,
+        typer.Option(
+            "--matrix", metavar="C.npy", help="with --gaussian: noise of a matrix mechanism; t x t numbers, or coefficients with --steps"
+        ),
+    ] = None
+    min_separation: Annotated[
+        str | None, typer.Option("--min-separation", metavar="B", help="with --matrix: two participations are at least so many steps apart")
+    ] = None
+    participations: Annotated[
+        str | None, typer.Option("--participations", metavar="K", help="with --matrix: in how many steps a record takes part at most")
+    ] = None
     unit: Annotated[str | None, typer.Option("--unit", metavar="U", help="with --gaussian: who is protected, record or user")] = None
     neighbors: Annotated[
         str | None,
@@ -100,7 +116,8 @@ def run(options: Options) -> int:
     _check_outputs(options)
     if options.side != "both" and options.calibrate is not None:
         raise InvalidArgument("--side upper and --calibrate were given, but what is calibrated is known from both sides; omit --side")
-    result, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options), None)
+    matrix = None if options.matrix is None else _read_matrix(options)
+    result, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options, matrix), None)
     texts = {}
     if options.certificate is not None:
         from proofs_check.certificates import to_file_text
@@ -121,13 +138,18 @@ def run(options: Options) -> int:
     for path, text in texts.items():
         write_whole(path, text)
     if options.json:
-        print_json(result.to_json() | ({} if calibrated is None else {"calibrated": calibrated.to_json()}))
+        more = {} if calibrated is None else {"calibrated": calibrated.to_json()}
+        print_json(result.to_json() | more | ({} if matrix is None else {"matrix": matrix.to_json()}))
     else:
         _print(options, result, calibrated)
+        if matrix is not None:
+            print_line(matrix.describe())
+            if not matrix.sensitivity.is_exact:
+                print_line("epsilon is that of the upper end of s^2; what the worst data lose is not known, so that no lower end is told")
     return 0
 
 
-def _account(options: Options) -> Account:
+def _account(options: Options, matrix: MatrixRelease | None) -> Account:
     from accountant.curves.accounting import account
 
     if (options.delta is None) == (options.epsilon is None):
@@ -135,9 +157,10 @@ def _account(options: Options) -> Account:
         raise InvalidArgument(
             f"pdp account needs --delta D (bounds epsilon) or --epsilon E (bounds delta), but {given} was given; give one"
         )
-    declared = _read(options)
+    declared = _read(options) if matrix is None else _declare(options, matrix)
+    side = options.side if matrix is None or matrix.sensitivity.is_exact else "upper"
     with show_progress("composing"):
-        return account(declared, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3", side=options.side)
+        return account(declared, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3", side=side)
 
 
 def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
@@ -171,31 +194,81 @@ def _single(options: Options) -> dict[str, str | None]:
     events = {"--gaussian": options.gaussian, "--sampling": options.sampling, "--count": options.count, "--steps": options.steps}
     drawn = {"--batches": options.batches, "--records": options.records, "--batch-size": options.batch_size, "--epochs": options.epochs}
     sizes = {"--steps-per-epoch": options.steps_per_epoch, "--limit": options.limit, "--group-size": options.group_size}
-    return {**events, **drawn, **sizes, "--unit": options.unit, "--neighbors": options.neighbors}
+    matrix = None if options.matrix is None else str(options.matrix)
+    released = {"--matrix": matrix, "--min-separation": options.min_separation, "--participations": options.participations}
+    return {**events, **drawn, **sizes, **released, "--unit": options.unit, "--neighbors": options.neighbors}
 
 
 def _read(options: Options) -> DeclaredEvents:
     """Return what the file declares, or the options without one."""
     from accountant.compositions.batches import read_batches
     from accountant.curves import Composition, DeclaredEvents, make_event, read_composition_file
-    from profiles.protection import read_protection
 
     given = [name for name, value in _single(options).items() if value is not None]
     if options.file is not None:
         return read_composition_file(options.file)
+    for name in ("--min-separation", "--participations"):
+        if name in given:
+            raise InvalidArgument(f"{name} was given, but it is about a matrix mechanism; give --matrix C.npy as well")
     noise = options.gaussian or ("1" if options.calibrate == "noise" else None)
     if noise is None:
         said = f"only {given[0]} was found" if given else "nothing was found"
         raise InvalidArgument(f"a composition is needed, but {said}; give a file, or --gaussian S with --sampling Q and --count T")
-    protection = read_protection(
-        "record" if options.unit is None else options.unit,
-        "add-remove" if options.neighbors is None else options.neighbors,
-        "the command line",
-    )
+    protection = _protection(options)
     drawn = read_batches(_batches(options), protection.neighbors, "the command line", of_records=True)
     event = make_event("gaussian", {"noise_multiplier": noise}, sampling_probability=drawn.rate, count=drawn.count, batches=drawn.batches)
     name = "sampled Gaussian sums" if event.sampling_probability != 1 else "Gaussian sums"
     return DeclaredEvents(Composition(name, (event,)), protection.unit, protection.neighbors, ())
+
+
+def _protection(options: Options) -> Protection:
+    from profiles.protection import read_protection
+
+    unit, neighbors = options.unit, options.neighbors
+    return read_protection("record" if unit is None else unit, "add-remove" if neighbors is None else neighbors, "the command line")
+
+
+#: What says how batches are drawn of a mechanism whose noise has no matrix.
+_OTHER_BATCHES = ("--count", "--batches", "--records", "--batch-size", "--epochs", "--steps-per-epoch", "--limit", "--group-size")
+
+
+def _read_matrix(options: Options) -> MatrixRelease:
+    """Return the matrix mechanism that the options stand for, as an event."""
+    from accountant.compositions.matrices import Participation, read_matrix
+    from accountant.compositions.matrix_events import release
+    from profiles.numbers import to_integer
+
+    given = _single(options)
+    if (other := [name for name in _OTHER_BATCHES if given[name] is not None]) or options.matrix is None:
+        raise InvalidArgument(
+            f"--matrix and {other[0]} were given, but a matrix says how many steps there are, and --min-separation and --participations "
+            "who takes part; leave out the other"
+        )
+    if options.calibrate is not None:
+        raise InvalidArgument(
+            "--matrix and --calibrate were given, but of a matrix only its sensitivity s enters; calibrate without it (--count 1, or the "
+            "turns of the groups), and multiply the noise by s"
+        )
+    if options.plot_steps is not None:
+        raise InvalidArgument("--matrix and --plot-steps were given, but a matrix mechanism is one release; leave out --plot-steps")
+    if options.gaussian is None or options.min_separation is None:
+        missing = "--gaussian S" if options.gaussian is None else "--min-separation B"
+        raise InvalidArgument(f"a matrix mechanism needs its noise and who takes part, but {missing} is missing; give it")
+    matrix = read_matrix(options.matrix, options.steps)
+    apart, most = (
+        None if value is None else to_integer(value, what, 1, hint="give a whole number", any_form=True)
+        for value, what in ((options.min_separation, "--min-separation"), (options.participations, "--participations"))
+    )
+    when = Participation(1 if apart is None else apart, most)
+    with show_progress("finding the sensitivity"):
+        return release(matrix, options.gaussian, when, _protection(options), options.sampling)
+
+
+def _declare(options: Options, matrix: MatrixRelease) -> DeclaredEvents:
+    from accountant.curves import Composition, DeclaredEvents
+
+    protection = _protection(options)
+    return DeclaredEvents(Composition("matrix mechanism", (matrix.event,)), protection.unit, protection.neighbors, matrix.hypotheses)
 
 
 def _batches(options: Options) -> dict[str, object]:
@@ -218,7 +291,9 @@ def _batches(options: Options) -> dict[str, object]:
 
 def _check_outputs(options: Options) -> None:
     """Refuse outputs that cannot be written, that are the input, or of which two are one file, before any work is done."""
-    check_outputs({"composition": options.file}, options.certificate, options.guarantee, options.plot, options.plot_steps)
+    check_outputs(
+        {"composition": options.file, "matrix": options.matrix}, options.certificate, options.guarantee, options.plot, options.plot_steps
+    )
     if options.plot_steps is not None and options.delta is None:
         raise InvalidArgument("--plot-steps draws epsilon at a delta, but no delta was given; give --delta D as well")
     for path in (options.plot, options.plot_steps):

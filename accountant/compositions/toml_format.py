@@ -12,7 +12,8 @@ from accountant.compositions.events import TOLD, Composition, Event, MechanismKi
 from profiles import InvalidArgument, PDPError, UnreadableFile
 from profiles.files import MAX_FILE_BYTES, read_text, read_toml
 from profiles.hypotheses import REGISTRY, STATED, Hypothesis, recall
-from profiles.protection import Neighbors, Unit, read_protection
+from profiles.numbers import to_integer
+from profiles.protection import Neighbors, Protection, Unit, read_protection
 from profiles.strict_json import name_type_of, write_exact
 from profiles.suggestions import suggest
 from proofs_check.documents.entries import Document
@@ -20,6 +21,10 @@ from proofs_check.documents.entries import Document
 #: Tables of one kind in one file; equal events are counted together, so that there may be more of them than different events.
 _MOST_TABLES = 1_000
 _KEYS = ("name", "unit", "neighbors", "event", "hypothesis")
+_MATRIX = "matrix"
+_OF_MATRICES = (
+    "mechanism", "noise_multiplier", "file", "sha256", "coefficients", "steps", "min_separation", "participations", "sampling_probability"
+)  # fmt: skip
 _COMMON = ("mechanism", "count", "sampling_probability", *KEYS)
 
 
@@ -40,14 +45,15 @@ def read_composition_file(path: Path | str) -> DeclaredEvents:
     """Return what a file declares. Raises :class:`UnreadableFile`, and what :func:`read_composition` raises."""
     if not isinstance(path, (Path, str)):
         raise UnreadableFile(f"the path of a composition was expected, but {name_type_of(path)} was found; give it as text")
-    return read_composition(read_text(Path(path), MAX_FILE_BYTES), str(path))
+    return read_composition(read_text(Path(path), MAX_FILE_BYTES), str(path), Path(path).parent)
 
 
-def read_composition(text: str, where: str = "the composition") -> DeclaredEvents:
+def read_composition(text: str, where: str = "the composition", folder: Path | None = None) -> DeclaredEvents:
     r"""Return what the TOML ``text`` declares; decimals are read exactly (0.1 is one tenth), fractions as ``"1/3"``.
 
-    Without ``unit`` it is about one record. Raises :class:`UnreadableFile` (no TOML, unknown keys, another shape, neighbors of several
-    kinds), :class:`profiles.InvalidArgument` (numbers outside their ranges, too many events), :class:`profiles.InvalidNumber`.
+    Without ``unit`` it is about one record. Files of matrices are looked for in ``folder``; without one they are refused. Raises
+    :class:`UnreadableFile` (no TOML, unknown keys, another shape, neighbors of several kinds), :class:`profiles.InvalidArgument` (numbers
+    outside their ranges, too many events), :class:`profiles.InvalidNumber`.
 
     >>> text = 'name = "training"\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 1.1\ncount = 100\n'
     >>> read_composition(text).composition.events[0].describe()
@@ -67,8 +73,10 @@ def read_composition(text: str, where: str = "the composition") -> DeclaredEvent
         stated = _read_neighbors(table, where)
     except InvalidArgument as error:
         raise UnreadableFile(str(error)) from None
-    events = [_read_event(event, stated, f"event {index} of {where}") for index, event in enumerate(tables, 1)]
-    supposed = dict.fromkeys(_read_hypothesis(item, where) for item in _tables(table, "hypothesis", where))
+    matrices = _Matrices(unit, stated, folder)
+    events = [_read_event(event, matrices, f"event {index} of {where}") for index, event in enumerate(tables, 1)]
+    own = (_read_hypothesis(item, where) for item in _tables(table, "hypothesis", where))
+    supposed = dict.fromkeys((*matrices.hypotheses, *own))
     composition, neighbors = Composition(table["name"], tuple(event for event, _ in events)), _agree(stated, events, where)
     if neighbors is Neighbors.REPLACE_ONE:
         _refuse_old_noise(composition, where)
@@ -126,13 +134,61 @@ def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _read_event(table: Mapping[str, object], stated: Neighbors | None, where: str) -> tuple[Event, Neighbors | None]:
+@dataclass(slots=True)
+class _Matrices:
+    """Whom a file protects, where the files of its matrices are, and what the matrices that were read rest on."""
+
+    unit: Unit
+    stated: Neighbors | None
+    folder: Path | None
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+    def read(self, table: Mapping[str, object]) -> Event:
+        """Return the event of a matrix mechanism, keep its hypotheses, and refuse what is none."""
+        from accountant.compositions.matrices import Participation, make_matrix, read_matrix  # noqa: PLC0415 - of one kind of event
+        from accountant.compositions.matrix_events import release  # noqa: PLC0415
+
+        _refuse_unknown(table, _OF_MATRICES, f"the mechanism {_MATRIX!r}")
+        if self.stated is None:
+            raise UnreadableFile('a matrix mechanism needs to know which data sets differ; add neighbors = "..." beside name')
+        for key in ("noise_multiplier", "min_separation"):
+            if key not in table:
+                raise UnreadableFile(f"the mechanism {_MATRIX!r} needs {key}, but nothing was found; add it")
+        if ("file" in table) is ("coefficients" in table):
+            raise UnreadableFile('a matrix is file = "C.npy", or coefficients = [...] with steps = ...; write one of the two')
+        steps = table.get("steps")
+        if "coefficients" in table:
+            listed = table["coefficients"]
+            if not isinstance(listed, list) or any(isinstance(item, (list, Mapping)) for item in listed):
+                raise UnreadableFile(f"coefficients are a list of numbers, but {name_type_of(listed)} was found; write [1, 0.5]")
+            matrix = make_matrix(listed, steps)
+        elif self.folder is None or not isinstance(table["file"], str):
+            raise UnreadableFile("a matrix names a file, but there is no folder to look for it; read the composition from its file")
+        else:
+            matrix = read_matrix(self.folder / table["file"], steps)
+        if table.get("sha256", matrix.digest) != matrix.digest:
+            raise UnreadableFile(f"the matrix has the SHA-256 {matrix.digest}, but another one was expected; find the file that was meant")
+        most = table.get("participations")
+        when = Participation(_whole(table["min_separation"]), None if most is None else _whole(most))
+        protection = Protection(self.unit, self.stated)
+        made = release(matrix, table["noise_multiplier"], when, protection, table.get("sampling_probability"))
+        self.hypotheses += made.hypotheses
+        return made.event
+
+
+def _whole(value: object) -> int:
+    return to_integer(value, "a number of steps", 1, hint="give a whole number", any_form=True)
+
+
+def _read_event(table: Mapping[str, object], matrices: _Matrices, where: str) -> tuple[Event, Neighbors | None]:
     """Return an event, and the neighbors of its number where it says them itself."""
+    stated = matrices.stated
     if "mechanism" not in table:
-        raise UnreadableFile(
-            f'{where} needs mechanism = "...", but found nothing; name one of {", ".join(kind.value for kind in MechanismKind)}'
-        )
+        names = ", ".join((*(kind.value for kind in MechanismKind), _MATRIX))
+        raise UnreadableFile(f'{where} needs mechanism = "...", but found nothing; name one of {names}')
     try:
+        if table["mechanism"] == _MATRIX:
+            return matrices.read(table), None
         kind = to_kind(table["mechanism"])
         common = (*_COMMON, "neighbors") if kind in TOLD else _COMMON
         _refuse_unknown(table, (*common, *parameter_names(kind)), f"the mechanism {kind.value!r}")

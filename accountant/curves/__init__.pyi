@@ -7,6 +7,12 @@ from accountant.compositions.events import Direction as Direction
 from accountant.compositions.events import Event as Event
 from accountant.compositions.events import MechanismKind as MechanismKind
 from accountant.compositions.events import make_event as make_event
+from accountant.compositions.matrices import Participation as Participation
+from accountant.compositions.matrices import Sensitivity as Sensitivity
+from accountant.compositions.matrices import StrategyMatrix as StrategyMatrix
+from accountant.compositions.matrices import bound_sensitivity as bound_sensitivity
+from accountant.compositions.matrices import make_matrix as make_matrix
+from accountant.compositions.matrices import read_matrix as read_matrix
 from accountant.compositions.queries import CurvePoint as CurvePoint
 from accountant.compositions.toml_format import DeclaredEvents as DeclaredEvents
 from accountant.compositions.toml_format import read_composition as read_composition
@@ -19,3 +25,4 @@ from accountant.curves.curve import compose as compose
 from accountant.curves.curve import curve_of as curve_of
 from accountant.curves.curve import curve_of_file as curve_of_file
 from accountant.curves.curve import subsample as subsample
+from accountant.curves.matrices import declare_matrix as declare_matrix

@@ -18,7 +18,7 @@ from accountant.guarantees.measures import Losses, as_one_use, group_composition
 from accountant.interop.dominating import spend
 from profiles import InvalidArgument, InvalidNumber, MissingExtra, PDPError, decimal_text, to_exact
 from profiles.balls import ball, upper_fraction, working_precision
-from profiles.hypotheses import FRESH_SAMPLES, HYPOTHESES_UNKNOWN, ONE_ANALYSIS, STATED, Hypothesis, as_hypotheses, recall
+from profiles.hypotheses import FRESH_SAMPLES, HYPOTHESES_UNKNOWN, ONE_ANALYSIS, STATED, STEPS_APART, Hypothesis, as_hypotheses, recall
 from profiles.numbers import round_up_finite, shorten, to_integer
 from profiles.protection import Neighbors, Protection, Unit, read_protection
 
@@ -144,11 +144,12 @@ def curve_of_dp_event(
 ) -> PrivacyCurve:
     """Return the privacy curve of a ``DpEvent``, or of all that an accountant of dp_accounting has composed.
 
-    Read are Gaussian, Laplace, discrete Laplace and discrete Gaussian noise (of sensitivity 1), zCDP, (ε, δ), randomised response, our own
-    events, compositions and Poisson samples of one use. A float stands for its exact binary value. ``hypotheses``: what it rests on; None
-    leaves open that nobody said it. ``unit``: whom the library's events protect (a record), which ours must protect as well. ``neighbors``:
-    as in dp_accounting noise is in units of the norm of a record, so that one in place of another counts twice; numbers (ε, δ, ρ) hold for
-    these neighbors. None: those that ours say, add/remove for noise, and an open hypothesis for numbers.
+    Read are Gaussian, Laplace, discrete Laplace and discrete Gaussian noise (of sensitivity 1), tree aggregation (of zero-out neighbors),
+    zCDP, (ε, δ), randomised response, our own events, compositions and Poisson samples of one use. A float stands for its exact binary
+    value. ``hypotheses``: what it rests on; None leaves open that nobody said it. ``unit``: whom the library's events protect (a record),
+    which ours must protect as well. ``neighbors``: as in dp_accounting noise is in units of the norm of a record, so that one in place of
+    another counts twice; numbers (ε, δ, ρ) hold for these neighbors. None: those that ours and trees say, add/remove for noise, and an open
+    hypothesis for numbers.
 
     Raises :class:`InvalidArgument`: events that are not private, of other kinds (samples of fixed size are no Poisson samples), different
     units or neighbors, nothing at all; :class:`profiles.InvalidNumber`.
@@ -194,6 +195,8 @@ def read_uses(event: Any, depth: int = 0) -> Iterator[tuple[Use, int]]:
         yield Use(None if spent.delta == 1 else spent.to_event(), whole.unit, whole.neighbors, spent, event.open_hypotheses), 1
     elif isinstance(event, dp_event.NonPrivateDpEvent) or _is_without_noise(event):
         yield Use(None), 1
+    elif isinstance(event, dp_event.SingleEpochTreeAggregationDpEvent):
+        yield _climb(event)
     elif isinstance(event, dp_event.RandomizedResponseDpEvent):
         if event.num_buckets != 1:
             yield Use(_respond(event), neighbors=Neighbors.REPLACE_ONE), 1
@@ -282,6 +285,23 @@ def _sampled(event: Any, depth: int) -> Iterator[tuple[Use, int]]:
         yield replace(inside[0][0], event=replace(one, sampling_probability=one.sampling_probability * rate), losses=None), 1
 
 
+def _climb(event: Any) -> tuple[Use, int]:
+    """Return the nodes of binary trees in which a unit is that takes part in one step of all: one on each level of the largest tree.
+
+    These are matrix mechanisms with s² = ⌊log₂ t⌋ + 1 (docs/batches.md, section 8.1), for which the library has zero-out neighbors alone.
+    """
+    given = event.step_counts if isinstance(event.step_counts, (list, tuple)) else [event.step_counts]
+    if not given:
+        raise InvalidArgument("a SingleEpochTreeAggregationDpEvent has trees of some steps, but none was found; correct it")
+    sizes = [to_integer(size, "the steps of a tree of a SingleEpochTreeAggregationDpEvent", 1) for size in given]
+    try:
+        node = declare_event(MechanismKind.GAUSSIAN, {"noise_multiplier": event.noise_multiplier})
+    except PDPError as error:
+        raise type(error)(f"a SingleEpochTreeAggregationDpEvent is none: {error}") from None
+    once = STEPS_APART.about(unit="unit", most=1, steps=sum(sizes), apart=sum(sizes))
+    return Use(node, neighbors=Neighbors.ZERO_OUT, brought=(once,)), max(sizes).bit_length()
+
+
 def _respond(event: Any) -> Event:
     """Randomised response over k buckets gives its input the odds 1 + k (1 − p)/p over each other one: e^ε, rounded up."""
     noise, buckets = to_exact(event.noise_parameter, "noise_parameter"), to_integer(event.num_buckets, "num_buckets", 1)
@@ -295,7 +315,7 @@ def _respond(event: Any) -> Event:
     return declare_event(kind, {"epsilon": decimal_text(max(end, Fraction(0)), _DIGITS, round_up=True)})
 
 
-_NOISE = ("GaussianDpEvent", "LaplaceDpEvent", "DiscreteGaussianDpEvent")
+_NOISE = ("GaussianDpEvent", "LaplaceDpEvent", "DiscreteGaussianDpEvent", "SingleEpochTreeAggregationDpEvent")
 #: Events of one mechanism by their class, some of which only newer releases have: what they are as an event of ours, None where nothing.
 _READ: Mapping[str, Callable[[Any], tuple[MechanismKind, Mapping[str, object]] | None]] = {
     "GaussianDpEvent": lambda item: (MechanismKind.GAUSSIAN, {"noise_multiplier": item.noise_multiplier}),

@@ -52,6 +52,17 @@ PUBLIC_DIVISOR = Hypothesis(
     "The mean over the batch that came out tells its size, and moves all of the noise and of the sum with it.",
     brief="sums are divided by public numbers, not by what a batch has",
 )
+MATRIX_MECHANISM = Hypothesis(
+    "matrix-mechanism",
+    "the {event} with noise_multiplier {ratio} is one release of Cx + z, row after row, in units of s, {square}: row j of x is the sum of "
+    "step j, which depends on the data and on earlier rows alone, z is fresh Gaussian noise of deviation {noise} in each entry, and C is "
+    "{matrix}",
+    Head.CODE,
+    "Noise z times the inverse of C that is added to the sums is such a release, where C is exactly the inverse of the matrix that "
+    "correlates the noise. C of another number of steps, with its columns scaled afterwards, or of rounded inverses, is another matrix. s "
+    "was computed from C and from who takes part when; pdp account --matrix computes it again from the file, which its digest names.",
+    brief="the {event} is Cx + z as a whole, with the matrix C that is named",
+)
 PARTS_RUN = Hypothesis(
     "parts-run",
     "{name!r} runs the parts that it was composed from, each as often as declared, and nothing else on the data",

@@ -103,7 +103,8 @@ def fill_in(hypothesis: Hypothesis, subject: str) -> Hypothesis:
         return hypothesis
     known = {"ranges": "that of every statistic", "names": "each statistic", "source": "", "name": subject, "what": subject}
     more = ("change", "carrier", "count", "digest", "most", "norm", "statement", "steps", "unit", "level", "k")
-    return hypothesis.about(**{**dict.fromkeys(more, "what the file says"), **known})
+    of_matrices = ("apart", "bands", "event", "matrix", "noise", "ratio", "square")
+    return hypothesis.about(**{**dict.fromkeys((*more, *of_matrices), "what the file says"), **known})
 
 
 def attribute(source: str) -> str:

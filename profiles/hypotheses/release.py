@@ -85,6 +85,25 @@ STEPS_PUBLIC = Hypothesis(
     "A loader that makes as many batches as the records fill has one more with one record more: whoever counts steps sees it.",
     brief="the steps of an epoch are public and do not follow the data",
 )
+STEPS_APART = Hypothesis(
+    "steps-apart",
+    "each {unit} takes part in at most {most} of {steps} steps, any two of them at least {apart} apart, and while one goes, comes or "
+    "changes, all others stay in their steps",
+    Head.RELEASE,
+    "One order of the records that is kept in all epochs has the steps of an epoch between two participations. A loader that shuffles anew "
+    "in each epoch lets a record come last in one epoch and first in the next, one step later; and where later records move up when one "
+    "goes, others do not stay in their steps.",
+    brief="each {unit} takes part {most} times at most, {apart} steps apart",
+)
+BANDS_GROUPED = Hypothesis(
+    "bands-grouped",
+    "each {unit} is in one of {bands} groups, by itself alone, such as by a hash of its id, and a step draws from one group, the groups in "
+    "turn: one of {steps} steps is {bands} steps after another one of its group",
+    Head.RELEASE,
+    "Groups that are cut from a shuffled list, or made equally large, move other records when one comes or goes; where a record becomes "
+    "empty they may be. A sample from all records in each step lets a record take part in two steps whose noise is correlated.",
+    brief="each {unit} is in one of {bands} groups, by itself, in turn",
+)
 MOST_STEPS = Hypothesis(
     "most-steps",
     "at most {steps} steps are run in all, each on a fresh sample, and each has the declared mu whatever the earlier outputs were",

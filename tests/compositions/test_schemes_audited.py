@@ -11,6 +11,7 @@ import pytest
 from accountant.compositions.batches import draw_batches
 from accountant.compositions.engine import bound_epsilon
 from accountant.compositions.events import Composition, Direction, Event, make_event
+from accountant.curves import Participation, declare_matrix, make_matrix
 from proofs_check.audit import Claim, audit
 
 _DELTA, _STEPS, _EPOCHS = Fraction(1, 100), 4, 9
@@ -62,6 +63,37 @@ def cut(noise: float, *, dropped: bool) -> Scheme:
     return run
 
 
+#: A strategy of two bands over six steps, of which the columns but the last one have the square 1.81.
+_STRATEGY = np.eye(6) + 0.9 * np.eye(6, k=-1)
+
+
+def correlated(noise: float, chosen: Callable[[np.random.Generator, int], np.ndarray]) -> Scheme:
+    """Cx + z, seen along what the record moves: the first record takes part in the steps that are chosen, others always."""
+
+    def run(data: np.ndarray, rng: np.random.Generator, size: int) -> np.ndarray:
+        steps = chosen(rng, size)
+        release = (data[0] * steps + data[1:].sum()) @ _STRATEGY.T + rng.normal(0, noise, (size, 6))
+        return (release @ (_STRATEGY @ steps.max(axis=0)))[:, None]
+
+    return run
+
+
+def always(*steps: int) -> Callable[[np.random.Generator, int], np.ndarray]:
+    """Take part in these steps."""
+    return lambda rng, size: np.tile(np.isin(np.arange(6), steps).astype(float), (size, 1))
+
+
+def drawn(*steps: int) -> Callable[[np.random.Generator, int], np.ndarray]:
+    """Take part in each of these steps by a coin of probability 1/2."""
+    return lambda rng, size: np.isin(np.arange(6), steps) * (rng.random((size, 6)) < 1 / 2).astype(float)
+
+
+def of_matrix(noise: int, steps: int, rate: object = None) -> Event:
+    given = make_matrix([1, "0.9"], steps)
+    when = Participation(2, 3 if rate is None else None)
+    return declare_matrix(given, noise, when, neighbors="zero-out", sampling_probability=rate).composition.events[0]
+
+
 _EPOCHS_OF = make_event(
     "gaussian", {"noise_multiplier": 3}, count=_EPOCHS, batches=draw_batches("random-allocation", "add-remove", steps_per_epoch=_STEPS)
 )
@@ -79,8 +111,25 @@ _SHUFFLED = make_event("gaussian", {"noise_multiplier": 4}, batches=draw_batches
         (_SAMPLED, averaged(1, publicly=False), True),
         (_SHUFFLED, cut(4, dropped=False), False),
         (_SHUFFLED, cut(4, dropped=True), True),
+        (of_matrix(2, 6), correlated(2, always(0, 2, 4)), False),
+        (of_matrix(2, 6), correlated(2, always(0, 1, 2, 3)), True),
+        (of_matrix(2, 2), correlated(2, always(0, 2, 4)), True),
+        (of_matrix(1, 6, "1/2"), correlated(1, drawn(0, 2, 4)), False),
+        (of_matrix(1, 6, "1/2"), correlated(1, drawn(0, 1, 2, 3, 4)), True),
     ],
-    ids=["allocated", "one permutation for all epochs", "public divisor", "realised divisor", "all batches", "last batch dropped"],
+    ids=[
+        "allocated",
+        "one permutation for all epochs",
+        "public divisor",
+        "realised divisor",
+        "all batches",
+        "last batch dropped",
+        "apart",
+        "next to each other",
+        "the steps of the coefficients alone",
+        "groups in turn",
+        "all groups in each step",
+    ],
 )
 def test_what_is_run_otherwise_than_it_says_is_refuted(event: Event, scheme: Scheme, refuted: bool) -> None:
     result = audit(scheme, WITH, WITHOUT, claim(event), rng=np.random.default_rng(7), samples=60_000, confidence=Fraction(999, 1000))

@@ -8,6 +8,7 @@ from functools import cache
 from accountant import compose, derive_epsilon, subsample
 from accountant.compositions.batches import draw_batches
 from accountant.compositions.events import Composition, make_event
+from accountant.curves import Participation, curve_of, declare_matrix
 from accountant.guarantees import (
     Guarantee,
     Neighbors,
@@ -74,6 +75,9 @@ KINDS: Mapping[str, Callable[[], Guarantee]] = {
     "losses where one is emptied": lambda: losses(neighbors=Neighbors.ZERO_OUT),
     "curve where one is replaced": lambda: declare_events(
         Composition("a survey", (make_event("randomized-response", {"epsilon": 1}),)), (OWN,), unit=Unit.RECORD, neighbors="replace-one"
+    ),
+    "curve of a matrix mechanism": lambda: (
+        curve_of(declare_matrix([[3, 0], [4, 2]], 10, Participation(1, 2), neighbors=Neighbors.ADD_REMOVE)).guarantee
     ),
     "curve of allocated epochs": lambda: drawn("random-allocation", "add-remove", 2, steps_per_epoch=10),
     "curve of fixed batches where one is replaced": lambda: drawn("fixed-size", "replace-one", 3, records=100, batch_size=10),

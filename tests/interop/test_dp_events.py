@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from accountant.curves import Participation, bound_sensitivity, make_matrix
+from accountant.curves import make_event as declare_event
 from accountant.onesided import declare_directions
 from profiles import InvalidArgument, InvalidNumber
 from profiles.protection import Neighbors
@@ -192,6 +194,33 @@ def test_a_special_record_is_one_that_adds_nothing():
 def test_what_has_no_event_is_refused(bad):
     with pytest.raises((InvalidArgument, InvalidNumber)):
         curve_of_dp_event(bad)
+
+
+@pytest.mark.parametrize(("steps", "levels"), [(1, 1), (2, 2), (7, 3), (8, 4), ([3, 100, 5], 7), (10**9, 30)])
+def test_tree_aggregation_is_a_node_on_each_level(steps, levels):
+    """Each record is in one node of each complete level: s² of the strategy matrix of a tree, as far as it is small."""
+    event = dp_event.SingleEpochTreeAggregationDpEvent(4.0, steps)
+    curve = curve_of_dp_event(event, hypotheses=())
+    assert curve.composition.events == (declare_event("gaussian", {"noise_multiplier": 4}, count=levels),)
+    assert curve.guarantee.protection.neighbors is Neighbors.ZERO_OUT
+    assert "steps-apart" in ids(curve)
+    if isinstance(steps, int) and steps < 10:
+        nodes = [[float(i - (i & -i) < j <= i) for j in range(1, steps + 1)] for i in range(1, steps + 1)]
+        assert bound_sensitivity(make_matrix(nodes), Participation(steps)).upper == levels
+    replaced = curve_of_dp_event(event, neighbors="replace-one").composition.events[0]
+    assert replaced.square == Fraction(1, 4)
+    twice = curve_of_dp_event(dp_event.SelfComposedDpEvent(event, 3), neighbors="zero-out", hypotheses=())
+    assert twice.composition.events[0].count == 3 * levels
+    with pytest.raises(InvalidArgument, match="one kind of neighbors"):
+        curve_of_dp_event(event, neighbors="add-remove")
+
+
+@pytest.mark.parametrize(
+    ("noise", "steps"), [(4.0, []), (4.0, 0), (4.0, [2, 0]), (4.0, 2.5), (4.0, "8"), (0.0, 8), (float("nan"), 8), (-1.0, 8)]
+)
+def test_tree_aggregation_without_noise_or_steps_is_refused(noise, steps):
+    with pytest.raises((InvalidArgument, InvalidNumber)):
+        curve_of_dp_event(dp_event.SingleEpochTreeAggregationDpEvent(noise, steps))
 
 
 def test_trees_that_are_too_deep_are_refused():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from accountant import DeltaWarning, DPSGDClassifier, amplify_once, compose, derive_epsilon, draw_sample, write_guarantee
-from accountant.curves import curve_of, draw_batches, make_event
+from accountant.curves import Participation, bound_sensitivity, curve_of, draw_batches, make_event, make_matrix
 from accountant.data import parse_statistic
 from accountant.guarantees import amplify_by_importance_sampling, base_profile
 from accountant.interop import read_guarantee, replay
@@ -65,6 +65,19 @@ def test_batches_are_not_drawn_as_they_say(assumptions):
         "account", "--gaussian", "4", "--batches", "random-allocation", "--steps-per-epoch", "5", "--epochs", "2", "--delta", "0.01"
     )
     assert {"batches-drawn", "batches-secret", "fresh-samples"} <= set(told)
+
+
+def test_records_take_part_more_often_than_noise_is_made_for(assumptions, tmp_path):
+    """Ten participations next to each other, and the coefficients of 100 steps for 1,000: the assumptions are told."""
+    coefficients = [1 / np.sqrt(1 + number) for number in range(100)]
+    apart, together = (bound_sensitivity(make_matrix(coefficients, 1000), Participation(steps, 10)) for steps in (100, 1))
+    assert together.lower > 5 * apart.upper
+    short = bound_sensitivity(make_matrix(coefficients, 100), Participation(100, 10))
+    assert apart.lower == 10 * short.upper
+    np.save(tmp_path / "c.npy", np.array(coefficients))
+    given = ("account", "--matrix", str(tmp_path / "c.npy"), "--steps", "1000", "--min-separation", "100", "--delta", "1e-5")
+    assert {"matrix-mechanism", "steps-apart", "record-norm"} <= set(assumptions(*given, "--gaussian", "9", "--participations", "3"))
+    assert {"matrix-mechanism", "bands-grouped", "fresh-samples"} <= set(assumptions(*given, "--gaussian", "9", "--sampling", "1/2"))
 
 
 def test_a_sum_is_divided_by_the_size_that_its_batch_happens_to_have(assumptions):

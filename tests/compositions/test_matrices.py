@@ -1,0 +1,322 @@
+"""The sensitivity of strategy matrices: by enumeration in fractions, closed forms, trees; what is refused, and how fast it is."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import itertools
+import random
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accountant.compositions import matrices
+from accountant.compositions.matrices import Participation, bound_sensitivity, make_matrix, read_matrix
+from profiles import InvalidArgument, InvalidNumber, UnreadableFile
+
+Rows = list[list[Fraction]]
+
+
+def patterns(steps: int, most: int, apart: int) -> list[tuple[int, ...]]:
+    """All sets of at most ``most`` steps, any two ``apart`` apart, by trying all subsets."""
+    subsets = itertools.chain.from_iterable(itertools.combinations(range(steps), size) for size in range(1, most + 1))
+    return [item for item in subsets if all(right - left >= apart for left, right in itertools.pairwise(item))]
+
+
+def moved(rows: Rows, places: tuple[int, ...], signs: tuple[int, ...]) -> Fraction:
+    """‖Σ ±C_i‖² from the definition."""
+    return sum((sum(sign * row[place] for place, sign in zip(places, signs, strict=True)) ** 2 for row in rows), Fraction(0))
+
+
+def by_signs(rows: Rows, most: int, apart: int) -> Fraction:
+    """The largest ‖Σ u_i C_i‖² over all participations and u_i = ±1: s² where products are not negative, else a part of it."""
+    return max(
+        moved(rows, places, signs)
+        for places in patterns(len(rows), most, apart)
+        for signs in itertools.product((1, -1), repeat=len(places))
+        if signs[0] == 1
+    )
+
+
+def by_sizes(rows: Rows, most: int, apart: int) -> Fraction:
+    """The largest Σ|⟨C_i, C_j⟩|, which s² does not exceed."""
+    size = len(rows)
+    gram = [[abs(sum(row[i] * row[j] for row in rows)) for j in range(size)] for i in range(size)]
+    return max(sum((gram[i][j] for i in places for j in places), Fraction(0)) for places in patterns(size, most, apart))
+
+
+def toeplitz(coefficients: list[Fraction], steps: int) -> Rows:
+    given = [*coefficients, *[Fraction(0)] * steps]
+    return [[given[i - j] if i >= j else Fraction(0) for j in range(steps)] for i in range(steps)]
+
+
+def tree(levels: int) -> np.ndarray:
+    """The nodes of a binary tree over 2^levels steps that prefix sums need: step i gives out the largest sum that ends with it."""
+    size = 2**levels
+    return np.array([[float(i - (i & -i) < j <= i) for j in range(1, size + 1)] for i in range(1, size + 1)])
+
+
+NUMBERS = st.fractions(-2, 2, max_denominator=8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(2, 7), st.integers(1, 4), st.integers(1, 4), st.booleans())
+def test_a_matrix_against_all_participations(data: st.DataObject, steps: int, most: int, apart: int, positive: bool) -> None:
+    flat = data.draw(st.lists(NUMBERS, min_size=steps**2, max_size=steps**2))
+    rows = [
+        [(abs(flat[i * steps + j]) if positive else flat[i * steps + j]) if i >= j else Fraction(0) for j in range(steps)]
+        for i in range(steps)
+    ]
+    rows = [[Fraction(float(item)) for item in row] for row in rows]
+    if not any(map(any, rows)):
+        return
+    bound = bound_sensitivity(make_matrix([[float(item) for item in row] for row in rows]), Participation(apart, most))
+    low, high = by_signs(rows, most, apart), by_sizes(rows, most, apart)
+    assert bound.lower <= low <= bound.upper <= high
+    if positive:
+        assert bound.is_exact
+        assert bound.lower == low
+    places = tuple(step - 1 for step in bound.steps)
+    assert places in patterns(steps, most, apart)
+    assert bound.lower in {moved(rows, places, (1, *signs)) for signs in itertools.product((1, -1), repeat=len(places) - 1)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(2, 8), st.integers(1, 5), st.integers(1, 4))
+def test_toeplitz_coefficients_against_all_participations(data: st.DataObject, steps: int, most: int, apart: int) -> None:
+    coefficients = data.draw(st.lists(NUMBERS, min_size=1, max_size=steps).filter(any))
+    if data.draw(st.booleans()):
+        coefficients = sorted(map(abs, coefficients), reverse=True)
+    rows, matrix = toeplitz(coefficients, steps), make_matrix([str(item) for item in coefficients], steps)
+    low, high = by_signs(rows, most, apart), by_sizes(rows, most, apart)
+    for bound in (
+        bound_sensitivity(matrix, Participation(apart, most)),
+        matrices._bound_by_falling(matrix, Participation(apart, most).fit(steps), apart),
+        matrices._bound_pairs(matrix, Participation(apart, most).fit(steps), apart) if Participation(apart, most).fit(steps) > 1 else None,
+    ):
+        assert bound is None or bound.lower <= high
+        assert bound is None or low <= bound.upper
+    if matrix.falls or matrix.bands <= apart:
+        bound = bound_sensitivity(matrix, Participation(apart, most))
+        assert bound.is_exact
+        assert bound.upper == low
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(3, 7), st.integers(2, 4), st.integers(1, 3))
+def test_the_bound_of_pairs_is_above_all_participations(data: st.DataObject, steps: int, most: int, apart: int) -> None:
+    """What is used where participations are too many to be enumerated; entries of very different sizes are rounded up, too."""
+    sizes = st.sampled_from([0.0, 1.0, 0.3, 2.0**-30, 1e-45, -0.7, 5e20, 3.0])
+    flat = data.draw(st.lists(sizes, min_size=steps**2, max_size=steps**2))
+    rows = [[Fraction(flat[i * steps + j]) if i >= j else Fraction(0) for j in range(steps)] for i in range(steps)]
+    if not any(map(any, rows)) or (fit := Participation(apart, most).fit(steps)) < 2:
+        return
+    bound = matrices._bound_pairs(make_matrix([[float(item) for item in row] for row in rows]), fit, apart)
+    assert bound.lower <= by_signs(rows, most, apart) <= bound.upper
+    assert bound.upper >= by_sizes(rows, most, apart)
+
+
+def test_any_number_of_earlier_participations_counts_no_less_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        matrix = make_matrix(np.tril(rng.random((9, 9))))
+        counted = matrices._bound_pairs(matrix, 5, 1).upper
+        with monkeypatch.context() as patch:
+            patch.setattr(matrices, "_COUNTED", 2)
+            assert matrices._bound_pairs(matrix, 5, 1).upper >= counted
+
+
+def test_the_bound_of_pairs_is_that_of_falling_coefficients() -> None:
+    """There the earliest participation is the worst, whatever comes after it."""
+    matrix = make_matrix([float(item) for item in 1 / np.sqrt(np.arange(1, 41))], 40)
+    exact = bound_sensitivity(matrix, Participation(4, 6))
+    assert exact.is_exact
+    pairs = matrices._bound_pairs(matrix, 6, 4)
+    assert exact.upper <= pairs.upper <= exact.upper * (1 + Fraction(1, 10**9))
+    assert pairs.lower == exact.lower
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3, 5, 7])
+def test_a_step_is_in_a_node_of_each_level_of_a_tree(levels: int) -> None:
+    """DP-FTRL: s² = log2(t) + 1 for one participation (Kairouz et al. 2021), and by enumeration for two."""
+    matrix = make_matrix(tree(levels))
+    once = bound_sensitivity(matrix, Participation(2**levels))
+    assert (once.lower, once.upper, once.steps) == (levels + 1, levels + 1, (1,))
+    if levels < 4:
+        rows = [[Fraction(item) for item in row] for row in tree(levels).tolist()]
+        for apart in (1, 2, 3):
+            assert bound_sensitivity(matrix, Participation(apart, 2)).upper == by_signs(rows, 2, apart)
+
+
+def test_prefix_sums_without_correlation_and_independent_steps() -> None:
+    """C = I: s² = k. C of ones: steps 1, 1 + b, … are in t, t − b, … rows."""
+    assert bound_sensitivity(make_matrix(["1"], 1000), Participation(1, 10)).upper == 10
+    bound = bound_sensitivity(make_matrix([1] * 12, 12), Participation(4, 3))
+    assert bound.upper == 4 * 1 + 4 * 4 + 4 * 9  # rows 1-4 have one of them, 5-8 two, 9-12 three
+    assert bound.is_exact
+
+
+def test_a_banded_strategy_counts_each_participation() -> None:
+    """jax_privacy #238: s² of b falling bands for b steps is that of one participation; for n = k b it is k times as much."""
+    bands, participations = 8, 5
+    coefficients = [Fraction(1)]
+    for number in range(1, bands):  # of the square root of the matrix of prefix sums
+        coefficients.append(coefficients[-1] * Fraction(2 * number - 1, 2 * number))
+    square = sum(item**2 for item in coefficients)
+    given = [str(item) for item in coefficients]
+    whole = bound_sensitivity(make_matrix(given, bands * participations), Participation(bands, participations))
+    assert whole.is_exact
+    assert whole.upper == participations * square
+    assert whole.steps == (1, 9, 17, 25, 33)
+    assert bound_sensitivity(make_matrix(given, bands), Participation(bands, participations)).upper == square
+    with pytest.raises(InvalidArgument, match="not for how many steps"):
+        make_matrix(given)
+    dense = make_matrix([[float(item) for item in row] for row in toeplitz(coefficients, 40)])  # as their float64 numbers
+    assert abs(bound_sensitivity(dense, Participation(bands, participations)).upper - participations * square) < Fraction(1, 10**13)
+
+
+def test_floats_stand_for_their_binary_values(tmp_path: Path) -> None:
+    np.save(tmp_path / "c.npy", np.array([[0.1, 0], [0.3, 0.7]]))
+    bound = bound_sensitivity(read_matrix(tmp_path / "c.npy"), Participation(1, 1))
+    assert bound.upper == max(Fraction(0.1) ** 2 + Fraction(0.3) ** 2, Fraction(0.7) ** 2)
+    np.save(tmp_path / "f.npy", np.array([[0.1, 0], [0.3, 0.7]], dtype=np.float32))
+    assert bound_sensitivity(read_matrix(tmp_path / "f.npy"), Participation(1, 1)).upper == Fraction(float(np.float32(0.7))) ** 2
+    np.save(tmp_path / "i.npy", np.asfortranarray(np.tril(np.ones((3, 3), dtype=">i4"))))
+    assert bound_sensitivity(read_matrix(tmp_path / "i.npy"), Participation(1, 3)).upper == 1 + 4 + 9
+
+
+def saved(array: object) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+def header(text: str, body: bytes = b"") -> bytes:
+    padded = text.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode() + body
+
+
+SQUARE = np.tril(np.ones((3, 3)))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (saved(np.array([[1, "a"]], dtype=object)), "pickled Python objects"),
+        (saved(np.where(SQUARE > 0, np.nan, 0)), "NaN or an infinity"),
+        (saved(np.where(SQUARE > 0, np.inf, 0)), "NaN or an infinity"),
+        (saved(np.ones((2, 3))), "square matrix was expected, but 2 x 3"),
+        (saved(np.ones((3, 3))), "row 1 has a number in column 2"),
+        (saved(np.zeros((3, 3))), "matrix of zeros"),
+        (saved(np.zeros((0, 0))), "shape (0, 0)"),
+        (saved(np.ones((2, 2, 2))), "shape (2, 2, 2)"),
+        (saved(np.float64(3)), "shape ()"),
+        (saved(SQUARE.astype(complex)), "complex128"),
+        (saved(SQUARE.astype(bool)), "bool"),
+        *([(saved(SQUARE.astype(np.longdouble)), "at most 64 bits")] if np.dtype(np.longdouble).itemsize > 8 else []),
+        (saved(np.array([["a"]])), "at most 64 bits"),
+        (saved(SQUARE * 2.0**101), "above 1e30"),
+        (saved(np.tril(np.full((2, 2), 2**53 + 1))), "from 2^53 on"),
+        (saved(np.array([1.0, 0.5])), "not for how many steps"),
+        (saved(SQUARE)[:-8], "save it again"),
+        (saved(SQUARE) + b"x", "save it again"),
+        (b"", "no NPY file"),
+        (b"\x93NUMPY\x01\x00", "no NPY file"),
+        (b"\x93NUMPY\x09\x00" + b"x" * 99, "no NPY file"),
+        (b"PK\x03\x04", "archive of arrays"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }"), "save it again"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -1), }", b"\0" * 8), "save it again"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': __import__('os'), }"), "no NPY file"),
+        (header("[" * 100), "no NPY file"),
+        (header("-" * 9000 + "1"), "no NPY file"),
+        (header("{'descr': 'f8,f8', 'fortran_order': False, 'shape': (1,), }", b"\0" * 16), "at most 64 bits"),
+        (header("{'descr': '<f8', 'fortran_order': 0, 'shape': (1, 1), }", b"\0" * 8), "save it again"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (True, True), }", b"\0" * 8), "save it again"),
+        (header("{'descr': '<f8', 'shape': (1, 1), }", b"\0" * 8), "no NPY file"),
+    ],
+)
+def test_a_hostile_file_is_refused_by_name(content: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "c.npy"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFile) as caught:
+        read_matrix(path)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_of_too_many_steps_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "large.npy").open("wb") as stream:
+        stream.truncate(8 * 4200**2)
+    for path, said in ((tmp_path / "large.npy", "at most 4096 steps"), (tmp_path, "a directory"), (tmp_path / "none.npy", "nothing")):
+        with pytest.raises(UnreadableFile, match=said):
+            read_matrix(path)
+    with pytest.raises(UnreadableFile, match="path of a matrix"):
+        read_matrix(3)  # type: ignore[arg-type]
+    with pytest.raises(UnreadableFile):
+        read_matrix("a\0b")
+
+
+@pytest.mark.parametrize(
+    ("given", "steps", "said"),
+    [
+        ([1, 2, 3], 2, "3 coefficients were found for 2 steps"),
+        ([1], 0, "steps must be an integer"),
+        ([1], 10**7, "steps must be an integer"),
+        ([1], "many", "must be"),
+        ([0, "0.0"], 5, "matrix of zeros"),
+        (["nan"], 5, "finite"),
+        ([float("inf")], 5, "finite"),
+        ([True], 5, "boolean"),
+        (["1e31"], 5, "above 1e30"),
+        ([f"1/{prime}" for prime in range(10**40, 10**40 + 60)], 60, "denominators"),
+        ([[1.0, 0.0], [1.0]], None, "rows of different lengths"),
+        (SQUARE, 4, "3 steps was found"),
+        ("C", None, "at most 64 bits"),
+        (None, None, "at most 64 bits"),
+        ([], 5, "shape"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(given: object, steps: object, said: str) -> None:
+    with pytest.raises((InvalidArgument, InvalidNumber)) as caught:
+        make_matrix(given, steps)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [(0, 1), (1, 0), (1.5, 1), (True, 1), (1, "2"), (10**9, 1)])
+def test_participations_are_whole_numbers(given: tuple[object, object]) -> None:
+    with pytest.raises(InvalidArgument):
+        Participation(*given)  # type: ignore[arg-type]
+
+
+def test_the_digest_follows_the_numbers(tmp_path: Path) -> None:
+    np.save(tmp_path / "c.npy", SQUARE)
+    assert read_matrix(tmp_path / "c.npy").digest == hashlib.sha256((tmp_path / "c.npy").read_bytes()).hexdigest()
+    assert make_matrix(SQUARE).digest == make_matrix(SQUARE.astype(int).tolist()).digest
+    assert make_matrix(SQUARE).digest != make_matrix(SQUARE * 2).digest
+    assert make_matrix([1, "1/2"], 9).describe() == "the 9 x 9 Toeplitz matrix with the coefficients 1, 0.5"
+
+
+@pytest.mark.thorough
+def test_thousands_of_steps_take_seconds() -> None:
+    """Bands of 64 among 4,096 steps of different columns; 10^6 steps of 100 coefficients; a whole matrix of 2,000 steps."""
+    rng, draw = np.random.default_rng(2), random.Random(2)
+    banded = np.tril(rng.random((4096, 4096)))
+    banded[np.subtract.outer(np.arange(4096), np.arange(4096)) >= 64] = 0
+    start = time.process_time()
+    bound = bound_sensitivity(make_matrix(banded), Participation(64, 40))
+    assert bound.is_exact
+    assert time.process_time() - start < 15
+    start = time.process_time()
+    fell = sorted((Fraction(draw.randrange(1, 10**6), 10**6) for _ in range(100)), reverse=True)
+    assert bound_sensitivity(make_matrix(fell, 10**6), Participation(10, 500)).is_exact
+    assert time.process_time() - start < 15
+    start = time.process_time()
+    dense = make_matrix(np.tril(rng.random((2000, 2000)) / np.sqrt(1 + np.abs(np.subtract.outer(np.arange(2000), np.arange(2000))))))
+    bound = bound_sensitivity(dense, Participation(100, 20))
+    assert bound.lower < bound.upper < bound.lower * Fraction(3, 2)
+    assert time.process_time() - start < 40
