@@ -218,8 +218,8 @@ def branches(goal: Goal, *, cases: list[Case]) -> Premises[None]:
     for case in cases:
         yield from define(case.value, goal.box)
     nodes = [node for node in postorder(goal.term) if node.op in BRANCHING]
-    place, found = yield Choice(tuple(partial(_find_cases, goal, node, cases) for node in nodes))
-    for i, (choice, gap) in zip(found, _choices(nodes[place]), strict=True):
+    place, taken = yield Choice(tuple(partial(_find_cases, goal, node, cases) for node in nodes))
+    for i, (choice, gap) in zip(taken, _choices(nodes[place]), strict=True):
         chosen, share = substitute(goal.term, {nodes[place]: choice}), cases[i].share or num(0)
         yield from define(share, goal.box)
         yield from holds_on(goal.box, share)
@@ -229,12 +229,12 @@ def branches(goal: Goal, *, cases: list[Case]) -> Premises[None]:
 
 def _find_cases(goal: Goal, node: Term, cases: list[Case]) -> Premises[list[int]]:
     # for each value that the node may have, the case that has it
-    found = list[int]()
+    places = list[int]()
     for choice, _ in _choices(node):
         unknown = "the cases are not those of an Abs, Max or Piecewise of the goal"
         place, _ = yield Choice(tuple(partial(equal, case.value, choice, goal.box, unknown) for case in cases))
-        found.append(place)
-    return found
+        places.append(place)
+    return places
 
 
 def _choices(node: Term) -> list[tuple[Term, Term]]:

@@ -211,14 +211,14 @@ def substitute(term: Term, values: Mapping[Any, Term | Fraction]) -> Term:
 def conditions(term: Term) -> list[tuple[str, Term]]:
     """Return facts (kind, term) that make every node defined; kind: positive, nonnegative, or nonzero (one sign throughout)."""
     # every value and both sides of every condition of a Piecewise are nodes, so all of them have to be defined on the whole domain
-    found: dict[tuple[str, Term], None] = {}
+    needed: dict[tuple[str, Term], None] = {}
     for node in postorder(term):
         c = node.args[1].value if node.op == "pow" else Fraction(0)
         if node.op == "log" or (c < 0 and c.denominator > 1):
-            found["positive", node.args[0]] = None
+            needed["positive", node.args[0]] = None
         elif c < 0 or c.denominator > 1:
-            found["nonzero" if c < 0 else "nonnegative", node.args[0]] = None
-    return list(found)
+            needed["nonzero" if c < 0 else "nonnegative", node.args[0]] = None
+    return list(needed)
 
 
 def smoothness(term: Term, v: str) -> list[Term]:

@@ -97,10 +97,10 @@ class Normaliser:
             if a.op in ("exp", "var"):
                 self.known[a] = 2 if a.op == "exp" else self.box[a.value].sign
             else:
-                found = self.manifest(self.forms[a]) if a.op in _BASES else 0
+                sign = self.manifest(self.forms[a]) if a.op in _BASES else 0
                 if a.op == "log":  # it has the sign of its argument - 1 where that is >= 0
-                    found = self.manifest(self._plus(self.forms[a.args[0]], {(): -_UNIT}))
-                self.known[a] = found if found == 2 else max(found, self._sign(a))
+                    sign = self.manifest(self._plus(self.forms[a.args[0]], {(): -_UNIT}))
+                self.known[a] = sign if sign == 2 else max(sign, self._sign(a))
             self.nested -= 1
         return self.known[a]
 
@@ -141,8 +141,8 @@ class Normaliser:
     def _common(self, polys: list[Poly], *, whole: bool) -> Mono:
         # the product of atoms that are > 0 (or of variables, if whole) that all monomials contain
         exponents = [dict(mono) for p in polys for mono in p]
-        found = [(a, min(e.get(a, 0) for e in exponents)) for a in sorted({a for e in exponents for a in e})]
-        return tuple((a, e) for a, e in found if e and ((whole and a.op == "var") or self._known_sign(a) == 2))
+        least = [(a, min(e.get(a, 0) for e in exponents)) for a in sorted({a for e in exponents for a in e})]
+        return tuple((a, e) for a, e in least if e and ((whole and a.op == "var") or self._known_sign(a) == 2))
 
     def _power(self, p: Poly, c: Fraction) -> Poly:
         # p**c for a rational constant c, wherever it is defined
@@ -257,24 +257,24 @@ class Normaliser:
 
 def _choices(a: Term) -> list[Term]:
     # the arguments of nested maxima, in no order
-    found, new = {a}, [a]
+    parts, new = {a}, [a]
     while new:
-        new = [part for b in new if b.op == "max" for part in b.args if part not in found]
-        found.update(new)
-    return [b for b in found if b.op != "max"]
+        new = [part for b in new if b.op == "max" for part in b.args if part not in parts]
+        parts.update(new)
+    return [b for b in parts if b.op != "max"]
 
 
 def _prime_powers(k: Fraction) -> list[tuple[Fraction, int]]:
     # factors (b, e) of k > 0: small primes, unless it is long, and what is left; so that sqrt(6) is sqrt(2) sqrt(3)
-    found, upper, lower = list[tuple[Fraction, int]](), k.numerator, k.denominator
+    powers, upper, lower = list[tuple[Fraction, int]](), k.numerator, k.denominator
     for b in _PRIMES if bits(k) <= _LONGEST else ():
         e = 0
         while upper % b == 0:
             upper, e = upper // b, e + 1
         while lower % b == 0:
             lower, e = lower // b, e - 1
-        found += [(Fraction(b), e)] if e else []
-    return [*found, *((Fraction(b), e) for b, e in ((upper, 1), (lower, -1)) if b != 1)]
+        powers += [(Fraction(b), e)] if e else []
+    return [*powers, *((Fraction(b), e) for b, e in ((upper, 1), (lower, -1)) if b != 1)]
 
 
 def _arithmetic(p: Poly, q: Poly) -> int:

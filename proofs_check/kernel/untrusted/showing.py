@@ -30,12 +30,12 @@ def _describe_bound(claim: Mapping[str, Any]) -> tuple[str, str]:
 
 def behind(theorem: Theorem, about: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the rules about statements of a type, and the kinds of side conditions, that a theorem rests on."""
-    found, waiting = list[Theorem](), [theorem]
+    theorems, waiting = list[Theorem](), [theorem]
     while waiting:
-        found.append(waiting.pop())
-        waiting += found[-1].parts
-    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(found) if isinstance(each.statement, about)]
-    kinds = [each.statement for each in reversed(found) if isinstance(each.statement, str)]
+        theorems.append(waiting.pop())
+        waiting += theorems[-1].parts
+    rules = [each.rule.rstrip("_").replace("_", "-") for each in reversed(theorems) if isinstance(each.statement, about)]
+    kinds = [each.statement for each in reversed(theorems) if isinstance(each.statement, str)]
     return tuple(dict.fromkeys(rules)), tuple(dict.fromkeys(kinds))
 
 

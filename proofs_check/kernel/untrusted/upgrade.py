@@ -29,13 +29,13 @@ _UNITS, _NEIGHBORS = ("record", "user", "event", "user-period"), ("add-remove", 
 
 @dataclass(slots=True)
 class Searcher(Session):
-    """A session that tries the ways in their order instead of reading which one to go; ``found`` says for each claim what it chose."""
+    """A session that tries the ways in their order instead of reading which one to go; ``noted`` says for each claim what it chose."""
 
-    found: list[list[str]] = field(default_factory=lambda: [[]])
+    noted: list[list[str]] = field(default_factory=lambda: [[]])
 
     def begin(self, claim: Claim | Bound, fields: Mapping[str, object]) -> Theorem:
         """Return a theorem of a claim."""
-        self.found.append([])
+        self.noted.append([])
         return Session.begin(self, claim, fields)
 
     def choose(self, ways: Sequence[Callable[[], Theorem]], step: str) -> Theorem:
@@ -57,7 +57,7 @@ class Searcher(Session):
 
     def _first(self, ways: Sequence[tuple[str, Callable[[], Theorem]]]) -> Theorem:
         # what the first way that is one returns; where there is none, what is wrong with the last one
-        noted, mark, nested = self.found[-1], len(self.path), self.nested
+        noted, mark, nested = self.noted[-1], len(self.path), self.nested
         length = len(noted)
         for place, (name, way) in enumerate(ways, 1):
             noted.append(name)
@@ -76,7 +76,7 @@ def find_choices(document: str, session: Session) -> tuple[list[str], Report]:
     """Return the choices of each claim of a certificate of version 1, and the report without theorems, at the cost of a meter."""
     searcher = Searcher(session.meter)
     report = checker.check(document, searcher)
-    return ["".join(noted) for noted in searcher.found[1:]], replace(report, theorems=())
+    return ["".join(noted) for noted in searcher.noted[1:]], replace(report, theorems=())
 
 
 def write_choices(document: str, choices: list[str]) -> str:
