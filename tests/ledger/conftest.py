@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from accountant.ledger import Ledger
+from accountant.ledger.backup import back_up, restore
 from accountant.ledger.database import NEWEST, VERSION
 from profiles import declare
 from tests.ledger.server import Server, open_server
@@ -40,6 +41,17 @@ def server() -> Iterator[Server]:
 def rounding(ledger: Ledger) -> Fraction:
     """By how much at most, relatively, a unit is charged more than its cost: pages hold eleven binary digits of it."""
     return Fraction(1, 1 << 10) if ledger.journal.store.database.version == NEWEST else Fraction(0)
+
+
+def restore_again(ledger: Ledger, folder: Path) -> Ledger:
+    """Return a second ledger that was restored from a backup of one, whole: nothing is lost, and its accounts follow from its log."""
+    back_up(ledger, folder / "log")
+    key = folder / "again.key"
+    key.write_text(ledger.journal.hasher.secret.hex())
+    again, lost = restore(folder / "again.db", folder / "log", anchor=ledger.journal.anchor.path, secret=key)
+    assert not lost
+    assert again.verify() == 0
+    return again
 
 
 def in_files(request: pytest.FixtureRequest) -> Callable[[str], Path]:

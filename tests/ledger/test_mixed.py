@@ -14,7 +14,7 @@ from accountant.curves import Composition, account, curve_of, make_event
 from accountant.guarantees import declare_directions, declare_events
 from accountant.ledger import Ledger
 from accountant.ledger.amounts import BITS
-from accountant.ledger.backup import back_up, migrate, restore
+from accountant.ledger.backup import migrate
 from accountant.ledger.charges import prepare_charge
 from accountant.ledger.database import NEWEST
 from accountant.ledger.notions import LedgerNotion
@@ -23,7 +23,7 @@ from accountant.ledger.settings import to_components
 from accountant.ledger.writing import write_composition
 from profiles import InvalidArgument, InvalidData, UnreadableFile, declare
 from profiles.errors import LedgerRejected, NoGuarantee, OtherNotion, OverBudget, PDPError
-from tests.ledger.conftest import PEOPLE, SUM, rounding, table
+from tests.ledger.conftest import PEOPLE, SUM, restore_again, rounding, table
 
 BUDGET = "epsilon=1, mu2=1, delta=1e-6"
 NOISY = declare("noisy", notion="gaussian", mu="w*z", record={"z": [0, 1]})
@@ -166,13 +166,7 @@ def test_a_mixed_ledger_is_reopened_backed_up_restored_and_migrated(make, tmp_pa
         ledger.raise_budget("epsilon=2, mu2=1/2, delta=1e-6", PEOPLE)
     assert ledger.guarantee().bound.composition.events[0]["epsilon"] == 2  # the cap
     before = {name: ledger.account(name) for name in ("ada", "zoe", "cleo")}
-    back_up(ledger, tmp_path / "log")
-    key = tmp_path / "again.key"
-    key.write_text(ledger.journal.hasher.secret.hex())
-    again, lost = restore(tmp_path / "again.db", tmp_path / "log", anchor=ledger.journal.anchor.path, secret=key)
-    with again:
-        assert not lost
-        assert again.verify() == 0
+    with restore_again(ledger, tmp_path) as again:
         assert {name: again.account(name) for name in before} == before
     with migrate(ledger, tmp_path / "n.db", anchor=tmp_path / "n.anchor", secret=tmp_path / "n.key") as new:
         assert {name: new.account(name) for name in before} == before

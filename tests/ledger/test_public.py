@@ -97,8 +97,13 @@ def test_a_history_that_another_key_signed_does_not_go_on(ledger, monkeypatch):
         forged.require_growth(early)
 
 
-def test_without_the_library_it_is_named(ledger, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cryptography", None)
+def test_without_the_library_a_log_is_checked_and_for_signing_it_is_named(ledger, monkeypatch):
+    text = write_public(ledger)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert read_public(text).entries[1].name == "one"
+    with pytest.raises(LedgerRejected, match="signature is not one of the key"):
+        read_public(text[:-60] + ("1" if text[-60] == "0" else "0") + text[-59:])
     with pytest.raises(MissingExtra, match=r"pdp-accountant\[signatures\]"):
         write_public(ledger)
 

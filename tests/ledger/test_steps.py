@@ -15,13 +15,13 @@ from accountant.applications.dpsgd import DPSGDClassifier
 from accountant.curves import Composition, account, curve_of, make_event
 from accountant.guarantees import declare_events
 from accountant.ledger import Ledger
-from accountant.ledger.backup import back_up, migrate, restore
+from accountant.ledger.backup import migrate
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.settings import to_components, to_menu
 from accountant.ledger.statements import make_statement, read_statement, write_statement
 from profiles import InvalidArgument, InvalidData, declare
 from profiles.errors import NoGuarantee, OtherNotion, OverBudget
-from tests.ledger.conftest import PEOPLE, SUM
+from tests.ledger.conftest import PEOPLE, SUM, restore_again
 from tests.ledger.test_prices import both, respond, reveal, stick, worst_case
 
 STEP = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10", count=40)
@@ -260,15 +260,9 @@ def test_such_a_ledger_is_raised_backed_up_restored_migrated_and_stated(make, tm
     before = {name: ledger.account(name) for name in ("ada", "emil")}
     stated = read_statement(write_statement(make_statement(ledger, "ada")))
     assert stated["spent"]["step1"] == "80"
-    back_up(ledger, tmp_path / "log")
-    key = tmp_path / "again.key"
-    key.write_text(ledger.journal.hasher.secret.hex())
-    again, lost = restore(tmp_path / "again.db", tmp_path / "log", anchor=ledger.journal.anchor.path, secret=key)
-    with again:
-        assert not lost
+    with restore_again(ledger, tmp_path) as again:
         assert again.settings.menu == ledger.settings.menu
         assert {name: again.account(name) for name in before} == before
-        assert again.verify() == 0
     promised = ledger.guarantee().bound
     with migrate(ledger, tmp_path / "n.db", anchor=tmp_path / "n.anchor", secret=tmp_path / "n.key") as new:
         assert {name: new.account(name) for name in before} == before
