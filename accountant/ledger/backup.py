@@ -239,6 +239,7 @@ def migrate(
     forget: Sequence[object] = (),
 ) -> Ledger:
     """Return a new ledger that goes on from ``ledger``: its first hash is made of the old head, and every account begins with its spending.
+    Its accounts are in pages, also where those of the old one were in a table.
 
     An entry ends the old ledger: two that go on would be two budgets. It serves its outputs, and is charged no more. A death before that
     entry leaves the old one, and a new one that is refused as long as the old one is not ended: it is removed, and the old one migrated
@@ -249,8 +250,6 @@ def migrate(
     their accounts stay, and nobody finds them again, under whatever id. Raises :class:`InvalidData` for a unit without an account.
     """
     old = ledger.journal
-    if ledger.settings.table:
-        raise InvalidArgument("a ledger with a table was to be migrated, but its format is the newest there is; back it up and restore it")
     with old.turn():
         with old.store.database.reading():
             old.synchronise()

@@ -261,7 +261,7 @@ def test_only_the_filter_discharges_that_a_release_is_the_only_one(make):
 
 
 def restored(tmp_path, name):
-    for file in EARLIER.iterdir():
+    for file in EARLIER.glob("*.*"):
         shutil.copy(file, tmp_path)
     return restore(tmp_path / "l.db", tmp_path / f"{name}.log", anchor=tmp_path / f"{name}.anchor", secret=tmp_path / "secret.txt")
 

@@ -31,7 +31,7 @@ def to_engine(value: object = None) -> Engine:
         from accountant.ledger.tables.spark import SparkEngine  # noqa: PLC0415 - Spark is an extra
 
         return SparkEngine(value)
-    if all(callable(getattr(value, name, None)) for name in ("join", "match", "count_repeated")):
+    if all(callable(getattr(value, name, None)) for name in ("join", "match", "sort", "count_repeated")):
         return value  # type: ignore[return-value]
     shown, hint = describe_unknown(value, _ENGINES)
     raise InvalidArgument(f"the engine of a ledger's table is {', '.join(_ENGINES)}, but {shown} was found; name one{hint}")

@@ -12,16 +12,18 @@ import duckdb
 from accountant.ledger.tables.engines import BATCH, name_failure
 
 _JOIN = """
-SELECT high, low, a.spent, a.budget AS before, r.steps, r.records, r.places, r.budget
+SELECT slot, high, low, r.steps, r.records, r.places, r.budget
 FROM (SELECT high, low, sum(steps)::BIGINT AS steps, count(*)::BIGINT AS records,
              sum(row)::BIGINT AS places, min(budget) AS budget
       FROM read_parquet($rows) GROUP BY high, low) r
-FULL JOIN read_parquet($accounts) a USING (high, low)
+LEFT JOIN (SELECT slot, high, low FROM read_parquet($accounts)) a USING (high, low)
+ORDER BY slot NULLS LAST, high, low
 """
 _MATCH = """
 SELECT r.row, r.high, r.low FROM read_parquet($rows) r
-SEMI JOIN (SELECT high, low FROM read_parquet($accounts) WHERE active) a ON r.high = a.high AND r.low = a.low
+SEMI JOIN read_parquet($accounts) a ON r.high = a.high AND r.low = a.low
 """
+_SORT = "SELECT high, low, spent, budget FROM read_parquet($accounts) ORDER BY high, low"
 _REPEATED = "SELECT count(*) FROM (SELECT 1 FROM read_parquet($accounts) GROUP BY high, low HAVING count(*) > 1)"
 
 
@@ -36,8 +38,11 @@ class DuckEngine:
     def join(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
         return self._query(_JOIN, {"rows": str(rows), "accounts": list(map(str, accounts))}, scratch)
 
-    def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        return self._query(_MATCH, {"rows": str(rows), "accounts": list(map(str, accounts))}, scratch)
+    def match(self, rows: Path, active: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        return self._query(_MATCH, {"rows": str(rows), "accounts": list(map(str, active))}, scratch)
+
+    def sort(self, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        return self._query(_SORT, {"accounts": list(map(str, accounts))}, scratch)
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
         with _reporting(), duckdb.connect() as connection:

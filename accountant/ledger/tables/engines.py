@@ -19,19 +19,23 @@ BATCH = 1 << 16
 
 
 class Engine(Protocol):
-    """What is asked of an engine. ``rows``: a file with the columns row, high, low, steps and budget; ``accounts``: the files of a version;
-    ``scratch``: a folder that is removed after it. Every order of rows is as good as any other.
+    """What is asked of an engine. ``rows``: a file with the columns row, high, low, steps and budget; ``accounts``: files with the columns
+    slot, high and low; ``scratch``: a folder that is removed after it. Every order of rows in files is as good as any other.
     """
 
     def join(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        """Yield record batches with one row for each unit that has an account, or rows, or both.
+        """Yield record batches with one row for each unit that has rows: in the order of slots, then those without an account, in the order
+        of high and low.
 
-        Columns: high, low; spent and before (the budget) of its account, null without one; steps (the sum of its rows'), records (how many
-        rows it has), places (the sum of their numbers) and budget (the smallest of its rows'), null without one.
+        Columns: slot (null without an account), high, low; steps (the sum of its rows'), records (how many rows it has), places (the sum of
+        their numbers) and budget (the smallest of its rows').
         """
 
-    def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        """Yield record batches with row, high and low of the rows whose units are active in the accounts."""
+    def match(self, rows: Path, active: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        """Yield record batches with row, high and low of the rows whose units are in ``active``, files with the columns high and low."""
+
+    def sort(self, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        """Yield record batches with high, low, spent and budget of all accounts, in the order of high and low."""
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
         """Return how many units have several accounts."""

@@ -25,14 +25,19 @@ class PolarsEngine:
             .group_by(_KEY)
             .agg(steps=pl.col("steps").sum(), records=pl.len().cast(pl.Int64), places=pl.col("row").sum(), budget=pl.col("budget").min())
         )
-        known = pl.scan_parquet(list(accounts), glob=False).select(*_KEY, "spent", pl.col("budget").alias("before"))
-        return _stream(known.join(grouped, on=_KEY, how="full", coalesce=True), scratch / "joined.parquet")
+        known = pl.scan_parquet(list(accounts), glob=False).select("slot", *_KEY)
+        joined = known.join(grouped, on=_KEY, how="right", coalesce=True).sort("slot", *_KEY, nulls_last=True)
+        return _stream(joined, scratch / "joined.parquet", ordered=True)
 
-    def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        active = pl.scan_parquet(list(accounts), glob=False).filter(pl.col("active")).select(_KEY)
+    def match(self, rows: Path, active: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        wanted = pl.scan_parquet(list(active), glob=False).select(_KEY)
         return _stream(
-            pl.scan_parquet(rows, glob=False).select("row", *_KEY).join(active, on=_KEY, how="semi"), scratch / "matched.parquet"
+            pl.scan_parquet(rows, glob=False).select("row", *_KEY).join(wanted, on=_KEY, how="semi"), scratch / "matched.parquet"
         )
+
+    def sort(self, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        found = pl.scan_parquet(list(accounts), glob=False).select(*_KEY, "spent", "budget").sort(*_KEY)
+        return _stream(found, scratch / "sorted.parquet", ordered=True)
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
         with _reporting():
@@ -40,9 +45,9 @@ class PolarsEngine:
             return int(several.select(pl.len()).collect(engine="streaming").item())
 
 
-def _stream(frame: pl.LazyFrame, path: Path) -> Iterator[Any]:
+def _stream(frame: pl.LazyFrame, path: Path, *, ordered: bool = False) -> Iterator[Any]:
     with _reporting():
-        frame.sink_parquet(path, compression="lz4", maintain_order=False)
+        frame.sink_parquet(path, compression="lz4", maintain_order=ordered)
     yield from read_files([path])
 
 

@@ -33,12 +33,16 @@ class SparkEngine:
                 F.sum("steps").alias("steps"), F.count("*").alias("records"), F.sum("row").alias("places"), F.min("budget").alias("budget")
             )
         )
-        known = self._read(accounts).select(*_KEY, "spent", F.col("budget").alias("before"))
-        return self._stream(known.join(grouped, _KEY, "full"), scratch / "joined")
+        known = self._read(accounts).select("slot", *_KEY)
+        joined = grouped.join(known, _KEY, "left").orderBy(F.col("slot").asc_nulls_last(), *_KEY)
+        return self._stream(joined.select("slot", *_KEY, "steps", "records", "places", "budget"), scratch / "joined")
 
-    def match(self, rows: Path, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        active = self._read(accounts).where("active").select(*_KEY)
-        return self._stream(self._read([rows]).select("row", *_KEY).join(active, _KEY, "left_semi"), scratch / "matched")
+    def match(self, rows: Path, active: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        wanted = self._read(active).select(*_KEY)
+        return self._stream(self._read([rows]).select("row", *_KEY).join(wanted, _KEY, "left_semi"), scratch / "matched")
+
+    def sort(self, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
+        return self._stream(self._read(accounts).select(*_KEY, "spent", "budget").orderBy(*_KEY), scratch / "sorted")
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
         with _reporting():

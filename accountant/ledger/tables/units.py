@@ -1,18 +1,19 @@
-"""The units that an engine returns: what each had and asks for, and what becomes of it, in integers; and the sums that are compared."""
+"""Units of a table: what each had and asks for, and what becomes of it, in integers; and the sums that are compared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from accountant.ledger.accounts import Cost
+from accountant.ledger.paged.codes import decode, encode, take_part
 from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
 from accountant.ledger.tables.versions import SCHEMA
-from accountant.ledger.units import Unsigned
 from profiles.arrays import Booleans, Integers
 from profiles.errors import LedgerRejected
 
@@ -25,15 +26,28 @@ def refuse_engine(what: str) -> LedgerRejected:
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
-    """A batch of units. ``present``: those that have rows, whose total shift, number, sum of places and smallest budget are ``steps``,
-    ``records``, ``places`` and ``asked``; ``budget``: that of the account, of new units ``asked``.
-    """
+class Accounts:
+    """Accounts in the order of their slots, from ``first`` on."""
 
+    first: int
     high: Integers
     low: Integers
     spent: Integers
     budget: Integers
+
+    def to_batch(self, spent: Integers, budget: Integers) -> Any:
+        """Return them as rows of a file of accounts, with what was spent and the budgets."""
+        slots = np.arange(self.first, self.first + self.high.size)
+        return pa.record_batch([slots, self.high, self.low, spent, budget], schema=SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Accounts and what is asked of them. ``present``: those that have rows, whose total shift, number, sum of places and smallest budget
+    are ``steps``, ``records``, ``places`` and ``asked``.
+    """
+
+    accounts: Accounts
     steps: Integers
     records: Integers
     places: Integers
@@ -43,15 +57,22 @@ class Units:
     def present(self) -> Booleans:
         return self.records > 0
 
-    def write(self, spent: Integers, budget: Integers, cost: Integers, active: Booleans) -> Any:
-        """Return these units as a batch of the next version."""
-        return pa.record_batch([self.high, self.low, spent, budget, cost, active], schema=SCHEMA)
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What becomes of units: what each has spent and its budget after the entry, what the entry charges it, and that as codes."""
+
+    spent: Integers
+    budget: Integers
+    cost: Integers
+    codes: NDArray[np.uint16] | None = None
+    active: Booleans | None = None
 
 
 @dataclass(slots=True)
 class TableTally:
-    """What was added up over all units. ``came``: of what the engine returned; ``made``: of the next version; ``most``: the most rows of a
-    unit; ``active`` and ``left``: the rows that take part, and the units with rows that do not.
+    """What was added up over all units. ``came``: of what the engine returned; ``made``: of the accounts after the entry; ``most``: the
+    most rows of a unit; ``active`` and ``left``: the rows that take part, and the units with rows that do not.
     """
 
     came: Sums = field(default_factory=Sums)
@@ -60,58 +81,55 @@ class TableTally:
     active: int = 0
     left: int = 0
 
-    def take(self, batch: Any) -> tuple[Units, Unsigned]:
-        """Return the units of a batch of an engine, and their weights, and add up what it returned."""
-        had = ~numbers(batch.column("spent").is_null())
-        high, low = numbers(batch.column("high")), numbers(batch.column("low"))
-        spent, before = (numbers(batch.column(name)) for name in ("spent", "before"))
-        steps, records, places, asked = (numbers(batch.column(name)) for name in ("steps", "records", "places", "budget"))
+    def take(self, batch: Any) -> None:
+        """Add up what an engine returned. Raises :class:`LedgerRejected` for what no rows add up to."""
+        high, low, steps, records, places = (numbers(batch.column(name)) for name in ("high", "low", "steps", "records", "places"))
         weights = weigh_units(high, low)
-        named = {"keys": had, "spent": spent, "budget": before, "rows": records, "steps": steps, "places": places}
-        for name, values in named.items():
+        for name, values in {"rows": records, "steps": steps, "places": places}.items():
             self.came.add(name, weighted_sum(weights, values))
         if records.size:
             self.most = max(self.most, int(records.max()))
-            if int(records.min()) < 0 or int(steps.min()) < 0 or int(spent.min()) < 0 or not bool((had | (records > 0)).all()):
+            if int(records.min()) < 1 or int(steps.min()) < 0:
                 raise refuse_engine("units with less than nothing")
-        return Units(high, low, spent, np.where(had, before, asked), steps, records, places, asked), weights
 
-    def put(self, batch: Any, weights: Unsigned) -> None:
-        """Add up a batch of the next version."""
+    def put(self, units: Units, made: Made) -> None:
+        """Add up what becomes of units."""
+        weights = weigh_units(units.accounts.high, units.accounts.low)
         self.made.add("keys", weighted_sum(weights))
-        for name in ("spent", "budget", "cost"):
-            self.made.add(name, weighted_sum(weights, numbers(batch.column(name))))
+        for name, values in {"spent": made.spent, "budget": made.budget, "cost": made.cost}.items():
+            self.made.add(name, weighted_sum(weights, values))
+        if made.active is not None:
+            rows = np.where(made.active, units.records, 0)
+            self.made.add("active", weighted_sum(weights, rows))
+            self.made.add("places", weighted_sum(weights, np.where(made.active, units.places, 0)))
+            self.active += int(rows.sum())
+            self.left += int((units.present & ~made.active).sum())
 
-    def require_equal(self, went: Sums, before: Mapping[str, int]) -> None:
+    def require_equal(self, went: Sums) -> None:
         """Refuse what came back from an engine where it is not what went in. Raises :class:`LedgerRejected`."""
         if any(self.came[name] != went[name] for name in ("rows", "steps", "places")):
             raise refuse_engine("other rows")
-        if any(self.came[name] != before.get(name, 0) for name in ("keys", "spent", "budget")):
-            raise refuse_engine("other accounts")
 
 
-#: What becomes of units, whose weights are given.
-Make = Callable[[Units, Unsigned, TableTally], Any]
+#: What becomes of units.
+Make = Callable[[Units], Made]
 
 
-def keep(units: Units, _: Unsigned, __: TableTally) -> Any:
+def keep(units: Units) -> Made:
     """Nothing is charged."""
-    return units.write(units.spent, units.budget, np.zeros_like(units.spent), np.zeros(units.spent.size, np.bool_))
+    return Made(units.accounts.spent, units.accounts.budget, np.zeros_like(units.accounts.spent))
 
 
-def charge_by(cost: Cost) -> Make:
-    """Units take part that have rows and room for the cost of their shifts; the others are charged nothing."""
+def charge_by(cost: Cost, worst: int) -> Make:
+    """Units take part that have rows and room for the cost of their shifts, rounded up to a code; the others are charged nothing."""
 
-    def make(units: Units, weights: Unsigned, tally: TableTally) -> Any:
-        amounts = np.where(units.present, cost(units.steps), 0)
-        active = units.present & (units.spent + amounts <= units.budget)
+    def make(units: Units) -> Made:
+        found, present = units.accounts, units.present
+        codes = encode(np.where(present, cost(units.steps), 0), worst)
+        amounts = decode(codes, worst)
+        active = present & (found.spent + amounts <= found.budget)
         amounts[~active] = 0
-        rows = np.where(active, units.records, 0)
-        tally.made.add("active", weighted_sum(weights, rows))
-        tally.made.add("places", weighted_sum(weights, np.where(active, units.places, 0)))
-        tally.active += int(rows.sum())
-        tally.left += int((units.present & ~active).sum())
-        return units.write(units.spent + amounts, units.budget, amounts, active)
+        return Made(found.spent + amounts, found.budget, amounts, take_part(codes, present, active), active)
 
     return make
 
@@ -119,9 +137,9 @@ def charge_by(cost: Cost) -> Make:
 def raise_to(least: int) -> Make:
     """Budgets are those of the rows, or ``least`` without one, where that is more."""
 
-    def make(units: Units, _: Unsigned, __: TableTally) -> Any:
-        raised = np.maximum(units.budget, np.where(units.present, units.asked, least))
-        return units.write(units.spent, raised, np.zeros_like(units.spent), np.zeros(units.spent.size, np.bool_))
+    def make(units: Units) -> Made:
+        raised = np.maximum(units.accounts.budget, np.where(units.present, units.asked, least))
+        return Made(units.accounts.spent, raised, np.zeros_like(units.accounts.spent))
 
     return make
 

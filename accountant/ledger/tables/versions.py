@@ -1,7 +1,10 @@
-"""Versions of a table of accounts: folders of Parquet files that are written atomically, once, and never changed.
+"""What each entry does to a table of accounts: a folder of files that are written atomically, once, and never changed.
 
-A version is named by the log alone: an entry holds its manifest, with the hash of each file. Columns: ``high`` and ``low`` (the keyed hash
-of the unit's id), ``spent`` and ``budget`` (amounts), ``cost`` (what the entry charged) and ``active`` (whether the unit took part).
+An entry of the log names them, with the hash of each: *accounts*, Parquet files in which the rows stand in the order of their slots, and
+*codes*, two bytes for each slot, of what a release charged it (``accountant/ledger/paged/codes.py``). What an account has spent is what the
+accounts say and what the codes since then add. Columns of accounts: ``slot``, ``high`` and ``low`` (the keyed hash of the unit's id),
+``spent`` and ``budget`` (amounts). Versions of earlier releases had no slots and no codes: each was all accounts, with ``cost`` (what the
+entry charged) and ``active`` (whether the unit took part).
 """
 
 from __future__ import annotations
@@ -13,14 +16,16 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from accountant.files import sync_folder
 from accountant.ledger.locks import hold
@@ -28,7 +33,9 @@ from profiles import UnreadableFile, UnwritableOutput
 from profiles.errors import LedgerRejected
 from profiles.strict_json import read_count, read_fields, read_json, read_list, read_string
 
-SCHEMA = pa.schema(
+SCHEMA = pa.schema([("slot", pa.int64()), ("high", pa.int64()), ("low", pa.int64()), ("spent", pa.int64()), ("budget", pa.int64())])
+#: That of versions of earlier releases.
+EARLIER = pa.schema(
     [("high", pa.int64()), ("low", pa.int64()), ("spent", pa.int64()), ("budget", pa.int64()), ("cost", pa.int64()), ("active", pa.bool_())]
 )
 #: Units a file, so that files can be hashed side by side.
@@ -37,63 +44,125 @@ _BLOCK = 1 << 20
 _MARK, _TITLE, _SCRATCH = "pdp-ledger-table", "pdp-ledger-table 1", ".work-"
 #: The sums that a manifest tells, in their order.
 SUMS = ("keys", "spent", "budget", "cost")
-_NAME = re.compile(r"[a-z0-9-]{1,60}(\.parquet)?")
+_NAME = re.compile(r"[a-z0-9-]{1,60}(/[a-z0-9-]{1,60}\.(parquet|codes))?")
+_PART = re.compile(r"[a-z0-9-]{1,60}\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file of a version: its name, size and SHA-256, and how many units it has."""
+    """A file: its name in the folder of the table, its size and SHA-256, and how many units it has."""
 
     name: str
     size: int
     sha256: str
     units: int
 
+    def to_list(self) -> list[str | int]:
+        """Return it as a manifest has it."""
+        return [self.name, self.size, self.sha256, self.units]
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """A file of codes of the slots from 0 on, of a release that costs a unit ``worst`` at most."""
+
+    file: TableFile
+    worst: int
+
+    def to_list(self) -> list[str | int]:
+        """Return it as a manifest has it."""
+        return [*self.file.to_list(), self.worst]
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The manifest of a version; ``sums`` are those of :mod:`~accountant.ledger.tables.sums` over all of its units."""
+    """The manifest of an entry: what is to be read for the accounts after it. ``parts``: the files of accounts; ``codes``: what was charged
+    since these were written; ``own``: what this entry charged, None where it did not; ``sums``: those of
+    :mod:`~accountant.ledger.tables.sums` over all units. ``slotted``: False for one of an earlier release.
+    """
 
     name: str
     parts: tuple[TableFile, ...]
     sums: dict[str, int]
+    codes: tuple[Codes, ...] = ()
+    own: Codes | None = None
+    slotted: bool = True
 
     @property
     def units(self) -> int:
         return sum(part.units for part in self.parts)
 
+    @property
+    def files(self) -> tuple[TableFile, ...]:
+        """All files that are read for the accounts after this entry."""
+        return (*self.parts, *(item.file for item in self.codes))
+
+    @property
+    def written(self) -> tuple[TableFile, ...]:
+        """The files that this entry wrote."""
+        own = () if self.own is None or self.own in self.codes else (self.own.file,)
+        return tuple(item for item in (*self.files, *own) if item.name.startswith(f"{self.name}/"))
+
     def to_bytes(self) -> bytes:
         """Return the manifest as the log has it."""
-        parts = [[part.name, part.size, part.sha256, part.units] for part in self.parts]
-        told = {"version": self.name, "parts": parts, "sums": [self.sums.get(name, 0) for name in SUMS]}
+        told = {
+            "version": self.name,
+            "accounts": [part.to_list() for part in self.parts],
+            "codes": [item.to_list() for item in self.codes],
+            "own": None if self.own is None else self.own.to_list(),
+            "sums": [self.sums.get(name, 0) for name in SUMS],
+        }
         return json.dumps(told, separators=(",", ":")).encode()
 
 
+_WHAT = "a version of the table of accounts"
+
+
 def read_version(text: bytes) -> Version:
-    """Return a manifest from the log. Raises :class:`UnreadableFile`."""
-    what = "a version of the table of accounts"
+    """Return a manifest from the log, also one of an earlier release. Raises :class:`UnreadableFile`."""
     try:
         told = read_json(text.decode())
     except ValueError:
         raise UnreadableFile(
-            f"{what} was expected in the log of the ledger, but other bytes were found; restore it from a backup"
+            f"{_WHAT} was expected in the log of the ledger, but other bytes were found; restore it from a backup"
         ) from None
-    found = read_fields(told, what, {"version", "parts", "sums"})
-    parts = []
-    for item in read_list(found["parts"], what):
-        name, size, digest, units = read_list(item, what)
-        parts.append(TableFile(_read_name(name), read_count(size, what), read_string(digest, what), read_count(units, what)))
-    sums = [read_count(value, what) for value in read_list(found["sums"], what)]
+    slotted = isinstance(told, dict) and "accounts" in told
+    found = read_fields(told, _WHAT, {"version", "accounts", "codes", "own", "sums"} if slotted else {"version", "parts", "sums"})
+    sums = [read_count(value, _WHAT) for value in read_list(found["sums"], _WHAT)]
     if len(sums) != len(SUMS):
-        raise UnreadableFile(f"{what} has other sums than a ledger of this release writes; use another release")
-    return Version(_read_name(found["version"]), tuple(parts), dict(zip(SUMS, sums, strict=True)))
+        raise UnreadableFile(f"{_WHAT} has other sums than a ledger of this release writes; use another release")
+    name, told_sums = _read_name(found["version"]), dict(zip(SUMS, sums, strict=True))
+    if not slotted:
+        listed = [read_list(item, _WHAT) for item in read_list(found["parts"], _WHAT)]
+        if not all(part and isinstance(part[0], str) and _PART.fullmatch(part[0]) for part in listed):
+            raise _refuse_name()
+        return Version(name, tuple(_read_file([f"{name}/{part[0]}", *part[1:]]) for part in listed), told_sums, slotted=False)
+    own = None if found["own"] is None else _read_codes(found["own"])
+    parts = tuple(_read_file(read_list(item, _WHAT)) for item in read_list(found["accounts"], _WHAT))
+    return Version(name, parts, told_sums, tuple(map(_read_codes, read_list(found["codes"], _WHAT))), own)
+
+
+def _read_file(told: Sequence[object]) -> TableFile:
+    if len(told) != 4:
+        raise UnreadableFile(f"{_WHAT} names a file in another way than a ledger of this release writes; use another release")
+    name, size, digest, units = told
+    return TableFile(_read_name(name), read_count(size, _WHAT), read_string(digest, _WHAT), read_count(units, _WHAT))
+
+
+def _read_codes(told: object) -> Codes:
+    *file, worst = read_list(told, _WHAT)
+    return Codes(_read_file(file), read_count(worst, _WHAT))
 
 
 def _read_name(value: object) -> str:
     name = read_string(value, "a file of the table of accounts")
     if not _NAME.fullmatch(name):
-        raise UnreadableFile("a file of the table of accounts has no name of ours; restore the ledger from a backup of its log")
+        raise _refuse_name()
     return name
+
+
+def _refuse_name() -> UnreadableFile:
+    return UnreadableFile("a file of the table of accounts has no name of ours; restore the ledger from a backup of its log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,27 +240,21 @@ class Folder:
         os.rename(built, self.path / name)
         sync_folder(self.path)
 
-    def withdraw(self, version: Version) -> None:
-        """Remove a version that was just written, and that no entry will name."""
-        shutil.rmtree(self.path / version.name, ignore_errors=True)
-
-    def list_parts(self, version: Version) -> list[Path]:
-        """Return where the files of a version are."""
-        return [self.path / version.name / part.name for part in version.parts]
+    def locate(self, files: Iterable[TableFile]) -> list[Path]:
+        """Return where files are."""
+        return [self.path / file.name for file in files]
 
     def has(self, version: Version) -> bool:
-        """Tell whether there is anything of a version."""
+        """Tell whether there is anything of what an entry wrote."""
         return (self.path / version.name).is_dir()
 
-    def open_version(self, version: Version) -> list[Path]:
-        """Return the files of a version, each of which is the one that was written. Raises :class:`LedgerRejected`."""
-        paths = self.list_parts(version)
+    def require_written(self, files: Sequence[TableFile]) -> None:
+        """Refuse files that are not those that were written. Raises :class:`LedgerRejected`."""
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing large blocks leaves other threads alone
-            for part, found in zip(version.parts, pool.map(_hash_file, paths), strict=True):
-                if found != (part.size, part.sha256):
+            for file, found in zip(files, pool.map(_hash_file, self.locate(files)), strict=True):
+                if found != (file.size, file.sha256):
                     what = "is missing" if found is None else "is not what was written"
-                    raise LedgerRejected(f"the file {version.name}/{part.name} of the table of the ledger {what}; put back a copy of it")
-        return paths
+                    raise LedgerRejected(f"the file {file.name} of the table of the ledger {what}; put back a copy of it")
 
 
 def _hash_file(path: Path) -> tuple[int, str] | None:
@@ -204,12 +267,13 @@ def _hash_file(path: Path) -> tuple[int, str] | None:
 
 
 class _Hashing:
-    """A file that is hashed while it is written."""
+    """A new file that is hashed while it is written."""
 
-    __slots__ = ("_stream", "made", "size")
+    __slots__ = ("_path", "_stream", "made", "size")
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self.made, self.size = stream, hashlib.sha256(), 0
+    def __init__(self, path: Path) -> None:
+        self._path, self.made, self.size = path, hashlib.sha256(), 0
+        self._stream = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
 
     closed = False
 
@@ -226,41 +290,83 @@ class _Hashing:
     def tell(self) -> int:
         return self.size
 
+    def close(self) -> None:
+        self._stream.close()
+
+    def finish(self, version: str, units: int) -> TableFile:
+        """Make it durable, and return what a manifest says of it."""
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+        self._stream.close()
+        return TableFile(f"{version}/{self._path.name}", self.size, self.made.hexdigest(), units)
+
 
 class VersionWriter:
-    """A version while it is written into a scratch folder."""
+    """What an entry does to a table, while it is written into a scratch folder."""
 
-    __slots__ = ("_folder", "_parts", "_place", "_waiting", "name")
+    __slots__ = ("_accounts", "_codes", "_folder", "_parts", "_place", "_units", "entry", "name")
 
     def __init__(self, folder: Path, entry: int) -> None:
+        self.entry = entry
         self.name = f"v{entry:08d}-{secrets.token_hex(6)}"
         self._place = folder / self.name
         self._place.mkdir(mode=0o700)
         self._parts: list[TableFile] = []
+        self._accounts: tuple[_Hashing, Any] | None = None
+        self._codes: _Hashing | None = None
+        self._units = 0
 
-    def write(self, batches: Iterator[Any]) -> None:
-        """Write batches of :data:`SCHEMA`, in files of some million units."""
-        batch = next(batches, None)
-        while batch is not None or not self._parts:
-            name = f"part-{len(self._parts):05d}.parquet"
-            with (self._place / name).open("xb") as stream:
-                hashing, units = _Hashing(stream), 0
-                with open_parquet(hashing, SCHEMA, ("spent", "budget", "cost")) as writer:
-                    while batch is not None and units < _UNITS:
-                        writer.write_batch(batch, row_group_size=_BLOCK)
-                        units += batch.num_rows
-                        batch = next(batches, None)
-                stream.flush()
-                os.fsync(stream.fileno())
-            self._parts.append(TableFile(name, hashing.size, hashing.made.hexdigest(), units))
+    def write(self, batch: Any) -> None:
+        """Write accounts, rows of :data:`SCHEMA` in the order of their slots, in files of some million units."""
+        if self._accounts is None:
+            hashing = _Hashing(self._place / f"part-{len(self._parts):05d}.parquet")
+            self._accounts, self._units = (hashing, open_parquet(hashing, SCHEMA, sorted_by=("slot",), searched=("high", "low"))), 0
+        self._accounts[1].write_batch(batch, row_group_size=_BLOCK)
+        self._units += batch.num_rows
+        if self._units >= _UNITS:
+            self.end_part()
 
-    def finish(self, sums: dict[str, int], folder: Folder) -> Version:
-        """Put the version into the folder of the table, durably, and return its manifest."""
+    def end_part(self) -> list[TableFile]:
+        """Make durable what was written of accounts, and return all files of them so far."""
+        if self._accounts is not None:
+            hashing, writer = self._accounts
+            writer.close()
+            self._parts.append(hashing.finish(self.name, self._units))
+            self._accounts = None
+        return self._parts
+
+    def write_codes(self, codes: NDArray[np.uint16]) -> None:
+        """Write the codes of the next slots."""
+        if self._codes is None:
+            self._codes = _Hashing(self._place / "charged.codes")
+        self._codes.write(np.ascontiguousarray(codes, "<u2").view(np.uint8))
+
+    def end_codes(self, worst: int) -> Codes | None:
+        """Make durable what was written of codes, and return its file; None where nothing was."""
+        return None if self._codes is None else Codes(self._codes.finish(self.name, self._codes.size // 2), worst)
+
+    def locate(self, file: TableFile) -> Path:
+        """Return where a file that was written is until it is published."""
+        return self._place / file.name.rpartition("/")[2]
+
+    def publish(self, folder: Folder) -> None:
+        """Put everything into the folder of the table, durably."""
         sync_folder(self._place)
         folder.publish(self._place, self.name)
-        return Version(self.name, tuple(self._parts), {name: sums.get(name, 0) for name in SUMS})
+
+    def close(self) -> None:
+        """Close what is open, where writing ended before its end."""
+        for hashing in (self._accounts[0] if self._accounts else None, self._codes):
+            if hashing is not None:
+                hashing.close()
 
 
-def open_parquet(where: Any, schema: Any, alike: Sequence[str]) -> Any:
-    """Return a writer of a Parquet file; ``alike`` are the columns whose values repeat."""
-    return pq.ParquetWriter(where, schema, compression="lz4", use_dictionary=list(alike), write_statistics=False)
+def open_parquet(where: Any, schema: Any, *, alike: Sequence[str] = (), sorted_by: Sequence[str] = (), searched: Sequence[str] = ()) -> Any:
+    """Return a writer of a Parquet file. ``alike``: columns whose values repeat; ``sorted_by``: numbers that grow; ``searched``: columns
+    that rows are found by. Without ``alike`` nothing is compressed, so that the size of the file is that of its rows.
+    """
+    plain = {name: "DELTA_BINARY_PACKED" if name in sorted_by else "PLAIN" for name in schema.names if name not in alike}
+    compression = "lz4" if alike else "none"
+    return pq.ParquetWriter(
+        where, schema, compression=compression, use_dictionary=list(alike), write_statistics=list(searched), column_encoding=plain
+    )

@@ -1,0 +1,62 @@
+"""Tables of earlier releases, whose versions were all accounts in no order: read, checked, and sorted when they are charged again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from accountant.ledger.tables.engines import Engine, read_files
+from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
+from accountant.ledger.tables.units import Accounts, numbers, refuse_engine
+from accountant.ledger.tables.versions import SUMS, Version
+from profiles.errors import LedgerRejected
+
+
+def iter_earlier(paths: Sequence[Path]) -> Iterator[Accounts]:
+    """Yield the accounts of a version, numbered as they come."""
+    first = 0
+    for batch in read_files(paths):
+        accounts = Accounts(first, *(numbers(batch.column(name)) for name in ("high", "low", "spent", "budget")))
+        yield accounts
+        first += accounts.high.size
+
+
+def sort_earlier(engine: Engine, paths: Sequence[Path], write: Callable[[Any], None], scratch: Path) -> Sums:
+    """Write the accounts of a version in the order of their hashes, each once; return their sums. Raises :class:`LedgerRejected`."""
+    found, first, last = Sums(), 0, None
+    for batch in engine.sort(paths, scratch):
+        accounts = Accounts(first, *(numbers(batch.column(name)) for name in ("high", "low", "spent", "budget")))
+        high, low = accounts.high, accounts.low
+        if not high.size:
+            continue
+        ordered = bool(((high[1:] > high[:-1]) | ((high[1:] == high[:-1]) & (low[1:] > low[:-1]))).all())
+        if not ordered or (last is not None and (int(high[0]), int(low[0])) <= last):
+            raise refuse_engine("units in another order")
+        last, weights = (int(high[-1]), int(low[-1])), weigh_units(high, low)
+        for name, values in {"keys": np.ones_like(high), "spent": accounts.spent, "budget": accounts.budget}.items():
+            found.add(name, weighted_sum(weights, values))
+        write(accounts.to_batch(accounts.spent, accounts.budget))
+        first += high.size
+    return found
+
+
+def check_earlier(paths: Sequence[Path], version: Version) -> None:
+    """Refuse a version whose units are not those of its manifest, or one of them over its budget. Raises :class:`LedgerRejected`."""
+    made, units = Sums(), 0
+    for batch in read_files(paths):
+        high, low, spent, budget, cost = (numbers(batch.column(name)) for name in ("high", "low", "spent", "budget", "cost"))
+        weights = weigh_units(high, low)
+        for name, values in {"keys": np.ones_like(high), "spent": spent, "budget": budget, "cost": cost}.items():
+            made.add(name, weighted_sum(weights, values))
+        units += batch.num_rows
+        if not bool(((cost >= 0) & (cost <= spent) & (spent <= budget)).all()):
+            raise LedgerRejected(
+                f"a unit of the version {version.name} of the table of the ledger is over its budget; put back a copy of it"
+            )
+    if units != version.units or any(made[name] != version.sums[name] for name in SUMS):
+        raise LedgerRejected(
+            f"the version {version.name} of the table of the ledger has other units than the log says; put back a copy of it"
+        )
