@@ -18,7 +18,7 @@ from accountant.ledger.tables.earlier import check_earlier, iter_earlier, sort_e
 from accountant.ledger.tables.engines import Engine
 from accountant.ledger.tables.merging import CodesAt, Joined, iter_accounts, read_code, require_new
 from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
-from accountant.ledger.tables.units import Accounts, Made, Make, TableTally, Units, charge_by, keep, numbers, raise_to, refuse_engine
+from accountant.ledger.tables.units import Made, Make, SlotAccounts, TableTally, Units, charge_by, keep, numbers, raise_to, refuse_engine
 from accountant.ledger.tables.versions import SCHEMA, SUMS, Codes, Folder, Version, VersionWriter, open_parquet, read_version
 from accountant.ledger.units import Hasher
 from profiles import InvalidData
@@ -146,7 +146,7 @@ class TableBook:
         for units in joined.iter_new(slots):
             yield units, True
 
-    def _iter_known(self, work: _Work) -> Iterator[Accounts]:
+    def _iter_known(self, work: _Work) -> Iterator[SlotAccounts]:
         if work.known is not None:
             yield from iter_accounts(self._locate_known(work), self._locate_codes(work.known.codes))
 

@@ -10,16 +10,16 @@ import numpy as np
 
 from accountant.ledger.tables.engines import Engine, read_files
 from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
-from accountant.ledger.tables.units import Accounts, numbers, refuse_engine
+from accountant.ledger.tables.units import SlotAccounts, numbers, refuse_engine
 from accountant.ledger.tables.versions import SUMS, Version
 from profiles.errors import LedgerRejected
 
 
-def iter_earlier(paths: Sequence[Path]) -> Iterator[Accounts]:
+def iter_earlier(paths: Sequence[Path]) -> Iterator[SlotAccounts]:
     """Yield the accounts of a version, numbered as they come."""
     first = 0
     for batch in read_files(paths):
-        accounts = Accounts(first, *(numbers(batch.column(name)) for name in ("high", "low", "spent", "budget")))
+        accounts = SlotAccounts(first, *(numbers(batch.column(name)) for name in ("high", "low", "spent", "budget")))
         yield accounts
         first += accounts.high.size
 
@@ -28,7 +28,7 @@ def sort_earlier(engine: Engine, paths: Sequence[Path], write: Callable[[Any], N
     """Write the accounts of a version in the order of their hashes, each once; return their sums. Raises :class:`LedgerRejected`."""
     found, first, last = Sums(), 0, None
     for batch in engine.sort(paths, scratch):
-        accounts = Accounts(first, *(numbers(batch.column(name)) for name in ("high", "low", "spent", "budget")))
+        accounts = SlotAccounts(first, *(numbers(batch.column(name)) for name in ("high", "low", "spent", "budget")))
         high, low = accounts.high, accounts.low
         if not high.size:
             continue

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from accountant.ledger.paged.codes import decode
 from accountant.ledger.tables.engines import read_files
-from accountant.ledger.tables.units import Accounts, TableTally, Units, numbers, refuse_engine
+from accountant.ledger.tables.units import SlotAccounts, TableTally, Units, numbers, refuse_engine
 from profiles.arrays import Integers
 from profiles.errors import LedgerRejected
 
@@ -33,7 +33,7 @@ class CodesAt:
     worst: int
 
 
-def iter_accounts(parts: Sequence[Path], codes: Sequence[CodesAt]) -> Iterator[Accounts]:
+def iter_accounts(parts: Sequence[Path], codes: Sequence[CodesAt]) -> Iterator[SlotAccounts]:
     """Yield all accounts, with what the codes add to what they spent. Raises :class:`LedgerRejected` for files that do not fit together."""
     with ExitStack() as opened:
         streams = [opened.enter_context(item.path.open("rb")) for item in codes]
@@ -46,7 +46,7 @@ def iter_accounts(parts: Sequence[Path], codes: Sequence[CodesAt]) -> Iterator[A
             for item, stream in zip(codes, streams, strict=True):
                 size = min(max(item.slots - first, 0), slots.size)
                 total[:size] += decode(_read(stream, size), item.worst)
-            yield Accounts(first, high, low, total, budget)
+            yield SlotAccounts(first, high, low, total, budget)
             first += slots.size
 
 
@@ -83,7 +83,7 @@ class Joined:
             self._tally.take(self._held)
         return self._held
 
-    def beside(self, accounts: Accounts) -> Units:
+    def beside(self, accounts: SlotAccounts) -> Units:
         """Return accounts with what is asked of them. Raises :class:`LedgerRejected` for an answer about other accounts."""
         size = accounts.high.size
         asked = [np.zeros(size, np.int64) for _ in _COLUMNS]
@@ -117,13 +117,13 @@ class Joined:
                 raise refuse_engine("units in another order")
             last = int(high[-1]), int(low[-1])
             steps, records, places, budget = (numbers(batch.column(name)) for name in _COLUMNS)
-            accounts = Accounts(first, high, low, np.zeros_like(high), budget)
+            accounts = SlotAccounts(first, high, low, np.zeros_like(high), budget)
             yield Units(accounts, steps, records, places, budget)
             first += high.size
             self._held = None
 
 
-def require_new(known: Iterable[Accounts], high: Integers, low: Integers) -> None:
+def require_new(known: Iterable[SlotAccounts], high: Integers, low: Integers) -> None:
     """Refuse an engine that gave a new account to a unit with one; the new ones' hashes are in order. Raises :class:`LedgerRejected`."""
     for accounts in known:
         at = np.minimum(np.searchsorted(high, accounts.high), high.size - 1)

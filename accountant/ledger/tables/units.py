@@ -26,7 +26,7 @@ def refuse_engine(what: str) -> LedgerRejected:
 
 
 @dataclass(frozen=True, slots=True)
-class Accounts:
+class SlotAccounts:
     """Accounts in the order of their slots, from ``first`` on."""
 
     first: int
@@ -47,7 +47,7 @@ class Units:
     are ``steps``, ``records``, ``places`` and ``asked``.
     """
 
-    accounts: Accounts
+    accounts: SlotAccounts
     steps: Integers
     records: Integers
     places: Integers
