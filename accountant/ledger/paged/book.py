@@ -202,8 +202,10 @@ class PageBook:
                 hashes = hashes[_places_of(rows, fresh)]
             given = [hashes]
             del hashes  # as many bytes as all else together
-            state, slots = self._add(entry, state, given, digest)
-            rows.slots[fresh] = slots
+            slots = rows.slots if new.all() else np.empty(fresh.size, np.int32)
+            state = self._add(entry, state, given, slots, digest)
+            if slots is not rows.slots:
+                rows.slots[fresh] = slots
             if state.flat is None and not lifts:
                 state = self._open_budgets(entry, state, first, rows, asked, digest)
         return state
@@ -224,8 +226,10 @@ class PageBook:
         self._store.write_change(entry, change)
         digest.add_change(change)
 
-    def _add(self, entry: int, state: State, given: list[Pairs], digest: Digest) -> tuple[State, Slots]:
-        """Give each distinct hash a slot, and return those of all; the hashes are taken out of ``given``, and sorted where they stand."""
+    def _add(self, entry: int, state: State, given: list[Pairs], slots: Slots, digest: Digest) -> State:
+        """Give each distinct hash a slot, and write those of all into ``slots``; the hashes are taken out of ``given``, and sorted where
+        they stand.
+        """
         hashes = given.pop()
         size = len(hashes)
         order = _find_order(hashes)
@@ -237,8 +241,6 @@ class PageBook:
         del hashes, same
         distinct = np.ones(len(ordered), np.bool_)
         distinct[1:] = (ordered[1:, 0] != ordered[:-1, 0]) | (ordered[1:, 1] != ordered[:-1, 1])
-        ranks = np.cumsum(distinct, dtype=np.int32)
-        ranks -= 1
         if not distinct.all():
             ordered = ordered[distinct]
         count = len(ordered)
@@ -254,12 +256,12 @@ class PageBook:
         real = np.ones(padded, np.bool_)
         real[at] = False
         before = (at - np.arange(len(at))).astype(np.int32)  # how many hashes come before each one that is nobody's
+        rank = -1
         for start in range(0, size, _PART):
-            ranks[start : start + _PART] += np.searchsorted(before, ranks[start : start + _PART], "right").astype(np.int32)
-        slots = np.empty(size, np.int32)
-        slots[order] = ranks
-        slots += first
-        del order, ranks
+            ranks = rank + np.cumsum(distinct[start : start + _PART], dtype=np.int32)
+            rank = int(ranks[-1])
+            slots[order[start : start + _PART]] = ranks + first + np.searchsorted(before, ranks, "right").astype(np.int32)
+        del order
         state = replace(state, slots=first + padded, late=state.late + (padded if late else 0))
         done, mixed = 0, np.empty((0, 2), np.uint64)
         step = padded if late else SEGMENT
@@ -273,7 +275,7 @@ class PageBook:
             self._store.write_segment(entry, segment, self._hasher.hasher)
             digest.add_segment(segment)
         state = self._extend(entry, state)
-        return (self._add_late(entry, state, mixed, first) if late else state), slots
+        return self._add_late(entry, state, mixed, first) if late else state
 
     def _extend(self, entry: int, state: State) -> State:
         """Write the pages of accounts that new slots need."""
@@ -572,7 +574,8 @@ class PageBook:
         state = self._begin(entry, replace(NEW, hashing=hashing, flat=flat if same else None), digest)
         pairs = np.frombuffer(rename(b"".join(hashes)), "<u8").reshape(-1, 2)
         if len(pairs):
-            state, slots = self._add(entry, state, [pairs], digest)
+            slots = np.empty(len(pairs), np.int32)
+            state = self._add(entry, state, [pairs], slots, digest)
             placed = np.zeros((self._width, state.slots), np.int64)
             if state.flat is None:
                 placed[:, slots] = limits
