@@ -96,7 +96,7 @@ def refund(monkeypatch):
             with journal.store.database.transaction():
                 if journal.store.database.version == NEWEST:
                     last = journal.entries[-1].sequence
-                    pages = make_pages(0, last, "accounts", np.zeros((1, 1_000), np.int64), PageHasher.of(journal.hasher))
+                    pages = make_pages([0, 1], last, "accounts", np.zeros((1, 1_000), np.int64), PageHasher.of(journal.hasher))
                     journal.store.write_pages("accounts", pages)
                     return
                 account = journal.store.read_account(0)
@@ -166,21 +166,25 @@ def charge_with(monkeypatch, fits):
     monkeypatch.setattr(Book, "charge", charge)
 
 
+def budget_by(monkeypatch, change):
+    """Have budgets of pages changed wherever they are compared."""
+    for name in ("_budgets", "_budgets_at"):
+        true = getattr(PageBook, name)
+        monkeypatch.setattr(PageBook, name, lambda self, *arguments, true=true: change(self, true(self, *arguments)))
+
+
 def less(monkeypatch):
-    true = PageBook._budgets
     charge_with(monkeypatch, lambda spent, budgets: budgets - 1)
-    monkeypatch.setattr(PageBook, "_budgets", lambda *arguments: true(*arguments) - 1)
+    budget_by(monkeypatch, lambda _, budgets: budgets - 1)
 
 
 def activity_from_another(monkeypatch):
-    true = PageBook._budgets
-
-    def budgets(self, *arguments):
+    def budgets(self, found):
         pages = self._store.read_pages("accounts", 0, self._store.count_pages("accounts"), self._hasher)
-        return true(self, *arguments) - read_amounts(pages, 1).max()
+        return found - read_amounts(pages, 1).max()
 
     charge_with(monkeypatch, lambda spent, budgets: np.minimum(budgets, budgets - spent.max() + spent))
-    monkeypatch.setattr(PageBook, "_budgets", budgets)
+    budget_by(monkeypatch, budgets)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,8 @@ _RUN, _PAD, _SMALL_PAD = 50_000, 50_000, 1_000
 _LEAST_LATE = 16
 #: Slots that are charged at once.
 _PART = 625_000
+#: Pages of few rows that are read and written together.
+_TOGETHER = 2_000
 #: So many more hashes are held at least, where there is no room for them.
 _MORE = 1 << 20
 #: The largest number of 32 bits; integers below the other are exact in binary64.
@@ -284,7 +286,7 @@ class PageBook:
             first, last = self._store.next_page(table), -(-state.slots // per)
             for start in range(first, last, _PART // per):
                 size = min(_PART // per, last - start)
-                pages = make_pages(start, entry, table, np.zeros((self._width, size * per), np.int64), self._hasher)
+                pages = make_pages(range(start, start + size), entry, table, np.zeros((self._width, size * per), np.int64), self._hasher)
                 self._store.write_pages(table, pages)
                 state = state.put(table, slice(start, start + size), entry)
         return state
@@ -333,7 +335,7 @@ class PageBook:
             values = read_amounts(old, self._width).copy()
             low, high = max(first, page * per), min(stop, last * per)
             values[:, low - page * per : high - page * per] = amounts[:, low - first : high - first]
-            made = make_pages(page, entry, table, values, self._hasher)
+            made = make_pages(range(page, last), entry, table, values, self._hasher)
             self._store.write_pages(table, made)
             state = state.put(table, slice(page, last), entry)
         return state
@@ -367,7 +369,7 @@ class PageBook:
             room = (spent + amounts <= self._budgets(state, first, last)).all(axis=0)
             active = present[part] & room
             codes[:, part], took[part] = take_part(made, present[part], active), active
-            new = make_pages(first, entry, ACCOUNTS, spent + np.where(active, amounts, 0), self._hasher)
+            new = make_pages(range(first, last), entry, ACCOUNTS, spent + np.where(active, amounts, 0), self._hasher)
             self._store.write_pages(ACCOUNTS, new)
         for piece, packed in pack_dense(codes, worst):
             self._change(entry, Change(DENSE, piece, packed), digest)
@@ -377,6 +379,12 @@ class PageBook:
         if state.flat is not None:
             return np.array(state.flat, np.int64)[:, None]
         return read_amounts(self._store.read_last(state, BUDGETS, first, last, self._hasher), self._width)
+
+    def _budgets_at(self, state: State, numbers: Sequence[int], at: Integers) -> Integers:
+        """Return the budgets at some places of pages with these numbers."""
+        if state.flat is not None:
+            return np.array(state.flat, np.int64)[:, None]
+        return read_amounts(self._store.read_few(state, BUDGETS, numbers, self._hasher), self._width)[:, at]
 
     @staticmethod
     def _add_up(rows: _Rows, size: int, asked: Asked) -> tuple[NDArray[np.integer[Any]], Booleans]:
@@ -408,16 +416,17 @@ class PageBook:
         amounts = decode_all(made, worst.tolist())
         took = np.zeros(units.size, np.bool_)
         per = per_page(self._width)
-        for page, start, end in iter_groups(units // per):
-            part = slice(start, end)
-            old = self._store.read_last(state, ACCOUNTS, page, page + 1, self._hasher)
-            spent, at = read_amounts(old, self._width).copy(), units[part] - page * per
-            budgets = self._budgets(state, page, page + 1)
+        groups = list(iter_groups(units // per))
+        for first in range(0, len(groups), _TOGETHER):
+            some = groups[first : first + _TOGETHER]
+            numbers = [page for page, _, _ in some]
+            spent = read_amounts(self._store.read_few(state, ACCOUNTS, numbers, self._hasher), self._width).copy()
+            part = slice(some[0][1], some[-1][2])
+            at = np.repeat(np.arange(len(some)) * per, [end - start for _, start, end in some]) + units[part] % per
             after = spent[:, at] + amounts[:, part]
-            took[part] = (after <= (budgets if state.flat is not None else budgets[:, at])).all(axis=0)
+            took[part] = (after <= self._budgets_at(state, numbers, at)).all(axis=0)
             spent[:, at] = np.where(took[part], after, spent[:, at])
-            new = make_pages(page, entry, ACCOUNTS, spent, self._hasher)
-            self._store.write_pages(ACCOUNTS, new)
+            self._store.write_pages(ACCOUNTS, make_pages(numbers, entry, ACCOUNTS, spent, self._hasher))
         state = state.put(ACCOUNTS, np.unique(units // per), entry)
         codes = np.where(took, made, np.uint16(LEFT_OUT)).astype("<u2")
         self._change(entry, Change(SPARSE, 0, pack_sparse(units.astype(np.int64), codes, worst, room_for(rows.slots.size))), digest)
@@ -514,7 +523,7 @@ class PageBook:
                 made = [
                     page
                     for number in range(first, stop)
-                    for page in make_pages(number, int(last[number]), table, amounts[:, number * per : (number + 1) * per], self._hasher)
+                    for page in make_pages([number], int(last[number]), table, amounts[:, number * per : (number + 1) * per], self._hasher)
                 ]
                 repaired += self._compare(table, first, made, write=write)
         buckets = [self._bucket(number, sequence, data) for number, (sequence, data) in enumerate(folded.late)]

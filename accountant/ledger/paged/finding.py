@@ -60,9 +60,11 @@ class Finder:
             rows = np.flatnonzero((found < 0) & (pages >= 0))
             rows = rows if pages is last else rows[last[rows] != first[rows]]
             rows = rows[np.argsort(pages[rows], kind="stable")]
-            for number, start, end in iter_groups(pages[rows]):
-                page = number + run.first // IDS
-                held = np.frombuffer(self.store.read_hashes(page, page + 1, self.hasher), "<u8").reshape(-1, 2)
+            groups = list(iter_groups(pages[rows]))
+            numbers = [number + run.first // IDS for number, _, _ in groups]
+            read = self.store.read_few_hashes(numbers, self.hasher)
+            for page, (_, start, end), data in zip(numbers, groups, read, strict=True):
+                held = np.frombuffer(data, "<u8").reshape(-1, 2)
                 here = _match(held[:, 0], held[:, 1], hashes[rows[start:end]])
                 found[rows[start:end]] = np.where(here < 0, -1, here + page * IDS)
         return found
@@ -88,9 +90,10 @@ class Finder:
         found = np.full(len(hashes), -1, np.int32)
         buckets = bucket_of(hashes)
         order = np.argsort(buckets, kind="stable")
-        for bucket, start, end in iter_groups(buckets[order]):
+        groups = list(iter_groups(buckets[order]))
+        pages = self.store.read_few(self.state, LATE, [bucket for bucket, _, _ in groups], self.hasher)
+        for (_, start, end), page in zip(groups, pages, strict=True):
             rows = order[start:end]
-            (page,) = self.store.read_last(self.state, LATE, bucket, bucket + 1, self.hasher)
             held, slots = split_bucket(page.data)
             here = _match(held[:, 0], held[:, 1], hashes[rows])
             found[rows[here >= 0]] = slots[here[here >= 0]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ BUCKETS, LATER = 1_024, b"late"
 _SEAL, _NUMBER = 16, struct.Struct("<q")
 _STATE = struct.Struct("<qqqqqqq8s")
 _LAST = np.dtype("<u4")
+#: Pages that are asked for together.
+_ASKED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,25 @@ class PageStore(Store):
             raise LedgerRejected("accounts of the ledger are missing: run pdp ledger verify --repair")
         return [self._check(table, first + place, row, hasher) for place, row in enumerate(found)]
 
+    def read_few(self, state: State, table: str, numbers: Sequence[int], hasher: PageHasher) -> list[Page]:
+        """Return the pages of a table with these numbers, in their order, as they were written last. Raises :class:`LedgerRejected`."""
+        found = self._list_rows(table, numbers)
+        if found is None:
+            raise LedgerRejected("accounts of the ledger are missing: run pdp ledger verify --repair")
+        pages = [self._check(table, number, row, hasher) for number, row in zip(numbers, found, strict=True)]
+        for page in pages:
+            state.require_last(table, [page])
+        return pages
+
+    def _list_rows(self, table: str, numbers: Sequence[int]) -> list[tuple[object, ...]] | None:
+        """Return the rows of these pages, which grow: some hundred with each question to the database. None where one is missing."""
+        found: list[tuple[object, ...]] = []
+        for start in range(0, len(numbers), _ASKED):
+            asked = numbers[start : start + _ASKED]
+            statement = f"SELECT page, body FROM {table} WHERE page IN ({', '.join('?' * len(asked))}) ORDER BY page"  # noqa: S608
+            found += self.database.read_rows(statement, asked)
+        return found if len(found) == len(numbers) else None
+
     @staticmethod
     def _check(table: str, number: int, row: tuple[object, ...], hasher: PageHasher) -> Page:
         page, body = row
@@ -158,12 +180,20 @@ class PageStore(Store):
     def read_hashes(self, first: int, last: int, hasher: PageHasher) -> bytes:
         """Return the hashes of the pages of ids from ``first`` to before ``last``. Raises :class:`LedgerRejected`."""
         found = self.database.read_rows("SELECT page, body FROM ids WHERE page >= ? AND page < ? ORDER BY page", (first, last))
-        if len(found) != last - first:
+        return b"".join(self._check_hashes(range(first, last), found if len(found) == last - first else None, hasher))
+
+    def read_few_hashes(self, numbers: Sequence[int], hasher: PageHasher) -> list[bytes]:
+        """Return the hashes of each of some pages of ids, whose numbers grow. Raises :class:`LedgerRejected`."""
+        return self._check_hashes(numbers, self._list_rows("ids", numbers), hasher)
+
+    @staticmethod
+    def _check_hashes(numbers: Sequence[int], found: list[tuple[Any, ...]] | None, hasher: PageHasher) -> list[bytes]:
+        if found is None:
             raise LedgerRejected("ids of the ledger are missing; restore it from a backup of its log")
-        for place, (page, body) in enumerate(found):
-            if page != first + place or not isinstance(body, bytes) or hasher.seal(b"ids", page, body[_SEAL:]) != body[:_SEAL]:
+        for number, (page, body) in zip(numbers, found, strict=True):
+            if page != number or not isinstance(body, bytes) or hasher.seal(b"ids", page, body[_SEAL:]) != body[:_SEAL]:
                 raise LedgerRejected("the ids of the ledger are not what was written; restore it from a backup of its log")
-        return b"".join(body[_SEAL:] for _, body in found)
+        return [body[_SEAL:] for _, body in found]
 
     def write_segment(self, sequence: int, segment: Segment, hasher: Hasher) -> None:
         if segment.fingerprint == LATER:
@@ -242,13 +272,13 @@ class PageStore(Store):
         return self._row("SELECT hash FROM log WHERE seq = ?", (sequence,), (bytes,), bytes)
 
 
-def make_pages(first: int, sequence: int, table: str, amounts: Integers, hasher: PageHasher) -> list[Page]:
-    """Return sealed pages of amounts of shape (k, n), n slots from the beginning of the page ``first`` on, whole pages."""
+def make_pages(numbers: Sequence[int], sequence: int, table: str, amounts: Integers, hasher: PageHasher) -> list[Page]:
+    """Return sealed pages with these numbers, of amounts of shape (k, n): n slots of whole pages, one after the other."""
     width, per = amounts.shape[0], per_page(amounts.shape[0])
     rows = np.ascontiguousarray(amounts.reshape(width, -1, per).transpose(1, 0, 2), dtype="<i8").reshape(-1, width * per)
     head, kind = _NUMBER.pack(sequence), table.encode()
     datas = (row.tobytes() for row in rows)
-    return [Page(first + place, sequence, data, hasher.seal(kind, first + place, head, data)) for place, data in enumerate(datas)]
+    return [Page(number, sequence, data, hasher.seal(kind, number, head, data)) for number, data in zip(numbers, datas, strict=True)]
 
 
 def read_amounts(pages: Sequence[Page], width: int) -> Integers:
