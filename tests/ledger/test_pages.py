@@ -361,3 +361,20 @@ def test_a_backup_is_restored_page_by_page(tmp_path):
         ]
         assert made.verify() == 0
         made.charge("two", SUM, values, partial=True)
+
+
+def test_a_charge_of_few_rows_asks_the_database_few_questions(tmp_path, monkeypatch):
+    """On a server each of them is a way there and back."""
+    from accountant.ledger.sqlite import FileDatabase  # noqa: PLC0415
+
+    people = pa.table({"id": np.arange(60_000), "z": np.arange(60_000) % 8 / 8})
+    few = people.take(np.random.default_rng(1).permutation(60_000)[:900])
+    asked = []
+    true = FileDatabase.read_rows
+    with Ledger.create(tmp_path / "l.db", people, budget="8", anchor=tmp_path / "a") as ledger:
+        monkeypatch.setattr(FileDatabase, "read_rows", lambda *words: asked.append(words[1]) or true(*words))
+        assert ledger.charge("one", SUM, few).active.all()
+        assert sum("ids" in statement or "accounts" in statement for statement in asked) < 8
+        assert ledger.verify() == 0
+        for unit in few["id"].to_pylist()[::300]:
+            assert spent(ledger, unit) == unit % 8 / 8
