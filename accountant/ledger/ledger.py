@@ -27,12 +27,14 @@ from accountant.ledger.accounts import Asked
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor, check_name
+from accountant.ledger.budgets import BudgetRule, budget_body, read_budget, to_budget_rule, to_cap
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.database import NEWEST, VERSION
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.inputs import Seen, look
 from accountant.ledger.journal import Journal, find_place, find_secret, read_first, read_secret, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, Digest, Entry
+from accountant.ledger.menus import add_steps, to_menu
 from accountant.ledger.notes import to_note
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
 from accountant.ledger.opening import open_book, open_store
@@ -45,20 +47,13 @@ from accountant.ledger.requests import Request, read_mark
 from accountant.ledger.room import Room
 from accountant.ledger.rows import RowBatch, leave_out, open_rows
 from accountant.ledger.settings import (
-    BudgetRule,
     LedgerSettings,
     ReleaseMode,
-    add_steps,
-    budget_body,
     make_check,
     make_token,
     open_settings,
-    read_budget,
     tell_time,
-    to_budget_rule,
-    to_cap,
     to_key,
-    to_menu,
     to_mode,
     to_protection,
     to_records,

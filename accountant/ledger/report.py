@@ -7,12 +7,13 @@ from typing import Any
 
 from accountant.guarantees import CurveBound, Guarantee, point_of_curve, to_json
 from accountant.ledger.amounts import Amounts
+from accountant.ledger.budgets import read_budget
 from accountant.ledger.forecast import Planned, make_forecast
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, Entry
 from accountant.ledger.notes import NOTES
 from accountant.ledger.quotas import find_quotas
-from accountant.ledger.settings import ReleaseMode, read_budget
+from accountant.ledger.settings import ReleaseMode
 from profiles import InvalidArgument, exact_text
 from profiles.stored import profile_from_object
 from profiles.strict_json import read_exact

@@ -12,12 +12,12 @@ from typing import Any
 
 from accountant.guarantees.stored import read_stated_protection
 from accountant.ledger.amounts import Amounts, say_amounts
+from accountant.ledger.budgets import read_budget
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import CHANGING, CHARGE, ROOT, Digest, Entry
 from accountant.ledger.merkle import DEPTH, Fill, build, climb, hash_leaf
 from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.public import PublicLog
-from accountant.ledger.settings import read_budget
 from accountant.ledger.units import WIDTH, Hasher
 from profiles import InvalidArgument, UnreadableFile
 from profiles.errors import LedgerRejected

@@ -18,7 +18,7 @@ from accountant.guarantees import change_neighbors, declare_events, point_of_cur
 from accountant.interop import replay
 from accountant.interop.files import read_guarantee, write_guarantee
 from accountant.ledger.charges import _spend_on, _square_of_event
-from accountant.ledger.settings import to_menu
+from accountant.ledger.menus import to_menu
 from profiles import InvalidArgument, PDPError
 from profiles.protection import Neighbors, Unit
 from tests.soundness.batches_sweep import find_truth

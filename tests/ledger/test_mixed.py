@@ -15,11 +15,11 @@ from accountant.guarantees import declare_directions, declare_events
 from accountant.ledger import Ledger
 from accountant.ledger.amounts import BITS
 from accountant.ledger.backup import migrate
+from accountant.ledger.budgets import to_components
 from accountant.ledger.charges import prepare_charge
 from accountant.ledger.database import NEWEST
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.packing import CHUNK
-from accountant.ledger.settings import to_components
 from accountant.ledger.writing import write_composition
 from profiles import InvalidArgument, InvalidData, UnreadableFile, declare
 from profiles.errors import LedgerRejected, NoGuarantee, OtherNotion, OverBudget, PDPError

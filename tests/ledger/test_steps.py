@@ -16,8 +16,9 @@ from accountant.curves import Composition, account, curve_of, make_event
 from accountant.guarantees import declare_events
 from accountant.ledger import Ledger
 from accountant.ledger.backup import migrate
+from accountant.ledger.budgets import to_components
+from accountant.ledger.menus import to_menu
 from accountant.ledger.notions import LedgerNotion
-from accountant.ledger.settings import to_components, to_menu
 from accountant.ledger.statements import make_statement, read_statement, write_statement
 from profiles import InvalidArgument, InvalidData, declare
 from profiles.errors import NoGuarantee, OtherNotion, OverBudget
