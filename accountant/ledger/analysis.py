@@ -27,6 +27,7 @@ from accountant.ledger.log import CHARGE, OUTPUT
 from accountant.ledger.notes import to_note
 from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.outputs import load_output
+from accountant.ledger.receipts import Receipt, charge_rows, require_unused
 from accountant.ledger.release import LedgerRelease
 from accountant.ledger.requests import digest_arguments
 from accountant.ledger.room import MAY_MISS
@@ -39,7 +40,7 @@ from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE
 
 if TYPE_CHECKING:
-    from accountant.ledger.ledger import Ledger, Receipt
+    from accountant.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +192,10 @@ class Analysis:
         return self.ledger.journal.find(OUTPUT, self.name) is not None
 
     def _charge(self, charge: Charge, batches: Iterator[RowBatch], *, known: bool) -> Receipt:
-        self.ledger.require_unused(self.name)
+        require_unused(self.ledger, self.name)
         run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
         charge = charge.update_hypotheses({}, (ARITHMETIC, *run_elsewhere))
-        return self.ledger.charge_rows(self.name, charge, batches, self.seen, partial=self.partial, note=self.note)
+        return charge_rows(self.ledger, self.name, charge, batches, self.seen, partial=self.partial, note=self.note)
 
     def _store(self, said: str, output: Any) -> Any:
         with LedgerRelease(self.ledger, self.name) as release:

@@ -18,12 +18,14 @@ from accountant.ledger.anchor import Anchor
 from accountant.ledger.database import NEWEST, VERSION
 from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
-from accountant.ledger.ledger import Ledger, open_journal
+from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import CHARGE, END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
+from accountant.ledger.making import NewFiles, discard, open_journal, remember
 from accountant.ledger.opening import open_store
 from accountant.ledger.paged.book import PageBook
 from accountant.ledger.paged.changes import HASHING
 from accountant.ledger.places import to_place
+from accountant.ledger.promises import list_carried
 from accountant.ledger.requests import is_mark
 from accountant.ledger.settings import LedgerSettings, make_check, make_token, open_settings
 from accountant.ledger.signing import public_key
@@ -131,7 +133,7 @@ def _find_folder(settings: LedgerSettings, table: str | os.PathLike[str] | None)
 
 def _finish(ledger: Ledger, entries: list[Entry], key: Path, folder: Folder | None) -> tuple[Ledger, str]:
     journal, anchor = ledger.journal, ledger.journal.anchor
-    ledger.remember(key, table=None if folder is None else folder.path)
+    remember(journal, key, table=None if folder is None else folder.path)
     with journal.store.database.transaction():
         journal.accounts.repair(entries, write=True)
     with journal.turn():
@@ -312,7 +314,7 @@ def _go_on(
     old = ledger.journal
     head, hidden = old.entries[-1], renaming.secrets
     spent = ledger.spent
-    parts, whole = ledger.list_carried(), ledger.carry()
+    parts, whole = list_carried(ledger), ledger.carry()
     forgetting = (FORGOTTEN_STAY_AWAY,) if renaming.forgotten else ()
     carried = Carried(
         whole.protection,  # what the filter closed is open again: the new ledger's own filter closes it, if it does
@@ -324,8 +326,7 @@ def _go_on(
         make_check(hidden), ledger.settings.protection, head.hash.hex(), spent, carried,
         cap=ledger.settings.cap, first=ledger.settings.grid, menu=ledger.settings.menu,
     )  # fmt: skip
-    made = Ledger.begin(path, anchor, secret, hidden, settings)
-    made.partial = ledger.partial
+    made = Ledger(NewFiles(path, anchor, secret).begin(hidden, settings), settings, partial=ledger.partial)
 
     def work(entry: int, digest: Digest) -> Mapping[str, Any]:
         files = old.store.database.files
@@ -341,7 +342,7 @@ def _go_on(
         with made.journal.store.database.transaction():
             made.journal.accounts.repair(made.journal.entries, write=True)
     except BaseException:
-        made.discard()
+        discard(made.journal, settings)
         raise
     return made
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,37 +16,34 @@ from accountant.data.opening import open_dataset
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.weighing import complete_specs
 from accountant.guarantees import Guarantee
-from accountant.guarantees.curves import shorten_subject
-from accountant.guarantees.filters import filter_releases
-from accountant.guarantees.rules import GIVEN_ROW
-from accountant.guarantees.stored import read_carried, read_hypotheses
 from accountant.guarantees.theorem import Carried
 from accountant.ledger.accounts import Asked
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.analysis import Analysis, make_analysis
-from accountant.ledger.anchor import Anchor, check_name
+from accountant.ledger.anchor import Anchor
 from accountant.ledger.budgets import BudgetRule, budget_body, read_budget, to_budget_rule, to_cap
 from accountant.ledger.charges import Charge, prepare_charge
-from accountant.ledger.database import NEWEST, VERSION
-from accountant.ledger.ex_post import ExPost, make_ex_post
-from accountant.ledger.inputs import Seen, look
-from accountant.ledger.journal import Journal, find_place, find_secret, read_first, read_secret, write_secret
-from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, QUOTA, REFUSED, Digest, Entry
+from accountant.ledger.ex_post import ExPost
+from accountant.ledger.inputs import look
+from accountant.ledger.journal import Journal, find_place, read_first, read_secret
+from accountant.ledger.log import BUDGET, OPEN, OUTPUT, QUOTA, Digest, Entry
+from accountant.ledger.making import NewFiles, discard, open_journal, remember
 from accountant.ledger.menus import add_steps, to_menu
 from accountant.ledger.notes import to_note
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
-from accountant.ledger.opening import open_book, open_store
+from accountant.ledger.opening import open_store
 from accountant.ledger.outputs import load_output
 from accountant.ledger.packing import CHUNK
 from accountant.ledger.places import to_place
+from accountant.ledger.promises import carry, conclude, report_ex_post
 from accountant.ledger.quotas import find_quotas, to_subject
+from accountant.ledger.receipts import Receipt, charge_rows
 from accountant.ledger.release import LedgerRelease, prepare_release, publish_own
-from accountant.ledger.requests import Request, read_mark
+from accountant.ledger.requests import read_mark
 from accountant.ledger.room import Room
-from accountant.ledger.rows import RowBatch, leave_out, open_rows
+from accountant.ledger.rows import leave_out, open_rows
 from accountant.ledger.settings import (
     LedgerSettings,
-    ReleaseMode,
     make_check,
     make_token,
     open_settings,
@@ -58,46 +53,14 @@ from accountant.ledger.settings import (
     to_protection,
     to_records,
 )
-from accountant.ledger.store import Store
 from accountant.ledger.succession import require_ended
-from accountant.ledger.tables.accounts_table import TableBook
-from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import SECRET_BYTES, Hasher, spell_text
-from accountant.selection.select import Selection
 from profiles import InvalidArgument, InvalidData, Profile
-from profiles.arrays import Booleans, Integers
-from profiles.errors import LedgerRejected, NoGuarantee, OverBudget, ReleaseUsed
-from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, HYPOTHESES_UNKNOWN, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
+from profiles.errors import LedgerRejected
+from profiles.hypotheses import ARITHMETIC, RECORD_STATISTICS, RUN_ON_ACTIVE, STATISTICS
 from profiles.protection import Neighbors
 from profiles.randomness.system import open_generator
-from profiles.stored import profile_object
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """That a release was charged: the number of the entry in the log and its hash, both public.
-
-    ``active`` is private: which rows of the data take part, shape (n,); so is ``selections``, how they are sampled, batch by batch.
-    ``seen``: the file that the rows are of, where they are of one, as it was when it was charged. ``partial``: whether units may be missing
-    from the release, by public numbers. ``clipped``: the rows, where they were moved into the declared ranges: what is run must take these.
-    """
-
-    name: str
-    sequence: int
-    hash: str
-    active: Booleans = field(repr=False)
-    selections: tuple[Selection, ...] = field(default=(), repr=False)
-    seen: Seen | None = field(default=None, repr=False)
-    partial: bool = False
-    clipped: ClippedSource | None = field(default=None, repr=False)
-
-    def require_same(self) -> None:
-        """Refuse data that are not those that were charged any more: whoever reads a file again calls this after it, and before anything
-        is handed out. Raises :class:`InvalidData`.
-        """
-        if self.seen is not None:
-            self.seen.require_same("the charge stays, and nothing is handed out: take another name")
 
 
 class Ledger:
@@ -189,86 +152,19 @@ class Ledger:
         )
         rule = settings.limit(rule)
         rows, said = open_rows(data, settings.key, rule.specs, ids), to_note(note)
-        ledger = cls.begin(path, anchor, secret, hidden, settings, table, engine, version)
-        ledger.note = said
+        journal = NewFiles(path, anchor, secret, table).begin(hidden, settings, engine, version)
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            ledger.journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records, flat=rule.flat), digest)
+            journal.accounts.enroll(entry, Asked(rows, rule.count, records=settings.records, flat=rule.flat), digest)
             return settings.to_body(tell_time()) | said
 
         try:
-            ledger.journal.append(OPEN, "", work)
-            ledger.remember(data=data)
+            journal.append(OPEN, "", work)
+            remember(journal, data=data)
         except BaseException:
-            ledger.discard()
+            discard(journal, settings)
             raise
-        ledger.partial = partial
-        return ledger
-
-    @classmethod
-    def begin(
-        cls,
-        path: str | os.PathLike[str],
-        anchor: str | os.PathLike[str],
-        secret: str | os.PathLike[str] | None,
-        hidden: bytes,
-        settings: LedgerSettings,
-        table: str | os.PathLike[str] | None = None,
-        engine: object = None,
-        version: int | None = None,
-    ) -> Ledger:
-        """Return a ledger without an entry: store, anchor, secret and table, empty. For what opens one. Raises as :meth:`create` does."""
-        where, anchored = to_place(path), Path(anchor).absolute()
-        key = find_secret(where, secret)
-        folder = None if table is None else Folder(Path(table).absolute(), settings.ledger)
-        files = [item.absolute() for item in (anchored, key, where.file, None if folder is None else folder.path) if item is not None]
-        if len(set(files)) < len(files):
-            raise InvalidArgument("the ledger, its anchor and its secret are three files, but two have one name; name three")
-        if engine is not None and folder is None:
-            raise InvalidArgument("an engine computes the spending of a ledger with a table, but no folder for one was named; name one")
-        newest = NEWEST if folder is None else VERSION
-        if version is not None and (type(version) is not int or not VERSION <= version <= newest):
-            raise InvalidArgument(f"a version of tables from {VERSION} to {newest} was expected for this ledger, but another was asked for")
-        with ExitStack() as made:
-            if folder is not None:
-                to_engine(engine)
-                folder.create()
-                made.callback(folder.discard)
-            write_secret(key, hidden)
-            made.callback(key.unlink)
-            found = Anchor(anchored, settings.ledger)
-            found.create()
-            made.callback(found.remove)
-            store = open_store(where.create(newest if version is None else version))
-            made.callback(store.database.discard)
-            ledger = cls(open_journal(store, found, Hasher.of(hidden), settings, folder, engine), settings)
-            ledger.remember(key, table=None if folder is None else folder.path)
-            made.pop_all()
-        return ledger
-
-    def discard(self) -> None:
-        """Remove what was made of a ledger that could not be opened; one with an entry is never removed."""
-        if self.journal.entries:
-            self.close()
-            return
-        key = find_place(self.journal.store, "secret", None)
-        if self.settings.table:
-            Folder(find_place(self.journal.store, "table", None), self.settings.ledger).discard()
-        self.journal.store.database.discard()
-        self.journal.anchor.remove()
-        key.unlink(missing_ok=True)
-
-    def remember(self, secret: Path | None = None, data: object = None, table: Path | None = None) -> None:
-        """Write down where the anchor is, and the secret, the data and the table, where they are given."""
-        store = self.journal.store
-        with store.database.turn(), store.database.transaction():
-            store.write_place("anchor", self.journal.anchor.path.absolute())
-            if secret is not None:
-                store.write_place("secret", secret.absolute())
-            if table is not None:
-                store.write_place("table", table.absolute())
-            if isinstance(data, (str, os.PathLike)):
-                store.write_place("data", Path(data).absolute())
+        return cls(journal, settings, partial=partial, note=said)
 
     @classmethod
     def open(
@@ -303,7 +199,7 @@ class Ledger:
             ledger = cls(open_journal(store, found, Hasher.of(hidden), settings, folder, engine), settings, partial=partial, note=note)
             ledger.journal.catch_up()
             if anchor is not None or secret is not None or (table is not None and folder is not None):
-                ledger.remember(key, table=None if folder is None else folder.path)
+                remember(ledger.journal, key, table=None if folder is None else folder.path)
         except BaseException:
             store.database.close()
             raise
@@ -382,25 +278,15 @@ class Ledger:
         found = self.find_data(data)
         seen, read = look(found), (*specs, *self.budget.specs)
         if clip:
-            charge, found = replace(charge, clipped=True), self._clip(charge.profile, found, read, ids)
+            charge, found = replace(charge, clipped=True), _clip(charge.profile, found, read, self.settings.key, ids)
         rows = open_rows(found, self.settings.key, read, ids)
         moved = ", moved into its declared range, also in what is run" if clip else ""
         said = [RECORD_STATISTICS.about(names=describe_spec(spec) + moved) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
         supposed = (*((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
         charge = charge.restate(said).update_hypotheses({}, supposed)
-        receipt = self.charge_rows(name, charge, rows, seen, partial=partial, note=note, elsewhere=True)
+        receipt = charge_rows(self, name, charge, rows, seen, partial=partial, note=note, elsewhere=True)
         return replace(receipt, clipped=found) if clip else receipt
-
-    def _clip(self, profile: Profile, data: Any, specs: Sequence[StatisticSpec], ids: Any) -> ClippedSource:
-        """Return rows moved into the declared ranges of a profile. Raises :class:`InvalidArgument`."""
-        if ids is not None:
-            raise InvalidArgument(
-                "rows of an array with ids beside it were to be clipped, but their columns have no names; clip them beforehand"
-            )
-        return clip_rows(
-            open_dataset(data, batch_rows=CHUNK), profile, [leave_out(spec, self.settings.key) for spec in specs], columns=True
-        )
 
     def prepare(self, reference: object, **sampling: Any) -> Charge:
         """Return what a release is charged here: see :func:`~accountant.ledger.charges.prepare_charge`."""
@@ -429,88 +315,6 @@ class Ledger:
         quotas = find_quotas(self.journal.entries, note)
         cost, records = charge.worst_cost(charge.limit_records(self.settings.records) or 1), self.settings.records
         return Room(charge.profile, cost, self.spent, self.budget.floor, self.settings.mode, records, self.settings.notion.sign, quotas)
-
-    def charge_rows(
-        self,
-        name: str,
-        charge: Charge,
-        rows: Iterable[RowBatch],
-        seen: Seen | None = None,
-        request: Request | None = None,
-        *,
-        partial: bool | None = None,
-        note: Mapping[str, object] | None = None,
-        elsewhere: bool = False,
-    ) -> Receipt:
-        """Charge a release that was prepared to the units of ``rows``, of the file ``seen`` if they are of one. See :meth:`charge`.
-
-        ``request``: what it was asked with, to which alone its output is served again; ``elsewhere``: whether the caller's user runs it.
-        """
-        checked = check_name(name)
-        charge.require(self.settings.protection)
-        budget, said = self.budget, to_note(note)
-        active: list[Booleans] = []
-        found_rooms: list[Room] = []
-        selections: list[Selection] = []
-
-        def count(batch: RowBatch, first_row: int) -> Integers:
-            steps, chosen = charge.count(batch.statistics, batch.size, first_row)
-            if chosen is not None:
-                selections.append(chosen)
-            return steps
-
-        def work(entry: int, digest: Digest) -> Mapping[str, Any]:
-            self.require_unused(checked)
-            self.journal.require_open()
-            if self.budget != budget:
-                raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
-            stamp = self.stamp(said)
-            room = self.find_room(charge, stamp)
-            found_rooms.append(room)
-            room.require(partial=self.partial if partial is None else partial)
-            records = charge.limit_records(self.settings.records)
-            asked = Asked(rows, budget.count, count, records, budget.flat, room.cost.values)
-            found = self.journal.accounts.spend(entry, asked, charge.cost, digest)
-            if self.settings.mode is ReleaseMode.PUBLIC and not found.everybody:
-                raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
-            if seen is not None:
-                seen.require_same("nothing was charged: charge it again")
-            active.append(found.active)
-            mark = None if request is None else request.seal(entry, self.journal.hasher)
-            if mark is not None:
-                self.journal.store.write_mark(entry, mark)
-            asked_with = {} if request is None else request.to_body()
-            told = {
-                "cost": room.cost.to_body(),
-                "spent": (room.spent + room.cost).to_body(),
-                "partial": room.partial,
-                **({"elsewhere": True} if elsewhere else {}),
-            }
-            return charge.describe() | asked_with | told | stamp
-
-        try:
-            entry = self.journal.append(CHARGE, checked, work)
-        except OverBudget as refusal:
-            self._log_refusal(checked, found_rooms[-1], refusal, said)
-            raise
-        return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen, bool(entry.body["partial"]))
-
-    def _log_refusal(self, name: str, room: Room, refusal: OverBudget, note: Mapping[str, object]) -> None:
-        """Append that a charge was refused, and by which public numbers. The name stays free."""
-        body = {"profile": profile_object(room.profile), **room.tell(), "decided_by": room.decider, "reason": str(refusal)}
-        self.journal.append(REFUSED, name, lambda _, __: {**body, **self.stamp(note)})
-
-    def require_unused(self, name: str) -> None:
-        """Refuse a name that was charged before. Raises :class:`ReleaseUsed`."""
-        entry = self.journal.find(CHARGE, name)
-        if entry is not None:
-            published = self.journal.find(OUTPUT, name) is not None
-            how = (
-                "its output is stored: ask for that"
-                if published
-                else "its run was not published, and is not tried again: take another name"
-            )
-            raise ReleaseUsed(f"the release {name!r} was to be charged, but entry {entry.sequence} charged it before; {how}")
 
     def release(
         self,
@@ -679,39 +483,13 @@ class Ledger:
         cap: :meth:`report_ex_post` says what holds then.
         """
         self.journal.catch_up()
-        return self.conclude()
-
-    def conclude(self) -> Guarantee:
-        """Return the same of the entries that were read so far: for what holds the lock already."""
-        if self.is_raised:
-            raise NoGuarantee(
-                "a guarantee of the ledger was asked for, but its budgets were raised without a cap, so that what it promises depends on "
-                "what was released; report what holds ex post (pdp ledger report --delta D), which no rule takes for a guarantee"
-            )
-        return self._filter(self.budget.ceiling if self.settings.cap is None else self.settings.cap)
-
-    def _filter(self, most: Amounts) -> Guarantee:
-        """Return what a ledger with these releases promises whose budgets never exceed ``most``."""
-        charges, raises = self.journal.charges, self.journal.select(BUDGET)
-        rules = (self.settings.budget, *(read_budget(entry.body["budget"]) for entry in raises))
-        subject = f"all releases of a ledger whose units are told by {', '.join(self.settings.key)}"
-        return filter_releases(
-            subject,
-            self.settings.notion.promise(most, shorten_subject(subject), self.settings.menu),
-            self.list_carried(),
-            protection=self.settings.protection,
-            key=", ".join(self.settings.key),
-            one_number=not any(rule.attributes for rule in rules),
-            raised=bool(raises),
-            capped=self.settings.cap is not None,
-            releases=[entry.name for entry in charges],
-        )
+        return conclude(self)
 
     def carry(self) -> Carried:
         """Return what all that was released rests on, and what was discharged of it: also where there is no guarantee. For what goes on
         from this ledger.
         """
-        return Carried.of(self._filter(self.budget.ceiling))
+        return carry(self)
 
     def report_ex_post(self, delta: object = None) -> ExPost:
         """Return what holds of a ledger whose budgets were raised without a cap: a sentence, and no guarantee (docs/ledger.md, Theorem O).
@@ -720,24 +498,7 @@ class Ledger:
         for a ledger that has a guarantee, and as finding an ε does.
         """
         self.journal.catch_up()
-        if not self.is_raised:
-            raise InvalidArgument("an ex-post report was asked for, but the budgets were not raised without a cap; ask for the guarantee")
-        settings = self.settings
-        return make_ex_post(settings.notion, self.budget.ceiling, settings.grid, self.carry(), delta, settings.menu)
-
-    def list_carried(self) -> list[Carried]:
-        """Return what is known of all that was released: of the ledger that this one goes on from, and of each charge."""
-        before = [] if self.settings.carried is None else [self.settings.carried]
-        return before + [self._read_carried(entry) for entry in self.journal.charges]
-
-    def _read_carried(self, entry: Entry) -> Carried:
-        """Return what a charge rests on. Those of earlier releases do not say what was discharged: what words may have closed is open."""
-        if "discharged" in entry.body:
-            return read_carried(entry.body, "a release")
-        unknown = HYPOTHESES_UNKNOWN.about(name=entry.name, carrier="its entry in the ledger")
-        told = read_hypotheses(entry.body["hypotheses"], "the hypotheses of a release") if "hypotheses" in entry.body else (unknown,)
-        anew = (FIXED_IN_ADVANCE,) if any(item.id == RECORD_STATISTICS.id for item in told) else (FIXED_IN_ADVANCE, GIVEN_ROW)
-        return Carried(self.settings.protection, tuple(dict.fromkeys((*told, *anew))))
+        return report_ex_post(self, delta)
 
     def account(self, key: object) -> dict[str, Any]:
         """Return what one unit has spent of what, in nats: private, for the eyes of whoever may see the data.
@@ -786,10 +547,10 @@ class Ledger:
         return repaired
 
 
-def open_journal(store: Store, anchor: Anchor, hasher: Hasher, settings: LedgerSettings, folder: Folder | None, engine: object) -> Journal:
-    """Return the journal of a ledger, whose accounts are in the table in ``folder`` where there is one. Raises :class:`InvalidArgument`."""
-    if folder is None:
-        if engine is not None:
-            raise InvalidArgument("an engine was named, but the accounts of this ledger are in its store, and no table; leave it out")
-        return Journal(store, anchor, hasher, settings.previous, open_book(store, hasher, settings.width))
-    return Journal(store, anchor, hasher, settings.previous, TableBook(store, hasher, folder, to_engine(engine)))
+def _clip(profile: Profile, data: Any, specs: Sequence[StatisticSpec], key: Sequence[str], ids: Any) -> ClippedSource:
+    """Return rows moved into the declared ranges of a profile. Raises :class:`InvalidArgument`."""
+    if ids is not None:
+        raise InvalidArgument(
+            "rows of an array with ids beside it were to be clipped, but their columns have no names; clip them beforehand"
+        )
+    return clip_rows(open_dataset(data, batch_rows=CHUNK), profile, [leave_out(spec, key) for spec in specs], columns=True)

@@ -17,6 +17,7 @@ from accountant.ledger.charges import Charge
 from accountant.ledger.log import CHARGE, OUTPUT, Digest
 from accountant.ledger.notes import to_note
 from accountant.ledger.outputs import load_output, read_output, write_output
+from accountant.ledger.receipts import charge_rows, require_unused
 from accountant.ledger.requests import Request
 from accountant.ledger.rows import load_matrix
 from accountant.ledger.settings import to_key
@@ -177,7 +178,7 @@ def prepare_release(
     ledger.journal.catch_up()
     published = ledger.journal.find(OUTPUT, checked) is not None
     if not published:
-        ledger.require_unused(checked)
+        require_unused(ledger, checked)
     promised = isinstance(mechanism, Guarantee)
     runnable = callable(getattr(mechanism, "statistic", None)) and callable(getattr(mechanism, "run", None))
     if not runnable and (not promised or noise is not None):
@@ -202,7 +203,7 @@ def prepare_release(
         matrix = replace(matrix, values=np.asarray(mechanism.clip(matrix.values), dtype=np.float64).reshape(matrix.values.shape))
     charge = _settle(charge, mechanism, checked, sampler, noise)
     statistics = {} if promised else mechanism.statistic(matrix.values)
-    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), request=request, partial=partial, note=note)
+    receipt = charge_rows(ledger, checked, charge, matrix.batches(statistics), request=request, partial=partial, note=note)
     rows, weights = receipt.active, None
     if receipt.selections:
         q = np.concatenate([item.probabilities for item in receipt.selections])

@@ -14,8 +14,9 @@ from accountant.curves import curve_of
 from accountant.curves import write_composition as declare
 from accountant.data.opening import open_dataset
 from accountant.files import check_not_input, check_writable, replace_file
-from accountant.ledger.ledger import Ledger, Receipt
+from accountant.ledger.ledger import Ledger
 from accountant.ledger.packing import CHUNK
+from accountant.ledger.receipts import Receipt
 from profiles import InvalidArgument, InvalidData
 
 

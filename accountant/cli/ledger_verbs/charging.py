@@ -122,6 +122,7 @@ def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
 
     Raises :class:`InvalidArgument` where that one is there, or for a ledger on a server.
     """
+    from accountant.ledger.receipts import require_unused
     from accountant.ledger.settings import ReleaseMode
 
     if options.active is not None or (ledger.settings.mode is not ReleaseMode.INDIVIDUAL and not options.clip):
@@ -131,7 +132,7 @@ def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
             "a release may be run on the rows alone that have room for it, as they were clipped, but --active was not given, which takes "
             "these; name a file"
         )
-    ledger.require_unused(options.name)
+    require_unused(ledger, options.name)
     kind = ".parquet" if str(data).lower().endswith(".parquet") else ".csv"
     said = re.sub(r"[^A-Za-z0-9._]+", "-", options.name).strip("-.") or "release"
     beside = Path(f"{options.file}.{said}.active{kind}")

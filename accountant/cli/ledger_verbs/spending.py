@@ -40,11 +40,12 @@ def print_plan(ledger: Ledger, name: str, room: Room, *, partial: bool, as_json:
     it would be refused.
     """
     from accountant.cli.output import print_result
+    from accountant.ledger.receipts import require_unused
     from profiles.errors import OverBudget, ReleaseUsed
 
     told: dict[str, object] = {"name": name.strip(), **room.tell(), "fits_times": room.times, "refused": None}
     try:
-        ledger.require_unused(name.strip())
+        require_unused(ledger, name.strip())
         ledger.journal.require_open()
         room.require(partial=partial)
     except (OverBudget, ReleaseUsed) as refusal:
