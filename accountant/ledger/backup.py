@@ -314,7 +314,7 @@ def _go_on(
     old = ledger.journal
     head, hidden = old.entries[-1], renaming.secrets
     spent = ledger.spent
-    parts, whole = list_carried(ledger), ledger.carry()
+    parts, whole = list_carried(old, ledger.settings), ledger.carry()
     forgetting = (FORGOTTEN_STAY_AWAY,) if renaming.forgotten else ()
     carried = Carried(
         whole.protection,  # what the filter closed is open again: the new ledger's own filter closes it, if it does

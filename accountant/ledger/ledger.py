@@ -21,7 +21,7 @@ from accountant.ledger.accounts import Asked
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.analysis import Analysis, make_analysis
 from accountant.ledger.anchor import Anchor
-from accountant.ledger.budgets import BudgetRule, budget_body, read_budget, to_budget_rule, to_cap
+from accountant.ledger.budgets import BudgetRule, budget_body, to_budget_rule, to_cap
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.ex_post import ExPost
 from accountant.ledger.inputs import look
@@ -35,7 +35,7 @@ from accountant.ledger.opening import open_store
 from accountant.ledger.outputs import load_output
 from accountant.ledger.packing import CHUNK
 from accountant.ledger.places import to_place
-from accountant.ledger.promises import carry, conclude, report_ex_post
+from accountant.ledger.promises import carry, conclude, find_budget, is_raised, report_ex_post
 from accountant.ledger.quotas import find_quotas, to_subject
 from accountant.ledger.receipts import Receipt, charge_rows
 from accountant.ledger.release import LedgerRelease, prepare_release, publish_own
@@ -223,8 +223,7 @@ class Ledger:
     @property
     def budget(self) -> BudgetRule:
         """The rule of budgets that is in force."""
-        raised = self.journal.select(BUDGET)
-        return self.settings.limit(read_budget(raised[-1].body["budget"]) if raised else self.settings.budget)
+        return find_budget(self.journal, self.settings)
 
     @property
     def spent(self) -> Amounts:
@@ -235,7 +234,7 @@ class Ledger:
     @property
     def is_raised(self) -> bool:
         """Whether budgets were raised without a cap, here or in a ledger before: then there is no guarantee, but an ex-post report."""
-        return self.settings.was_raised or (self.settings.cap is None and bool(self.journal.select(BUDGET)))
+        return is_raised(self.journal, self.settings)
 
     def tell_time(self) -> str:
         """Return the time for the next entry. A clock that was set back or ahead is told of in reports, and stops nothing."""
@@ -483,13 +482,13 @@ class Ledger:
         cap: :meth:`report_ex_post` says what holds then.
         """
         self.journal.catch_up()
-        return conclude(self)
+        return conclude(self.journal, self.settings)
 
     def carry(self) -> Carried:
         """Return what all that was released rests on, and what was discharged of it: also where there is no guarantee. For what goes on
         from this ledger.
         """
-        return carry(self)
+        return carry(self.journal, self.settings)
 
     def report_ex_post(self, delta: object = None) -> ExPost:
         """Return what holds of a ledger whose budgets were raised without a cap: a sentence, and no guarantee (docs/ledger.md, Theorem O).
@@ -498,7 +497,7 @@ class Ledger:
         for a ledger that has a guarantee, and as finding an ε does.
         """
         self.journal.catch_up()
-        return report_ex_post(self, delta)
+        return report_ex_post(self.journal, self.settings, delta)
 
     def account(self, key: object) -> dict[str, Any]:
         """Return what one unit has spent of what, in nats: private, for the eyes of whoever may see the data.

@@ -294,7 +294,7 @@ def test_an_entry_that_states_no_hypotheses_leaves_open_that_they_are_unknown(ma
     body = {key: value for key, value in found.body.items() if key not in ("hypotheses", "discharged", "protection")}
     monkeypatch.setattr(type(ledger.journal), "charges", [type(found)(1, "charge", "a", body, *(b"",) * 3)])
     assert entry.sequence == 1
-    assert HYPOTHESES_UNKNOWN.about(name="a", carrier="its entry in the ledger") in conclude(ledger).hypotheses
+    assert HYPOTHESES_UNKNOWN.about(name="a", carrier="its entry in the ledger") in conclude(ledger.journal, ledger.settings).hypotheses
 
 
 STEPS = (
