@@ -6,13 +6,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from profiles.errors import InvalidArgument, InvalidExpression, PDPError
 from profiles.numbers import exact_text, to_target
 from profiles.profile import Profile
 from profiles.suggestions import suggest
-from profiles.views import show_html, show_text
+from profiles.views import show_html, show_picture, show_text
 from proofs_check.admission import admit
 from proofs_check.certificates import complete
 from proofs_check.conditions import (
@@ -31,6 +31,9 @@ from proofs_check.conditions.statistic import decide_by_statistic, is_hard
 from proofs_check.conditions.strong_convexity import Bounds, bound_constant, strong_convexity_json
 from proofs_check.prover.effort import one_way, within_saying_why
 from proofs_check.results import Decision, Verdict, Verdicts
+
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,13 @@ class Verification(Verdicts):
 
     def _repr_html_(self) -> str:
         return show_html(self)
+
+    def plot(self) -> Picture:
+        """Return a picture of the loss of a few records against the weight, without and with sampling, with witnesses and the target.
+
+        Raises :class:`profiles.InvalidProfile` (parameters without a number), :class:`profiles.MissingExtra` without Matplotlib.
+        """
+        return show_picture(self)
 
     @property
     def verdict(self) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise
 from accountant.calibration.rule_constants import RuleConstants
@@ -30,6 +30,10 @@ from profiles.files import to_declaration
 from profiles.hypotheses import NOISE_FROM_DATA, PUBLIC_CENTRE, PUBLIC_CONSTANTS, TARGET_FROM_DATA, Hypothesis
 from profiles.numbers import to_target
 from profiles.terms import free_symbols, to_text
+from profiles.views import show_picture
+
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
 
 CERTIFIED, UNKNOWN, INFEASIBLE = "certified", "unknown", "infeasible"
 #: The rule of the profile file.
@@ -109,6 +113,13 @@ class Comparison:
     parameters: tuple[str, ...]
     noise: SumNoise
     choices: tuple[RuleResult, ...] = field()
+
+    def plot(self) -> Picture:
+        """Return a picture of the certified ε against the noise, a line for each rule whose noise is public.
+
+        Raises :class:`profiles.InvalidArgument` where there is none, :class:`profiles.MissingExtra` without Matplotlib.
+        """
+        return show_picture(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp calibrate``; what depends on a data set is under ``private``, by rule."""

@@ -21,6 +21,7 @@ from accountant.cli.options import (
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table, print_written
+from accountant.cli.pictures import check_plot, draw_to, plot_option
 from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
@@ -78,11 +79,13 @@ class Options(ScreenOptions):
     tolerance: Annotated[str, typer.Option("--tolerance", metavar="T", help="relative distance to a noise that is too small")] = "1e-6"
     certificate: CertificateOption = None
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the profile with the noise put in (.toml)")] = None
+    plot: Annotated[Path | None, plot_option("the certified epsilon against the noise, a line a rule")] = None
     show_values: ShowValuesOption = False
 
 
 def run(options: Options) -> int:
     from accountant.calibration import calibrate
+    from accountant.presenting.noise import can_draw
 
     _check_outputs(options)
     declaration = load_quietly(options.profile)
@@ -103,11 +106,15 @@ def run(options: Options) -> int:
             tolerance=options.tolerance,
         )
     written = _write(comparison, declaration, options.certificate, options.out)
+    drawn = options.plot if any(can_draw(choice) for choice in comparison.choices) else None
+    draw_to(comparison.plot, drawn)
     if options.json:
         print_json({**comparison.to_json(), "certificate": _name(options.certificate, written), "out": _name(options.out, written)})
     else:
         _print(comparison, everything=options.everything, explain=options.explain)
-        print_written(certificate=options.certificate if written else None)
+        print_written(certificate=options.certificate if written else None, picture=drawn)
+        if options.plot is not None and drawn is None:
+            print_line("no picture is drawn: it shows noise that is certified and public, and there is none")
         if written and options.out is not None:
             print_line(f"profile written to {options.out}; bound it with: pdp epsilon {options.out}")
         _print_private(comparison)
@@ -120,7 +127,8 @@ def _check_outputs(options: Options) -> None:
     for option, path in (("--certificate", options.certificate), ("--out", options.out)):
         if path is not None and rules > 1:
             raise InvalidArgument(f"{option} was given for {rules} rules, but a file holds the result of one; give one rule")
-    check_outputs({"profile": options.profile, "input": options.data}, options.certificate, options.out)
+    check_outputs({"profile": options.profile, "input": options.data}, options.certificate, options.out, options.plot)
+    check_plot(options.plot)
     out = options.out
     if out is not None and out.suffix != ".toml":
         raise InvalidArgument(f"the profile was to be written to {out}, but profile files end in .toml; rename it")

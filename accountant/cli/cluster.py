@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from accountant.cli.answers import AnswerOptions, EpsilonOption, open_seeds, prepare, tell_answer
 from accountant.cli.charging import KeyOption, make_analysis, open_ledger
+from accountant.cli.output import print_written
+from accountant.cli.pictures import check_plot, draw_to, plot_option, refuse_plot
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -68,11 +71,13 @@ class Options(AnswerOptions):
         None
     )
     method: Annotated[str | None, typer.Option("--method", metavar="NAME", help="auto (with --n-bound), selection or everything")] = None
+    plot: Annotated[Path | None, plot_option("the candidates and the released centres in their first two columns")] = None
     key: KeyOption = None
 
 
 def run(options: Options) -> int:
     from accountant.applications.clustering import PrivateMetricClustering
+    from accountant.applications.clustering.picture import plot_clusters
 
     given = [name for name in ("points", "distances", "graph", "box") if getattr(options, name) is not None]
     if len(given) != 1:
@@ -81,7 +86,11 @@ def run(options: Options) -> int:
         raise InvalidArgument("--grid and --norm are for the cells of a box, but there is no --box; give one, or leave them out")
     if options.no_triangle and options.distances is None:
         raise InvalidArgument("--no-triangle is for a matrix of distances, but there is no --distances; leave it out")
-    prepare(options, {"input": options.data, "file of candidates": None if options.box is not None else getattr(options, given[0])})
+    candidates = None if options.box is not None else getattr(options, given[0])
+    prepare(options, {"input": options.data, "file of candidates": candidates}, options.plot)
+    check_plot(options.plot)
+    if given[0] in ("distances", "graph"):
+        refuse_plot(options.plot, "a choice among places without coordinates")
     names = [name.strip() for name in options.columns.split(",")]
     method = options.method or ("auto" if options.n_bound is not None else "selection")
     rng, bits = open_seeds(options.seed)
@@ -96,13 +105,17 @@ def run(options: Options) -> int:
     centres = places.describe(answer.centres)
     words = "; ".join(", ".join(f"{name} {column[row]}" for name, column in centres.items()) for row in range(options.k))
     columns: dict[str, list[Any]] = {"centre": list(answer.centres), **centres}
-    return tell_answer(
+    code = tell_answer(
         answer,
         columns,
         options,
         public={"k": options.k, "power": options.power, "candidates": places.space.size, "diameter": places.space.diameter},
         headline=(f"centres               {words}",),
     )
+    draw_to(lambda: plot_clusters(places, answer.centres), options.plot)
+    if not options.json:
+        print_written(picture=options.plot)
+    return code
 
 
 def _read_places(options: Options, names: list[str]) -> Places:

@@ -17,7 +17,8 @@ import typer
 
 from accountant.cli.answers import AnswerOptions, EpsilonOption, prepare, read_candidates, tell_answer
 from accountant.cli.charging import make_analysis, open_ledger, require_one_key
-from accountant.cli.output import make_printable, print_as_it_is
+from accountant.cli.output import make_printable, print_as_it_is, print_written
+from accountant.cli.pictures import check_plot, draw_to, plot_option
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.private import EYES_ONLY
@@ -75,13 +76,15 @@ class Options(AnswerOptions):
         Path | None,
         typer.Option("--units", metavar="FILE", help="with --ledger: all who may be in the stream, charged ahead; others are left out"),
     ] = None
+    plot: Annotated[Path | None, plot_option("which items were reported at which time step")] = None
     keep_open: Annotated[
         bool, typer.Option("--keep-open", help="with --state: more of the stream comes later, do not report the remaining steps")
     ] = False
 
 
 def run(options: Options) -> int:
-    prepare(options, {"input": options.data, "list of items": options.domain}, options.state)
+    prepare(options, {"input": options.data, "list of items": options.domain}, options.state, options.plot)
+    check_plot(options.plot)
     if options.keep_open and options.state is None:
         raise InvalidArgument("--keep-open was given without --state, so that nothing could go on; add --state FILE")
     if options.state is not None and options.seed is not None:
@@ -97,6 +100,7 @@ def run(options: Options) -> int:
             "a ledger decides who takes part before the first report, so that the stream has to be over, but standard input was given; "
             "name a file, or all users who may come, with --units: they are charged ahead"
         )
+    from accountant.applications.heavyhitters.picture import plot_reports
     from accountant.applications.heavyhitters.streams import StreamBatch
 
     monitor, plan = _make(options)
@@ -127,13 +131,17 @@ def run(options: Options) -> int:
     from accountant.applications.running import Answer
 
     pairs = [(report.time, item) for report in reports for item in report.items]
-    return tell_answer(
+    code = tell_answer(
         Answer(tuple(reports), guarantee, utility=monitor.utility, choice=monitor.choice, charged=charged),
         {"time": [time for time, _ in pairs], "item": [item for _, item in pairs]},
         options,
         public={"steps": [report.time for report in reports], "threshold": monitor.threshold, **plan},
         headline=(_describe(monitor, plan),),
     )
+    draw_to(lambda: plot_reports(reports), options.plot)
+    if not options.json:
+        print_written(picture=options.plot)
+    return code
 
 
 def _make(options: Options) -> tuple[HeavyHitterMonitor, dict[str, Any]]:

@@ -26,9 +26,11 @@ from accountant.cli.options import (
     TargetSizeOption,
     parse_assignments,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line, warn
-from accountant.cli.streams import quiet_output
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_written, warn
+from accountant.cli.pictures import check_plot, draw_to, plot_option
+from accountant.cli.streams import load_quietly, quiet_output
 from accountant.deltas import warn_of_records
+from accountant.files import check_outputs
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.private import EYES_ONLY
@@ -82,6 +84,7 @@ class Options(ReleaseOptions):
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
     ] = None
+    plot: Annotated[Path | None, plot_option("the probability of selection against each of the first three statistics")] = None
     seed: SeedOption = None
     force: Annotated[
         bool,
@@ -93,8 +96,14 @@ class Options(ReleaseOptions):
 
 
 def run(options: Options) -> int:
+    from accountant.presenting.samples import require_statistics
+
     certificate = options.certificate or Path(f"{options.out}.certificate.json")
-    check_ledger(options, options.out, certificate)
+    check_ledger(options, options.out, certificate, options.plot)
+    check_outputs({"profile": options.profile, "input": options.data}, options.out, certificate, options.plot)
+    check_plot(options.plot)
+    if options.plot is not None:
+        require_statistics(load_quietly(options.profile).profile)
     if os.path.exists(options.out) and os.path.exists(certificate):
         if not options.force:
             raise InvalidArgument(
@@ -128,6 +137,7 @@ def _run(options: Options) -> int:
         )
         if receipt is not None:
             _require_same(receipt, summary.out, summary.certificate)
+    draw_to(summary.plan.plot, options.plot, private=options.target_size is not None)
     certificate = to_certificate(
         summary.plan,
         summary.guarantee,
@@ -148,6 +158,7 @@ def _run(options: Options) -> int:
         print_json(certificate)
     else:
         _print(certificate, summary.plan.derived.describe_unsampled(), basis)
+        print_written(picture=options.plot)
     return 0
 
 
@@ -157,7 +168,7 @@ def _run_within(options: Options) -> int:
     from accountant.cli.statistics import refuse_beside, tell_result
     from accountant.data import parse_statistic
 
-    refuse_beside(options, "q", "target_size", "target_delta", "delta", "steps", "include_private")
+    refuse_beside(options, "q", "target_size", "target_delta", "delta", "steps", "include_private", "plot")
     check_ledger(options, options.out, options.certificate or Path(f"{options.out}.certificate.json"))
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report, open_ledger(options) as ledger:
         summary = sample_file_within(
@@ -218,7 +229,6 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
         raise InvalidArgument("a target size depends on the data, and no ledger charges it; give --target-epsilon in its place")
     from accountant.data import complete_specs
     from accountant.data.writers import output_format
-    from accountant.files import check_outputs
     from accountant.ledger import Ledger, writing
     from accountant.ledger.rows import leave_out
     from accountant.samples import plan_sample

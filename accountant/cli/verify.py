@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ import typer
 from accountant.cli.completion import complete_condition
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument
 from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table, print_written
+from accountant.cli.pictures import check_plot, draw_to, plot_option, refuse_plot
 from accountant.cli.streams import load_quietly
 from accountant.files import check_outputs, write_whole
 from accountant.progress import show_progress
@@ -61,6 +63,7 @@ class Options:
     certificate: CertificateOption = None
     explain: Annotated[bool, typer.Option("--explain", help="print each proof as a person would read it")] = False
     latex: Annotated[bool, typer.Option("--latex", help="with --explain: print it as a LaTeX fragment (amsmath)")] = False
+    plot: Annotated[Path | None, plot_option("the loss of records against the weight, the target and the witnesses")] = None
     json: JsonOption = False
 
 
@@ -69,18 +72,23 @@ def run(options: Options) -> int:
     if options.latex and not options.explain:
         raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
     from accountant.guarantees import render_hypotheses
+    from profiles.presenting.pictures import require_numbers
     from proofs_check.certificates import to_file_text
     from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs
     from proofs_check.verify import verify
 
-    check_outputs({"profile": options.profile}, options.certificate)
+    check_outputs({"profile": options.profile}, options.certificate, options.plot)
+    check_plot(options.plot)
     declared = load_quietly(options.profile).profile
     if declared.notion is not ProfileNotion.PURE:
+        refuse_plot(options.plot, "a verification in another notion than the pure one")
         return _run_notion(declared, options)
     if options.target_epsilon is None:
         raise InvalidArgument(
             f"the conditions on {declared.name[:60]!r} need --target-epsilon, but it was not given; add it, for example --target-epsilon 3"
         )
+    if options.plot is not None:
+        require_numbers(declared)
     with show_progress("deciding", "conditions") as tell:
         verification = verify(
             declared,
@@ -91,6 +99,7 @@ def run(options: Options) -> int:
         )
     if options.certificate is not None:
         write_whole(options.certificate, to_file_text(verification.certificate()))
+    draw_to(verification.plot, options.plot)
     report = verification.to_json()
     if options.json:
         if options.explain:
@@ -103,7 +112,7 @@ def run(options: Options) -> int:
         _print(report, _say_what_was_asked(verification), lines)
         for explanation in explain_all(verification).values() if options.explain else ():
             print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
-        print_written(certificate=options.certificate)
+        print_written(certificate=options.certificate, picture=options.plot)
     return EXIT[verification.verdict.value]
 
 

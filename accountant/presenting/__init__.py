@@ -1,5 +1,5 @@
-"""What weights, bounds and accounts show of themselves: on one line, as a card and as a picture (profiles/views.py)."""
+"""What weights, bounds, accounts, samples and noise show of themselves: on one line, as a card and as a picture (profiles/views.py)."""
 
-from accountant.presenting import accounts, bounds
+from accountant.presenting import accounts, bounds, noise, samples
 
-__all__ = ["accounts", "bounds"]
+__all__ = ["accounts", "bounds", "noise", "samples"]

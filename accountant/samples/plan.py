@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accountant.guarantees import Guarantee, Hypothesis, assume, realise_pairs, realise_sampling
 from accountant.guarantees.derive import CONSTRAINED, DerivedEpsilon, derive_epsilon
@@ -22,8 +22,12 @@ from profiles import InvalidArgument, OtherNotion, Profile
 from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis
 from profiles.notions import ProfileNotion
 from profiles.randomness.bits import BitSource
+from profiles.views import show_picture
 from proofs_check.certificates import complete
 from proofs_check.kernel import check
+
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,13 @@ class SamplingPlan:
     proof: Mapping[str, Any] | None
     checked: bool
     assumed: tuple[Hypothesis, ...] = ()
+
+    def plot(self) -> Picture:
+        """Return a picture of the probabilities of selection against the statistics of a record.
+
+        Raises :class:`profiles.InvalidArgument` where no statistic has a range, :class:`profiles.MissingExtra` without Matplotlib.
+        """
+        return show_picture(self)
 
     @property
     def rule(self) -> SamplingRule:

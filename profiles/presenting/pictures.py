@@ -90,13 +90,9 @@ def plot_profile(profile: Profile, records: Sequence[Mapping[str, object]] | Non
     """
     import numpy as np  # noqa: PLC0415 - pictures only
 
-    free = [parameter.name for parameter in profile.free_parameters]
-    if free:
-        raise InvalidProfile(
-            f"a picture needs numbers for all parameters, but {', '.join(free)} has none; use with_parameters({free[0]}=1)"
-        )
+    require_numbers(profile)
     top = to_number(largest, "the largest weight of a picture", "(1, inf)", "give a larger one")
-    shown = _spread(profile) if records is None else [_read(profile, record) for record in records]
+    shown = spread_records(profile) if records is None else [_read(profile, record) for record in records]
     if not 1 <= len(shown) <= len(COLOURS):
         raise InvalidArgument(f"a picture shows 1 to {len(COLOURS)} records, but {len(shown)} were given; give fewer, or leave them out")
     figure, (left, right) = new_figure(2)
@@ -114,12 +110,22 @@ def plot_profile(profile: Profile, records: Sequence[Mapping[str, object]] | Non
     return Picture(figure, told + "; ".join(name_record(record) for record in shown))
 
 
+def require_numbers(profile: Profile) -> None:
+    """Refuse a picture of a profile with parameters without a number. Raises :class:`InvalidProfile`."""
+    free = [parameter.name for parameter in profile.free_parameters]
+    if free:
+        raise InvalidProfile(
+            f"a picture needs numbers for all parameters, but {', '.join(free)} has none; use with_parameters({free[0]}=1)"
+        )
+
+
 def name_record(record: Mapping[str, Fraction]) -> str:
     """Return the statistics of a record as ``name = value``, each cut to 12 characters; "every record" where there is none."""
     return ", ".join(f"{name} = {exact_text(value)[:12]}" for name, value in record.items()) or "every record"
 
 
-def _spread(profile: Profile) -> list[dict[str, Fraction]]:
+def spread_records(profile: Profile) -> list[dict[str, Fraction]]:
+    """Return records at the lower ends, in the middle and at the upper ends of the ranges: one where no statistic has a range."""
     if not any(item.lo < item.hi for item in profile.record):
         return [{item.name: item.lo for item in profile.record}]
     return [{item.name: item.lo + (item.hi - item.lo) * share / 2 for item in profile.record} for share in range(3)]

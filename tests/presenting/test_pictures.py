@@ -10,7 +10,12 @@ import sys
 import numpy as np
 import pytest
 
-from accountant import audit, declare, derive_epsilon, optimal_weight, verify
+from accountant import audit, calibrate, declare, derive_epsilon, optimal_weight, plan_sample, verify
+from accountant.applications.clustering.picture import plot_clusters
+from accountant.applications.clustering.places import Places, parse_grid
+from accountant.applications.clustering.space import read_distances
+from accountant.applications.heavyhitters.picture import plot_reports
+from accountant.applications.heavyhitters.watching import StepReport
 from accountant.curves import account, curve_of, make_event
 from profiles import InvalidArgument, InvalidProfile, MissingExtra
 from proofs_check.audit import Claim
@@ -86,6 +91,84 @@ def test_a_bound(profile):
     assert max(constrained.get_ydata()) == pytest.approx(2)
     with pytest.raises(InvalidArgument, match="statistic"):
         derive_epsilon(declare("count", "w"), q="1/2").plot()
+
+
+def test_verdicts():
+    kinked = declare("kink", "Max(w*z, 2*w*z - 1)", record={"z": ["1/4", 1]})
+    found = verify(kinked, 2)
+    picture = found.plot()
+    left, right = picture.figure.axes
+    for z, loss, sampled in zip((0.25, 0.625, 1), left.lines, right.lines, strict=False):
+        weights = np.asarray(loss.get_xdata())
+        assert weights[0] == 1
+        exact = np.maximum(weights * z, 2 * weights * z - 1)
+        np.testing.assert_allclose(loss.get_ydata(), exact, rtol=1e-12)
+        np.testing.assert_allclose(sampled.get_ydata(), np.log1p((np.exp(exact) - 1) / weights), rtol=1e-9)
+        assert sampled.get_ydata()[-1] > 2, "followed beyond the target"
+    assert set(right.lines[-1].get_ydata()) == {2}
+    marks = {tuple(map(float, (*line.get_xdata(), *line.get_ydata()))): line.get_label() for line in left.lines[3:]}
+    assert marks[4, 1] == "refuted here: assumption-11, proposition-17"  # z = 1/4 and w = 4: both branches are 1
+    assert "proved: assumption-8" in picture.told
+    assert "refuted: assumption-11" in picture.told
+    with pytest.raises(InvalidProfile, match="b has none"):
+        verify(declare("s", "w*z/b", record={"z": [0, 1]}, parameters={"b": "positive"}), 2, ["assumption-8"]).plot()
+
+
+def test_a_witness_has_a_line_and_losses_that_never_reach_the_target_end_somewhere():
+    profile = declare("slow", "log(1 + w*z)", record={"z": [0, 1]})
+    picture = verify(profile, 3, ["assumption-9", "assumption-11"]).plot()
+    left, _ = picture.figure.axes
+    assert left.get_xscale() == "log"
+    assert max(max(line.get_xdata()) for line in left.lines) <= 2**20
+    assert all(np.isfinite(line.get_ydata()).all() for line in left.lines)
+
+
+@pytest.mark.thorough
+def test_noise_is_drawn_at_certified_bounds_around_the_least():
+    template = declare("sum", "w*z/b", record={"z": [0, 1]}, parameters={"b": "positive"})
+    found = calibrate(template, 2, rules=["uniform"], rate="0.5")
+    picture = found.plot()
+    (axes,) = picture.figure.axes
+    line, mark = axes.lines[:2]
+    noise, bounds = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    exact = np.log1p(0.5 * np.expm1(2 / noise))  # q = 1/2, so that the weight is 2: a bound lies above the loss at z = 1
+    assert (bounds >= exact * (1 - 1e-12)).all()
+    np.testing.assert_allclose(bounds, exact, rtol=2e-3)
+    assert (float(mark.get_xdata()[0]), float(mark.get_ydata()[0])) == pytest.approx((float(found.choices[0].found.scale), 2), rel=1e-5)
+    assert mark.get_ydata()[0] <= 2
+    assert noise[0] < mark.get_xdata()[0] < noise[-1]
+
+
+@pytest.mark.thorough
+def test_probabilities_are_those_of_the_sampler():
+    profile = declare("sum", "w*z/3", record={"z": ["1/2", 2]})
+    picture = plan_sample(profile, q="1/10 + z/50").plot()
+    (axes,) = picture.figure.axes
+    z, q = (np.asarray(values) for values in axes.lines[0].get_data())
+    assert (z[0], z[-1]) == (0.5, 2)
+    np.testing.assert_allclose(q, 0.1 + z / 50, rtol=1e-9)
+    with pytest.raises(InvalidArgument, match="statistic with a range"):
+        plan_sample(declare("one", "w*z/3", record={"z": [1, 1]}), q="1/2").plot()
+
+
+def test_centres_and_reports():
+    space = parse_grid("0:4,0:2", "4,2", "2", ["a", "b"])
+    picture = plot_clusters(space, (0, 7))
+    candidates, rings = picture.figure.axes[0].lines
+    assert sorted(zip(*candidates.get_data(), strict=True)) == [(a + 0.5, b + 0.5) for a in range(4) for b in range(2)]
+    assert list(zip(*rings.get_data(), strict=True)) == [tuple(space.space.candidates[place]) for place in (0, 7)]
+    assert "2 released centres among 8 candidates in a, b" in picture.told
+    flat = plot_clusters(parse_grid("0:4", "4", "2", ["a"]), (1,)).figure.axes[0]
+    assert flat.get_ylabel() == ""
+    with pytest.raises(InvalidArgument, match="coordinates"):
+        plot_clusters(Places(read_distances(np.array([[0.0, 1.0], [1.0, 0.0]]))), (0,))
+    reports = [StepReport(3, ("tea",)), StepReport(4, ()), StepReport(5, ("jam", "tea"))]
+    picture = plot_reports(reports)
+    (axes,) = picture.figure.axes
+    assert [list(line.get_xdata()) for line in axes.lines] == [[3, 5], [5]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["tea", "jam"]
+    assert picture.told == "Reported items: tea at 2 of 3 time steps; jam at 1 of 3 time steps"
+    assert "nothing was reported" in plot_reports([StepReport(0, ())]).told
 
 
 def test_an_audit():
