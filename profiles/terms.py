@@ -69,6 +69,13 @@ def children(term: Term) -> Iterator[Term]:
         yield from term[1:]
 
 
+def subterms(term: Term) -> Iterator[Term]:
+    """Yield the term and everything below it, inner terms first."""
+    for part in children(term):
+        yield from subterms(part)
+    yield term
+
+
 def free_symbols(term: Term) -> frozenset[str]:
     """Return the names of the symbols that occur in ``term``."""
     names: set[str] = set()

@@ -25,11 +25,10 @@ from profiles.variables import Variable
 from proofs_check.certificates import assemble, check_text, profile_json
 from proofs_check.kernel import Report
 from proofs_check.prover import trees
-from proofs_check.prover.definedness import Obligation, obligations
+from proofs_check.prover.definedness import Counterexample, Obligation, counterexample_at, find_counterexample, obligations
 from proofs_check.prover.effort import apart, spend, until_failure
-from proofs_check.prover.explore import candidates, explore
+from proofs_check.prover.explore import explore
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
@@ -65,6 +64,10 @@ class ProfileForms:
     def text(self) -> dict[str, Any]:
         """The profile as certificates write it, which the kernel reads."""
         return profile_json(self.profile)
+
+    def check(self, claims: Sequence[Tree], *, target: Fraction | None = None) -> Report:
+        """Put claims about the profile to the kernel."""
+        return check_text(json.dumps(assemble(self.text, claims, target=target)))
 
     def admit(self) -> AdmittedProfile:
         """Return the profile as one that is admitted. Raises as :func:`admit`."""
@@ -108,7 +111,7 @@ def admit(profile: Profile) -> AdmittedProfile:
 def _admit(profile: Profile) -> AdmittedProfile:
     word = profile.notion.number
     admitted = AdmittedProfile(profile, _prove_admissible(ProfileForms(profile.stand_in()), word))
-    if profile.notion is not ProfileNotion.PURE and not check_text(json.dumps(admitted.certificate([]))).accepted:
+    if profile.notion is not ProfileNotion.PURE and not admitted.check([admitted.claim]).accepted:
         raise _undecided(profile, word, "")
     return admitted
 
@@ -116,9 +119,7 @@ def _admit(profile: Profile) -> AdmittedProfile:
 def _prove_admissible(forms: ProfileForms, word: str) -> Tree:
     _check_requirements(forms.profile)
     needs = obligations(forms.term)
-    for point in _points(forms, needs):
-        _refuse_bad_point(forms.term, point, word)
-    _refuse_vanishing(needs, forms.variables, word)
+    _refuse(find_counterexample(forms.term, forms.variables, needs), word)
     reasons: list[str] = []
     claim = apart(SECONDS, lambda: _find_claim(forms, needs, reasons, word))
     if claim is None:
@@ -151,14 +152,11 @@ def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
     """Refuse a profile for which a term is negative somewhere on the domain: what the kernel proves is that of the term as a profile."""
     of_term = ProfileForms(replace(profile, promise=term, parts=(), written=None))
     needs = obligations(of_term.term)
-    for point in _points(of_term, needs):
-        try:
-            negative = as_ball(value_at(of_term.term, point)) < 0
-        except UndefinedAtPoint as error:
-            raise InvalidProfile(f"{what}, but {error} at {_where(point)}; correct it or restrict the ranges") from None
-        if negative:
-            used = {name: value for name, value in point.items() if name in free_symbols(of_term.term)}
-            raise InvalidProfile(f"{what}, but it is{f' at {_where(used)}' if used else ''}; correct it or restrict the ranges")
+    against = find_counterexample(of_term.term, of_term.variables, needs)
+    if against is not None:
+        used = against.at if against.reason else {name: value for name, value in against.at.items() if name in free_symbols(of_term.term)}
+        said = against.reason or ("it is" if against.divisor is None else f"{to_text(against.divisor)} changes its sign")
+        raise InvalidProfile(f"{what}, but {said}{f' at {_where(used)}' if used else ''}; correct it or restrict the ranges")
     if apart(SECONDS, lambda: _find_claim(of_term, needs, [], EPSILON)) is None:
         raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
 
@@ -167,17 +165,11 @@ def _find_claim(forms: ProfileForms, needs: Sequence[Obligation], reasons: list[
     """Return the claim that the kernel accepts, and note why it rejected others."""
     for proof in until_failure(_proofs(forms, needs, word)):
         claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
-        report = check_text(json.dumps(assemble(forms.text, [claim])))
+        report = forms.check([claim])
         if report.accepted:
             return claim
         reasons.append(report.reason or "")
     return None
-
-
-def _points(forms: ProfileForms, needs: Sequence[Obligation]) -> Iterator[dict[str, Fraction]]:
-    yield from candidates(forms.variables, 400)
-    for part in needs:
-        yield from part.critical_points(forms.variables)
 
 
 def _where(point: Mapping[str, Fraction]) -> str:
@@ -185,27 +177,18 @@ def _where(point: Mapping[str, Fraction]) -> str:
     return ", ".join(f"{name} = {exact_text(value)}" for name, value in shown.items())
 
 
-def _refuse_vanishing(needs: Sequence[Obligation], variables: tuple[Variable, ...], word: str) -> None:
-    for part in needs:
-        ends = part.sign_change(variables)
-        if ends is not None:
-            raise InvalidProfile(
-                f"{word} divides by {to_text(part.term)}, which changes its sign between {_where(ends[0])} and {_where(ends[1])}; "
-                f"restrict the range or change {word}"
-            )
-
-
-def _refuse_bad_point(term: Term, point: Mapping[str, Fraction], word: str) -> None:
-    where = _where(point)
-    try:
-        value = value_at(term, point)
-    except UndefinedAtPoint as error:
-        raise InvalidProfile(
-            f"{word} must be a finite real number for all records and all w >= 1, but {error} at {where}; "
-            f"restrict the range or change {word}"
-        ) from None
-    if as_ball(value) < 0:
-        raise InvalidProfile(f"{word} must not be negative, but it is at {where}; restrict the range or change {word}")
+def _refuse(against: Counterexample | None, word: str) -> None:
+    """Raise :class:`InvalidProfile` for a promise against which there is something."""
+    if against is None:
+        return
+    where, how = _where(against.at), f"restrict the range or change {word}"
+    if against.divisor is not None and against.until is not None:
+        said = f"{word} divides by {to_text(against.divisor)}, which changes its sign between {where} and {_where(against.until)}"
+    elif against.reason is not None:
+        said = f"{word} must be a finite real number for all records and all w >= 1, but {against.reason} at {where}"
+    else:
+        said = f"{word} must not be negative, but it is at {where}"
+    raise InvalidProfile(f"{said}; {how}")
 
 
 def _proofs(forms: ProfileForms, needs: Sequence[Obligation], word: str) -> Iterator[Tree]:
@@ -220,7 +203,7 @@ def _proofs(forms: ProfileForms, needs: Sequence[Obligation], word: str) -> Iter
     nonnegative = prove(goal)
     witness = explore(goal).witness if nonnegative is None else None
     if witness is not None:
-        _refuse_bad_point(forms.term, witness, word)
+        _refuse(counterexample_at(forms.term, witness), word)
     stated = None if nonnegative is None else trees.restated(goal, nonnegative)
     for tree in (nonnegative, stated, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
         if tree is not None:

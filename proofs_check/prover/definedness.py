@@ -1,8 +1,9 @@
-"""What has to hold for a term to be defined: the obligations of its operations, and where to look for their violation."""
+"""What has to hold for a term to be defined: the obligations of its operations, and where they are violated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -12,7 +13,7 @@ import sympy
 from profiles.errors import InvalidExpression
 from profiles.evaluation import constant_value
 from profiles.symbolic import to_rational, to_sympy
-from profiles.terms import Term, children, free_symbols
+from profiles.terms import Term, free_symbols, subterms
 from profiles.variables import Variable
 from proofs_check.prover.algebra import put_in, rational_roots
 from proofs_check.prover.explore import candidates, explore
@@ -20,6 +21,9 @@ from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
+
+#: Simple points that are looked at.
+_POINTS = 400
 
 
 class Need(Enum):
@@ -83,6 +87,40 @@ class Obligation:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """Where a term fails to be defined and not negative: it is undefined at a point for a ``reason``, or negative there without one; or it
+    divides by a ``divisor`` that changes its sign between two points.
+    """
+
+    at: Mapping[str, Fraction]
+    reason: str | None = None
+    divisor: Term | None = None
+    until: Mapping[str, Fraction] | None = None
+
+
+def find_counterexample(term: Term, box: tuple[Variable, ...], needs: Sequence[Obligation]) -> Counterexample | None:
+    """Return where a term with these obligations is undefined or negative, at a simple point of the box or where one of them may fail."""
+    for point in itertools.chain(candidates(box, _POINTS), *(need.critical_points(box) for need in needs)):
+        against = counterexample_at(term, point)
+        if against is not None:
+            return against
+    for need in needs:
+        ends = need.sign_change(box)
+        if ends is not None:
+            return Counterexample(ends[0], divisor=need.term, until=ends[1])
+    return None
+
+
+def counterexample_at(term: Term, point: Mapping[str, Fraction]) -> Counterexample | None:
+    """Return that a term is undefined or certainly negative at a point, None where it is neither."""
+    try:
+        negative = as_ball(value_at(term, point)) < 0
+    except UndefinedAtPoint as error:
+        return Counterexample(point, reason=str(error))
+    return Counterexample(point) if negative else None
+
+
 def _symbolic(term: Term, box: Sequence[Variable]) -> sympy.Expr | None:
     symbols = {variable.name: sympy.Symbol(variable.name, real=True) for variable in box}
     try:
@@ -108,19 +146,13 @@ def _roots(expression: sympy.Expr, box: tuple[Variable, ...]) -> Iterator[dict[s
 def obligations(term: Term) -> list[Obligation]:
     """Return the obligations of ``term`` as it was written, inner ones first, without repetition and without trivial ones."""
     needs: dict[Obligation, None] = {}
-    _collect(term, needs)
+    for part in subterms(term):
+        need = _need(part)
+        if need is not None:
+            subject = ("cos", part[1]) if part[0] == "tan" else part[2] if part[0] == "div" else part[1]
+            if free_symbols(subject) or need is Need.NONZERO:
+                needs[Obligation(need, subject)] = None
     return list(needs)
-
-
-def _collect(term: Term, needs: dict[Obligation, None]) -> None:
-    for part in children(term):
-        _collect(part, needs)
-    need = _need(term)
-    if need is None:
-        return
-    subject = ("cos", term[1]) if term[0] == "tan" else term[2] if term[0] == "div" else term[1]
-    if free_symbols(subject) or need is Need.NONZERO:
-        needs[Obligation(need, subject)] = None
 
 
 def _need(term: Term) -> Need | None:
