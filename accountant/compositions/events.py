@@ -203,6 +203,19 @@ class Composition:
                 "lower the counts"
             )
 
+    def leaves_noise_open(self, neighbors: Neighbors | str | None) -> bool:
+        """Tell whether nothing says if Gaussian noise is counted in the norm of a record, or in what a replaced record moves.
+
+        ``neighbors``: those that the numbers are for, also by name; None: those of the batches, where an event says them. Only where one
+        record is replaced by another do the two differ, by a factor of 2.
+
+        >>> Composition("a sum", (make_event("gaussian", {"noise_multiplier": 2}),)).leaves_noise_open("replace-one")
+        True
+        """
+        own = {event.batches.neighbors for event in self.events if event.batches is not None} if neighbors is None else {neighbors}
+        plain = any(event.mechanism is MechanismKind.GAUSSIAN and event.batches is None for event in self.events)
+        return plain and not own.isdisjoint((Neighbors.REPLACE_ONE, Neighbors.REPLACE_ONE.value))
+
 
 def parameter_names(kind: MechanismKind) -> tuple[str, ...]:
     """Return the names of the parameters of a mechanism, in their order."""

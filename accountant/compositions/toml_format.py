@@ -78,8 +78,12 @@ def read_composition(text: str, where: str = "the composition", folder: Path | N
     own = (_read_hypothesis(item, where) for item in _tables(table, "hypothesis", where))
     supposed = dict.fromkeys((*matrices.hypotheses, *own))
     composition, neighbors = Composition(table["name"], tuple(event for event, _ in events)), _agree(stated, events, where)
-    if neighbors is Neighbors.REPLACE_ONE:
-        _refuse_old_noise(composition, where)
+    if composition.leaves_noise_open(neighbors):  # which earlier releases counted otherwise: no bound changes because its meaning did
+        raise UnreadableFile(
+            f"{where} has gaussian noise where one record is replaced by another, in units of which a replaced record moves a sum by 1 in "
+            'earlier releases, and by 2 now (a record by its norm); add sampling = "none" to the event and give noise over norm, which is '
+            "twice the number that was here"
+        )
     return DeclaredEvents(composition, unit, neighbors, tuple(supposed))
 
 
@@ -214,16 +218,6 @@ def _agree(stated: Neighbors | None, events: Sequence[tuple[Event, Neighbors | N
             f"{where} says {listed} of its neighbors, but one composition has one kind; write neighbors once beside name, or use two files"
         )
     return next(iter(kinds), None)
-
-
-def _refuse_old_noise(composition: Composition, where: str) -> None:
-    """Refuse noise that files of earlier releases counted in units of the change: a bound never changes because its meaning did."""
-    if any(event.mechanism is MechanismKind.GAUSSIAN and event.batches is None for event in composition.events):
-        raise UnreadableFile(
-            f"{where} has gaussian noise where one record is replaced by another, in units of which a replaced record moves a sum by 1 in "
-            'earlier releases, and by 2 now (a record by its norm); add sampling = "none" to the event and give noise over norm, which is '
-            "twice the number that was here"
-        )
 
 
 def _read_hypothesis(table: Mapping[str, object], where: str) -> Hypothesis:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from accountant.compositions.events import Composition, Event, MechanismKind
+from accountant.compositions.events import Composition, Event
 from accountant.compositions.queries import (
     BOTH,
     CurvePoint,
@@ -162,31 +162,25 @@ def curve_of(
     given = tuple(hypotheses) if not isinstance(hypotheses, str) else (hypotheses,)
     if isinstance(source, (Event, Composition)):
         composition = Composition(source.mechanism.value, (source,)) if isinstance(source, Event) else source
-        _require_units_of_records(composition, neighbors)
-        return PrivacyCurve(declare_events(composition, given, unit=unit, neighbors=neighbors))
+        return _declare(composition, given, unit, neighbors)
     if given or neighbors is not None or unit not in (Unit.RECORD, Unit.RECORD.word):
         raise InvalidArgument("hypotheses, unit or neighbors were given for what brings its own; add hypotheses with assume")
     if isinstance(source, PrivacyCurve):
         return source
     if isinstance(source, DeclaredEvents):
-        _require_units_of_records(source.composition, source.neighbors)
-        return PrivacyCurve(declare_events(source.composition, source.hypotheses, unit=source.unit, neighbors=source.neighbors))
+        return _declare(source.composition, source.hypotheses, source.unit, source.neighbors)
     return PrivacyCurve(curve_of_guarantee(source))
 
 
-def _require_units_of_records(composition: Composition, neighbors: Neighbors | str | None) -> None:
-    """Refuse noise of which nothing says whether it is counted in the norm of a record, or in what a replaced record moves.
-
-    ``neighbors`` None: those of the batches, where an event says them.
-    """
-    replaced = (Neighbors.REPLACE_ONE, Neighbors.REPLACE_ONE.value)
-    drawn = [event.batches.neighbors for event in composition.events if event.batches is not None]
-    plain = any(event.mechanism is MechanismKind.GAUSSIAN and event.batches is None for event in composition.events)
-    if plain and (neighbors in replaced or (neighbors is None and Neighbors.REPLACE_ONE in drawn)):
+def _declare(
+    composition: Composition, hypotheses: tuple[Hypothesis | str, ...], unit: Unit | str, neighbors: Neighbors | str | None
+) -> PrivacyCurve:
+    if composition.leaves_noise_open(neighbors):
         raise InvalidArgument(
             f"{composition.name[:60]!r} has gaussian noise where one record is replaced by another, which moves a sum by twice the norm "
             'of a record; say batches=draw_batches("none", "replace-one"), or how else they are drawn, with noise over norm'
         )
+    return PrivacyCurve(declare_events(composition, hypotheses, unit=unit, neighbors=neighbors))
 
 
 def curve_of_file(path: Path | str) -> PrivacyCurve:
