@@ -67,7 +67,7 @@ class Options(BoundOptions):
 
 def run(options: Options) -> int:
     from accountant.guarantees.derive import derive_epsilon
-    from accountant.interop.carriers import tell_beside
+    from accountant.guarantees.stored import tell_beside
     from accountant.interop.files import write_guarantee
     from proofs_check.certificates import FORMAT, to_file_text
 

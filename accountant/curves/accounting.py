@@ -27,6 +27,7 @@ from accountant.compositions.queries import (
 from accountant.compositions.toml_format import DeclaredEvents
 from accountant.curves.curve import PrivacyCurve, curve_of
 from accountant.guarantees import Guarantee, point_of_curve, render, to_json
+from accountant.guarantees.stored import tell_beside
 from profiles import InvalidArgument, decimal_text, exact_text, to_exact
 from profiles.hypotheses import Hypothesis
 from profiles.protection import Neighbors
@@ -58,10 +59,13 @@ class Account:
     side: str = BOTH
 
     def certificate(self) -> Mapping[str, Any]:
-        """Return the certificate of both ends in both directions, for ``pdp check``. Raises :class:`InvalidArgument` without proofs."""
+        """Return the certificate of both ends in both directions, for ``pdp check``, with whom it protects and what it rests on.
+
+        Raises :class:`InvalidArgument` without proofs.
+        """
         if not self.point.checked_by_kernel:
             raise InvalidArgument("a certificate was asked for, but this number has no proof for the kernel; omit --certificate")
-        return make_certificate(self.curve.composition, self.point.claims)
+        return tell_beside(make_certificate(self.curve.composition, self.point.claims), self.guarantee)
 
     @property
     def asked(self) -> str:

@@ -53,6 +53,12 @@ def write_name(item: Enum) -> str:
     return item.name.lower().replace("_", "-")
 
 
+def tell_beside(certificate: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Any]:
+    """Return a certificate of a bound that says whom it protects and what it rests on: the kernel reads both, and judges neither."""
+    told = [{"id": item.id, "sentence": item.sentence} for item in guarantee.hypotheses]
+    return {**certificate, "protection": guarantee.protection.to_object(), "hypotheses": told}
+
+
 def read_hypothesis(value: object, where: str) -> Hypothesis:
     """Return the hypothesis of an object, or of a sentence alone, as version 1 has it. Raises :class:`UnreadableFile`."""
     if isinstance(value, str):

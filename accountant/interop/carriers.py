@@ -19,6 +19,7 @@ from typing import Any
 from accountant.compositions import toml_format
 from accountant.curves.curve import curve_of
 from accountant.guarantees import CurveBound, Guarantee, Losses, ProfileBound, SampledBound, update_hypotheses
+from accountant.guarantees.stored import tell_beside
 from accountant.guarantees.theorem import require_guarantee
 from accountant.interop import releases
 from accountant.interop.files import write_guarantee
@@ -151,12 +152,6 @@ def _find_certificate(guarantee: Guarantee) -> str:
             "another, or has no proof; carry it into a pdp-guarantee"
         )
     return to_file_text(tell_beside(proof.certificate, guarantee))
-
-
-def tell_beside(certificate: Mapping[str, Any], guarantee: Guarantee) -> dict[str, Any]:
-    """Return a certificate of a bound that says whom it protects and what it rests on: the kernel reads both, and judges neither."""
-    told = [{"id": item.id, "sentence": item.sentence} for item in guarantee.hypotheses]
-    return {**certificate, "protection": guarantee.protection.to_object(), "hypotheses": told}
 
 
 def _find_cover(guarantee: Guarantee) -> str:

@@ -10,7 +10,7 @@ from accountant.compositions.json_format import composition_from_object
 from accountant.guarantees import declare_events, hypotheses_json
 from accountant.guarantees.render import describe_bound, list_details, to_json
 from accountant.interop.files import FORMAT, VERSION, ReadGuarantee, read_guarantee, write_guarantee
-from accountant.interop.releases import list_unchecked
+from accountant.interop.releases import list_unchecked, read_told
 from accountant.interop.replaying import find_unrepeatable, replay
 from profiles import NothingToCheck, NotReplayed
 from profiles.protection import Unit
@@ -40,14 +40,16 @@ def _tell_composition(report: Report, whole: Mapping[str, Any]) -> Outcome:
     composition = composition_from_object(whole["composition"])
     groups = any(event.batches is not None and dict(event.batches.sizes).get("group_size", 1) > 1 for event in composition.events)
     said = whole.get("protection", {"unit": Unit.USER if groups else Unit.RECORD})  # batches of groups are about users
-    found = declare_events(composition, **said).hypotheses
+    declared = declare_events(composition, read_told(whole), **said)  # what a file leaves out of what its events suppose comes with them
+    found = declared.hypotheses
     about = {
         "composition": whole["composition"],
         "bounds": [{name: claim[name] for name in ("claim", "direction", "epsilon", "bound")} for claim in whole["claims"]],
+        "protection": declared.protection.to_object(),
         "hypotheses": [item.sentence for item in found],
         "premises": hypotheses_json(found),
     }
-    lines = [f"about: {composition.name}"]
+    lines = [f"about: {composition.name} ({declared.protection.describe()})"]
     for bound in about["bounds"]:
         if bound["claim"] == "delta-positive":
             lines.append(f"    {bound['direction']}: delta(e) > 0 for every e < {bound['epsilon']}")

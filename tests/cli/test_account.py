@@ -259,3 +259,36 @@ def test_bad_input_is_one_sentence(pdp, place, words):
     result = pdp("account", *words)
     assert result.refused(), result
     assert (place / "c.toml").read_text() == EVENT + gaussian
+
+
+STUDY = (
+    'name = "a study"\nunit = "user"\nneighbors = "replace-one"\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 8\n'
+    'sampling = "none"\ncount = 4\n[[hypothesis]]\nid = "stated"\nsentence = "the table is that of May"\nhead = "your data"\n'
+)
+
+
+def test_a_certificate_knows_whom_it_protects_and_what_it_rests_on(pdp, place):
+    """It said nothing of either: checked alone, a bound for users who are replaced was one for a record more or less."""
+    (place / "c.toml").write_text(STUDY)
+    told = pdp("account", "c.toml", "--delta", "1e-5", "--certificate", "c.json", "--json").json()
+    whole = json.loads((place / "c.json").read_text())
+    assert whole["protection"] == {"unit": "user", "neighbors": "replace-one"}
+    assert {item["sentence"] for item in whole["hypotheses"]} == {item["sentence"] for item in told["premises"]}
+    shown = pdp("check", "c.json")
+    assert shown.code == 0
+    assert "one user is replaced by another" in shown.out
+    about = pdp("check", "c.json", "--json").json()["about"]
+    assert about["protection"] == whole["protection"]
+    assert {item["sentence"] for item in about["premises"]} == {item["sentence"] for item in told["premises"]}
+    assert "the table is that of May" in about["hypotheses"]
+
+
+def test_a_certificate_that_leaves_out_what_its_events_suppose_is_told_so(pdp, place):
+    assert pdp("account", *SUMS, "--delta", "1e-13", "--certificate", "c.json").code == 0
+    whole = json.loads((place / "c.json").read_text())
+    (place / "silent.json").write_text(json.dumps({**whole, "hypotheses": []}))
+    told = [pdp("check", name, "--json").json()["about"]["premises"] for name in ("c.json", "silent.json")]
+    assert {item["id"] for item in told[0]} == {item["id"] for item in told[1]} >= {"sensitivity-one", "declared-events"}
+    for protection in ({"unit": "users", "neighbors": "add-remove"}, {"unit": "record"}, "record", {}):
+        (place / "odd.json").write_text(json.dumps({**whole, "protection": protection}))
+        assert pdp("check", "odd.json").code == 1
