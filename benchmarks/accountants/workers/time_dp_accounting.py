@@ -1,8 +1,8 @@
 """Processor time of dp_accounting at a gap: lines of settings come in, a line of answers goes out for each.
 
 Each look is at a grid of 2^(−k/2), k = 0, 1, ..., until the answer is close enough, or a look takes longer than the limit. ``upper``: the
-pessimistic estimate, close enough where it is at most ``gap`` (relatively) above ``truth``. ``both``: with the optimistic estimate, whose
-distance from it is the gap.
+pessimistic estimate, close enough where it is at most ``gap`` (relatively) above ``truth``. ``both``: with the optimistic estimate, close
+enough where each of the two is at most half of the gap from ``truth``, on whichever side.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def search(task: dict[str, Any], ways: tuple[bool, ...]) -> dict[str, Any]:
             told["problem"] = f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"
             continue
         told = {"close": False, "interval": interval, "answers": found, "seconds": seconds}
-        base = found[1] if len(ways) == 2 else task["truth"]
+        far = found[0] - task["truth"] if len(ways) == 1 else 2 * max(abs(end - task["truth"]) for end in found)
         if math.isinf(found[0]):  # finer grids do not end the sum of its rounding errors
             told["problem"] = "epsilon is infinite"
-        elif found[0] - base <= task["gap"] * max(found[0], _LEAST):
+        elif far <= task["gap"] * max(found[0], _LEAST):
             return {**told, "close": True, "seconds": min(seconds, look(task, interval, ways)[1])}
         if seconds > task["limit"]:
             break
