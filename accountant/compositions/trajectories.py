@@ -89,8 +89,9 @@ def _bound_walk(
     composition: Composition, delta: Fraction, direction: Direction, blocks: Sequence[Sequence[int]], gap: Fraction
 ) -> tuple[list[Fraction], list[Fraction | None]]:
     """Return both ends of ε in one direction after each block, on finer cells where they are far from ``gap`` apart at the end."""
-    fineness, best, far = _FIRST, None, inf
-    for _ in range(_LOOKS):
+    fineness, best, far, uses = _FIRST, None, inf, sum(event.count for event in composition.events)
+    meet = all(event.batches is None or event.batches.is_tight(uses) for event in composition.events)
+    for _ in range(_LOOKS if meet else 1):  # ends that are of different data do not come closer on finer cells
         sides = (Side(direction, up, delta, _NO_TAILS) for up in (False, True))
         try:
             below, upper = (list(_walk(composition, side, blocks, gap, fineness)) for side in sides)

@@ -6,12 +6,13 @@
             ...
             bar.set_postfix_str(str(account))
 
-What it sees are steps that it is told of, and nothing else: the hypotheses of its curve say what the numbers rest on besides.
+Where batches are drawn for a whole epoch (random allocation, shuffling) an epoch that is begun counts whole, and ``account.epoch()`` says
+that one is. What it sees are epochs and steps that it is told of, and nothing else: the hypotheses of its curve say what the numbers rest
+on besides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -19,7 +20,7 @@ from os import PathLike
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from accountant.compositions.batches import read_batches
 from accountant.compositions.engine import guess_epsilon
@@ -33,6 +34,7 @@ from accountant.files import check_outputs, replace_files
 from accountant.guarantees import Guarantee
 from accountant.guarantees.measures import Losses
 from accountant.interop.files import write_guarantee
+from accountant.interop.loaders import find_batches
 from profiles import Infeasible, InvalidArgument, Undecided, decimal_text
 from profiles.errors import OverBudget
 from profiles.hypotheses import Hypothesis
@@ -49,12 +51,21 @@ CERTIFICATE, GUARANTEE = ".certificate.json", ".guarantee.json"
 
 
 class TrainingAccount:
-    """Counts the steps of one training run, which is a composition of events. Made by :func:`training`, entered once."""
+    """Counts the steps of one training run, which is a composition of events. Made by :func:`training`, entered once.
 
-    def __init__(self, event: Event, protection: Protection, delta: Fraction, budget: Fraction | None, out: Path | None) -> None:
+    A use of the event is a step, or an epoch where batches are drawn for all of its steps together: one that is begun counts whole, because
+    what it gave out until it was left is a part of what all of it would have given out.
+    """
+
+    def __init__(
+        self, event: Event, protection: Protection, delta: Fraction, budget: Fraction | None, out: Path | None, longest: int = 1
+    ) -> None:
         self._event, self._protection, self._delta, self._budget, self._out = event, protection, delta, budget, out
         self._before: DeclaredEvents | None = None
-        self._steps, self._state = 0, "new"
+        self._each, self._longest = steps_of(event), longest  # steps of a use: what is accounted for, and the most that there may be
+        self._by_epochs = event.batches is not None and event.batches.sampling.is_by_epochs
+        self._uses, self._steps, self._left = 0, 0, 0  # uses that cost, the steps in them, and those that are left of the last epoch
+        self._state = "new"
         self._counting = Lock()  # a step is compared with the budget and counted at once, whatever other threads count
         self._most: int | None = None
         self._way: Trajectory | None = None
@@ -81,7 +92,7 @@ class TrainingAccount:
 
     @property
     def steps(self) -> int:
-        """The number of steps that were counted, with those of an earlier state."""
+        """The number of steps that were counted, with those of an earlier state; of that epochs count with all of their steps."""
         return self._steps + self._earlier
 
     def __len__(self) -> int:
@@ -91,45 +102,84 @@ class TrainingAccount:
     def _earlier(self) -> int:
         return 0 if self._before is None else sum(event.count * steps_of(event) for event in self._before.composition.events)
 
+    @property
+    def _place(self) -> int:
+        """Where the run is among the steps that cost."""
+        return self._uses * self._each + self._earlier
+
+    def epoch(self) -> None:
+        """Say that an epoch begins; call it before its batches are drawn, also where the one before was left in the middle.
+
+        Where batches are drawn for a whole epoch (random allocation, shuffling) it counts with all of its steps, which :meth:`step` then
+        only tells: raises :class:`profiles.OverBudget` as :meth:`step` does. Elsewhere steps cost by themselves, and this costs nothing.
+        Raises :class:`InvalidArgument` outside of the ``with`` block.
+        """
+        self._require_open("an epoch")
+        if self._by_epochs:
+            with self._counting:
+                self._charge(1)
+                self._left = self._longest
+
     def step(self, count: object = 1) -> None:
         """Count a step, or several; call it before the noise of the step is drawn.
 
         Raises :class:`profiles.OverBudget` where ε at δ would be above the budget, or is not proved to be at most that: nothing is counted
-        then, and the step must not be run. Raises :class:`InvalidArgument` outside of the ``with`` block.
+        then, and the step must not be run. Raises :class:`InvalidArgument` outside of the ``with`` block, and for more steps than the epoch
+        has, where batches are drawn for one.
         """
         number = to_integer(count, "the number of steps", 1, MOST_USES, hint="count steps as they are run")
-        if self._state != "open":
-            raise InvalidArgument("a step was to be counted, but the account is not open; count steps inside its with block")
+        self._require_open("a step")
         with self._counting:
-            if self._steps + number > (most := self._find_most()):
-                if self._budget is None:
-                    raise InvalidArgument(f"at most {most} steps are accounted for, but more were to be counted; begin another account")
-                raise OverBudget(
-                    f"{number} more than the {self.steps} steps so far would cost more than the budget of {_short(self._budget, up=False)} "
-                    f"nats at delta = {_short(self._delta, up=False)}; stop here, or add noise from the start"
+            if not self._by_epochs:
+                self._charge(number)
+            elif number > self._left:
+                raise InvalidArgument(
+                    f"batches are drawn for epochs of {self._longest} steps, of which {self._left} are left, but {number} more were to be "
+                    "counted; call epoch() before the batches of each epoch are drawn"
                 )
+            else:
+                self._left -= number
             self._steps += number
+
+    def _require_open(self, what: str) -> None:
+        if self._state != "open":
+            raise InvalidArgument(f"{what} was to be counted, but the account is not open; count inside its with block")
+
+    def _charge(self, number: int) -> None:
+        """Count so many uses, or none of them. Raises :class:`profiles.OverBudget`."""
+        most, used = self._find_most(), "epoch" if self._by_epochs else "step"
+        if self._uses + number <= most:
+            self._uses += number
+            return
+        if self._budget is None:
+            raise InvalidArgument(f"at most {most} {used}s are accounted for, but more were to be counted; begin another account")
+        more = "another epoch after" if self._by_epochs else f"{number} more than"
+        raise OverBudget(
+            f"{more} the {self.steps} steps so far would cost more than the budget of {_short(self._budget, up=False)} nats at "
+            f"delta = {_short(self._delta, up=False)}; stop here, or add noise from the start"
+        )
 
     @property
     def is_spent(self) -> bool:
-        """Whether the budget has no room for one more step. Without a budget there is always room."""
-        return self._steps >= self._find_most()
+        """Whether the budget has no room for one more step, in the epoch that has begun or in another. Without one there is always room."""
+        return not self._left and self._uses >= self._find_most()
 
     @property
     def room(self) -> int | None:
-        """How many more steps the budget has room for, by the proved upper ends; None without a budget."""
-        return None if self._budget is None else self._find_most() - self._steps
+        """How many more steps the budget has room for, by the proved upper ends; None without a budget. Epochs that follow are whole."""
+        return None if self._budget is None else self._left + (self._find_most() - self._uses) * self._longest
 
     def resume(self, state: str | DeclaredEvents) -> None:
         """Go on after the steps of an earlier run on the same records: its :meth:`state`, or what a composition file declares.
 
-        Its hypotheses are those of this account as well, and its steps count into ε and the budget. Raises :class:`InvalidArgument` where
+        Its hypotheses are those of this account as well, and its steps count into ε and the budget. An epoch that was left in the middle
+        counted whole; go on with a new one, because what its order was nobody knows any more. Raises :class:`InvalidArgument` where
         steps were counted already, or where it protects others, and what reading raises.
         """
         earlier = read_composition(state, "the state of a training run") if isinstance(state, str) else state
         if not isinstance(earlier, DeclaredEvents):
             raise InvalidArgument(f"the state of a training run is a text, but {type(earlier).__name__} was found; give what state() gave")
-        if self._steps or self._before is not None or self._state == "closed":
+        if self._uses or self._before is not None or self._state == "closed":
             raise InvalidArgument("an account was to be resumed, but it has steps already, or is closed; resume before the first step")
         if (earlier.unit, earlier.neighbors or self._protection.neighbors) != (self._protection.unit, self._protection.neighbors):
             raise InvalidArgument("the state of a training run is about other units or neighbors than the account; account for them apart")
@@ -143,17 +193,17 @@ class TrainingAccount:
 
     def state(self) -> str:
         """Return all steps so far as the text of a composition file, for a checkpoint: ``pdp account`` takes it, and :meth:`resume`."""
-        return write_composition(self._declare(self._require_steps()))
+        return write_composition(self._declare(self._require_uses()))
 
     @property
     def curve(self) -> PrivacyCurve:
         """The privacy curve of all steps so far. Raises :class:`InvalidArgument` where there are none."""
-        return curve_of(self._declare(self._require_steps()))
+        return curve_of(self._declare(self._require_uses()))
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """The unverified assumptions of every number of this account."""
-        return curve_of(self._declare(1)).hypotheses
+        return curve_of(self._declare(max(self._uses, 1))).hypotheses
 
     def so_far(self) -> tuple[Fraction, Fraction | None]:
         """Return bounds of ε at δ after the steps so far, in nats; the upper one is None where none was found.
@@ -161,15 +211,15 @@ class TrainingAccount:
         They come from about 60 places of one composition, and from the two around this one (docs/account.md): a few seconds of work now
         and then, and none in between. :meth:`account` computes both ends of this very number of steps.
         """
-        if not self._steps and self._before is None:
+        if not self._uses and self._before is None:
             return Fraction(0), Fraction(0)
         if self._budget is not None:
             self._find_most()  # on the way to which a trajectory is made
-        if self._way is None or self.steps > self._way.steps[-1]:
-            horizon = min(max(_FIRST_HORIZON, _FARTHER * self._steps), self._find_most())
+        if self._way is None or self._place > self._way.steps[-1]:
+            horizon = min(max(self._first_horizon, _FARTHER * self._uses), self._find_most())
             self._way = bound_steps(self._declare(max(horizon, 1)).composition, self._delta)
-        low, high = self._way.at(self.steps)
-        if self._budget is None or self._steps == 0:
+        low, high = self._way.at(self._place)
+        if self._budget is None or self._uses == 0:
             return low, high
         return min(low, self._budget), (self._budget if high is None else min(high, self._budget))  # which each step is proved to be within
 
@@ -185,7 +235,7 @@ class TrainingAccount:
 
         Where a budget is met by the upper ends alone, or on a finer grid, these are told. Raises as :func:`accountant.curves.account`.
         """
-        declared = self._declare(self._require_steps())
+        declared = self._declare(self._require_uses())
         told = account(declared, delta=self._delta, gap=_GAP)
         for finer in (1, 10, 100):
             bound = told.guarantee.bound
@@ -199,18 +249,22 @@ class TrainingAccount:
         """The (ε, δ) guarantee of the steps so far, to be rendered, composed and written. Raises as :meth:`account`."""
         return self.account().guarantee
 
-    def _require_steps(self) -> int:
-        if not self.steps:
-            raise InvalidArgument("a training run was to be accounted for, but no step was counted; call step() for each")
-        return self._steps
+    @property
+    def _first_horizon(self) -> int:
+        return max(_FIRST_HORIZON // self._each, 1)
 
-    def _declare(self, steps: int) -> DeclaredEvents:
-        """Return what was run before with so many steps of this run, and what it protects.
+    def _require_uses(self) -> int:
+        if not self._uses and self._before is None:
+            raise InvalidArgument("a training run was to be accounted for, but no step was counted; call step() for each")
+        return self._uses
+
+    def _declare(self, uses: int) -> DeclaredEvents:
+        """Return what was run before with so many uses of this run, and what it protects.
 
         Steps before that are as those of this run are counted with them, behind all others: so that what a trajectory says of its places
         from the earlier steps on is about all that was run before.
         """
-        own = (replace(self._event, count=steps),) if steps else ()
+        own = (replace(self._event, count=uses),) if uses else ()
         before = self._before
         earlier = () if before is None else before.composition.events
         alike = tuple(event for event in earlier if replace(event, count=1) == replace(self._event, count=1))
@@ -221,20 +275,20 @@ class TrainingAccount:
         return DeclaredEvents(Composition(name, events), self._protection.unit, neighbors, supposed)
 
     def _find_most(self) -> int:
-        """Return how many steps of this run are within the budget: found once, and each that is allowed has a proved upper end."""
+        """Return how many uses in this run are within the budget: found once, and each that is allowed has a proved upper end."""
         if self._most is None:
             uses = MOST_USES - (0 if self._before is None else sum(event.count for event in self._before.composition.events))
             self._most = uses if self._budget is None else self._search(uses)
         return self._most
 
     def _search(self, uses: int) -> int:
-        """Return a number of steps that is within the budget, and the next is not proved to be; between places of a trajectory."""
+        """Return a number of uses that is within the budget, and the next is not proved to be; between places of a trajectory."""
         low, high, horizon = 0, uses + 1, self._guess_most(uses)
         while (way := self._look(horizon)) is not None:
             self._way = way
-            own = [(steps - self._earlier, *way.at(steps)) for steps in way.steps if steps > self._earlier]
-            low = max([low, *(steps for steps, _, upper in own if upper is not None and upper <= self._require_budget())])
-            high = min([high, *(steps for steps, lower, _ in own if lower > self._require_budget())])
+            own = [((steps - self._earlier) // self._each, *way.at(steps)) for steps in way.steps if steps > self._earlier]
+            low = max([low, *(number for number, _, upper in own if upper is not None and upper <= self._require_budget())])
+            high = min([high, *(number for number, lower, _ in own if lower > self._require_budget())])
             if high <= uses or horizon == uses:
                 break
             horizon = min(_FARTHER * horizon, uses)
@@ -242,17 +296,17 @@ class TrainingAccount:
             low = 0
         if not low and not self._is_within(1):
             return 0
-        return bisect(lambda steps: not self._is_within(steps), max(low, 1), high)[0]
+        return bisect(lambda number: not self._is_within(number), max(low, 1), high)[0]
 
     def _guess_most(self, uses: int) -> int:
-        """Return about how many steps cost a little more than the budget, by Chernoff's bound in floating point."""
+        """Return about how many uses cost a little more than the budget, by Chernoff's bound in floating point."""
 
-        def exceeds(steps: int) -> bool:
+        def exceeds(number: int) -> bool:
             with suppress(Undecided):
-                return guess_epsilon(self._declare(steps).composition, self._delta) > _MORE * self._require_budget()
+                return guess_epsilon(self._declare(number).composition, self._delta) > _MORE * self._require_budget()
             return True
 
-        low, high = 1, min(_FIRST_HORIZON, uses)
+        low, high = 1, min(self._first_horizon, uses)
         while high < uses and not exceeds(high):
             low, high = high, min(_FARTHER * high, uses)
         return bisect(exceeds, low, high, lambda a, b: b - a <= a // 10)[1]
@@ -267,10 +321,10 @@ class TrainingAccount:
             raise InvalidArgument("a budget was looked for, but the account has none; give one to training")
         return self._budget
 
-    def _is_within(self, steps: int) -> bool:
-        """Whether so many steps are proved to be within the budget, by upper ends that :meth:`account` can tell."""
+    def _is_within(self, uses: int) -> bool:
+        """Whether so many uses are proved to be within the budget, by upper ends that :meth:`account` can tell."""
         try:
-            upper = upper_at_delta(self._declare(steps).composition, self._delta, _GAP).upper
+            upper = upper_at_delta(self._declare(uses).composition, self._delta, _GAP).upper
         except (Undecided, Infeasible):
             return False
         return upper is not None and upper <= self._require_budget()
@@ -296,13 +350,14 @@ def training(
 
     ``noise_multiplier``: standard deviation of the noise over the norm to which each unit is clipped, whatever the neighbors are: a unit in
     place of another moves a sum by twice that norm, which is in the bound (docs/batches.md). ``batches``: how they are drawn; the
-    probability with which each unit is in a batch, by a coin of its own in each step (Poisson samples), a loader that says its
-    ``sample_rate`` (that of Opacus), or what an ``[[event]]`` of a composition file says of it (``{"sampling_probability": "0.01"}``).
+    probability with which each unit is in a batch, by a coin of its own in each step (Poisson samples), what an ``[[event]]`` of a
+    composition file says of it (``{"sampling": "random-allocation", "steps_per_epoch": 235}``, without counts), or a loader that
+    :func:`accountant.interop.loaders.find_batches` reads. Where they are drawn for a whole epoch, call ``epoch()`` before each.
     ``delta``: in (0, 1). ``budget``: ε in nats that is never exceeded. ``protection``: the unit and its neighbors. ``out``: where the files
     ``out.certificate.json`` and ``out.guarantee.json`` are written when the block is left, both or none.
 
     Numbers are exact: a text is the decimal that is written. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber` for numbers
-    outside their ranges, loaders that shuffle or do not say how they draw, and outputs that cannot be written.
+    outside their ranges, neighbors for which nothing is proved, loaders whose law is not known, and outputs that cannot be written.
 
     >>> with training(noise_multiplier=2, batches="0.1", delta="1e-5", budget=1) as account:
     ...     while not account.is_spent:
@@ -312,7 +367,7 @@ def training(
     """
     if not isinstance(protection, Protection):
         raise InvalidArgument("a training run protects a unit and its neighbors, but others were found; use profiles.protection")
-    said = {"sampling_probability": _to_rate(batches)}
+    said = find_batches(batches)
     drawn = read_batches(said, protection.neighbors, "a training run", of_records=True)
     event = make_event("gaussian", {"noise_multiplier": noise_multiplier}, sampling_probability=drawn.rate, batches=drawn.batches)
     least = to_delta(delta)
@@ -321,24 +376,10 @@ def training(
     place = None if out is None else Path(out)
     if place is not None:
         check_outputs({}, *_outputs(place))
-    return TrainingAccount(event, protection, least, None if budget is None else to_epsilon(budget), place)
-
-
-def _to_rate(batches: object) -> object:
-    """Return the sampling probability of what was said of the batches."""
-    if isinstance(batches, Mapping):
-        if list(batches) != ["sampling_probability"]:
-            raise InvalidArgument("batches say their sampling_probability, but other keys were found; give this one alone")
-        return batches["sampling_probability"]
-    rate: Any = getattr(batches, "sample_rate", None)
-    if rate is not None:
-        return rate
-    if any(hasattr(batches, name) for name in ("batch_sampler", "sampler", "__next__", "__iter__")) and not isinstance(batches, str):
-        raise InvalidArgument(
-            f"batches of Poisson samples were expected, but a {type(batches).__name__} does not say how it draws, and shuffled batches "
-            "lose more; use a loader of Poisson samples (Opacus: DPDataLoader) or give the probability, if each record has its own coin"
-        )
-    return batches
+    longest = steps_of(event)
+    if longest > 1 and "steps_per_epoch" not in said:  # which are rounded down, so that nothing becomes less
+        longest = -(-to_integer(said["records"], "records", 1) // to_integer(said["batch_size"], "batch_size", 1))
+    return TrainingAccount(event, protection, least, None if budget is None else to_epsilon(budget), place, longest)
 
 
 def _outputs(out: Path) -> tuple[Path, Path]:

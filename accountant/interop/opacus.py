@@ -1,7 +1,11 @@
-"""The accountant ``"pdp"`` of Opacus: importing this module registers it. Needs Opacus 1.6 or later, which brings PyTorch."""
+"""The accountant ``"pdp"`` of Opacus: importing this module registers it. Needs Opacus 1.6 or later, which brings PyTorch.
+
+Opacus tells its accountants a rate, whatever its loader does. How that draws is read from the loader itself, where ``make_private`` has it.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -10,6 +14,7 @@ from typing import Any
 from accountant.compositions.queries import to_delta, to_gap
 from accountant.curves import PrivacyCurve
 from accountant.guarantees import Guarantee
+from accountant.interop.loaders import AllocatedBatches, find_batches
 from accountant.interop.training import curve_of_opacus
 from profiles import Infeasible, InvalidArgument, MissingExtra, Undecided
 from profiles.numbers import round_up_finite
@@ -23,14 +28,15 @@ except ImportError as error:
 NAME = "pdp"
 #: A search for a noise multiplier ends where ε is 0.01 below its target: what the ends may jump by has to be far less.
 _STEP = Fraction(1, 500)
+_ENGINE = "opacus.privacy_engine"
 
 
 class OpacusAccountant(IAccountant):  # type: ignore[misc]
     """Counts the steps of a training run with Opacus, and bounds ε by numbers that the kernel computes from these steps alone.
 
-    Each is an upper end for one record that is added or removed, rounded up to binary64, of Poisson-sampled Gaussian noise: what
-    ``make_private(..., poisson_sampling=True)``, Opacus' default, runs. No accountant sees the sampler: that it is this one is among
-    ``hypotheses``.
+    Each is an upper end for one record that is added or removed, rounded up to binary64: of Poisson-sampled Gaussian noise, what
+    ``make_private(..., poisson_sampling=True)``, Opacus' default, runs; with ``poisson_sampling=False`` of what the loader draws, which is
+    read from it, or refused. That the batches are drawn so is among ``hypotheses``, and all that is known of steps that are told by hand.
 
     >>> made = OpacusAccountant()
     >>> for _ in range(1000):
@@ -44,10 +50,10 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
         self.history: list[Any] = []
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Count one step. Its numbers are looked at when a number is asked for."""
-        noise, rate, steps = self.history[-1] if self.history else (None, None, 0)
-        if (noise, rate) == (noise_multiplier, sample_rate):
-            self.history[-1] = (noise_multiplier, sample_rate, steps + 1)
+        """Count one step on a Poisson sample. Its numbers are looked at when a number is asked for."""
+        last: Any = self.history[-1] if self.history else ()
+        if len(last) == 3 and (last[0], last[1]) == (noise_multiplier, sample_rate):
+            self.history[-1] = (noise_multiplier, sample_rate, last[2] + 1)
         else:
             self.history.append((noise_multiplier, sample_rate, 1))
 
@@ -76,7 +82,7 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
         exact, wanted = to_delta(delta), to_gap(gap)
         if not self.history:
             return 0.0
-        if any(noise == 0 for noise, _, _ in self.history):
+        if any(entry[0] == 0 for entry in self.history):
             return math.inf
         curve = self.curve
         try:
@@ -89,7 +95,7 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
 
     def __len__(self) -> int:
         """The number of steps."""
-        return sum(steps for _, _, steps in self.history)
+        return sum(entry[2] for entry in self.history)
 
     @classmethod
     def mechanism(cls) -> str:
@@ -99,17 +105,34 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
         """Return what Opacus calls at each step of its optimizer.
 
+        Called by ``make_private``, it looks at the loader that is made private: raises :class:`InvalidArgument` where nobody knows how that
+        draws, and in ``make_private_with_epsilon``, which looks for the noise of Poisson samples, where it draws otherwise.
+
         The hook raises :class:`InvalidArgument` where gradients of several batches are accumulated for one step: a record can be in
         several of them then, and Opacus itself forbids it with Poisson samples.
         """
+        loader, searched = _find_loader()
+        said = {"sampling_probability": sample_rate} if loader is None else find_batches(loader)
+        by_hand: _Epochs | None = None
+        if "sampling" in said:
+            if searched:
+                raise InvalidArgument(
+                    f"noise was looked for as for Poisson samples, but the batches are {said['sampling']}; use poisson_sampling=True, or "
+                    "make_private with the noise that pdp account --calibrate noise finds"
+                )
+            by_hand = _Epochs(self, said, sample_rate, getattr(loader, "batch_sampler", None))
+        rate = max(sample_rate, said.get("sampling_probability", 0))  # type: ignore[call-overload]
 
         def count_step(optimizer: Any) -> None:
             if optimizer.accumulated_iterations != 1:
                 raise InvalidArgument(
-                    f"steps on one Poisson sample each are accounted for, but {optimizer.accumulated_iterations} batches were accumulated "
-                    "for one step; use opacus.utils.batch_memory_manager for large batches"
+                    f"steps on one batch each are accounted for, but {optimizer.accumulated_iterations} batches were accumulated for one "
+                    "step; use opacus.utils.batch_memory_manager for large batches"
                 )
-            self.step(noise_multiplier=optimizer.noise_multiplier, sample_rate=sample_rate)
+            if by_hand is None:
+                self.step(noise_multiplier=optimizer.noise_multiplier, sample_rate=rate)
+            else:
+                by_hand.step(optimizer.noise_multiplier)
 
         return count_step
 
@@ -119,12 +142,49 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
         try:
             super().load_state_dict(state_dict)
             self.history = [tuple(entry) for entry in self.history]
-            noisy = [entry for entry in self.history if len(entry) != 3 or entry[0] != 0]
+            noisy = [entry for entry in self.history if len(entry) not in (3, 4) or entry[0] != 0]
             if noisy:
                 curve_of_opacus(noisy)  # which looks at every number
         except BaseException:
             self.history = before
             raise
+
+
+class _Epochs:
+    """Steps whose batches are no Poisson samples, each into an entry of the history: one for an epoch, where batches are drawn for one.
+
+    An epoch begins where its loader says so (random allocation), or where the one before is full (shuffled batches). It has the least noise
+    of its steps: with more in some of them it loses less.
+    """
+
+    def __init__(self, accountant: OpacusAccountant, said: Mapping[str, object], rate: float, drawn: object) -> None:
+        self._accountant, self._said, self._rate = accountant, said, rate
+        self._allocated = drawn if isinstance(drawn, AllocatedBatches) else None
+        self._most = said.get("steps_per_epoch")
+        self._entry: list[Any] | None = None
+        self._begun = 0
+
+    def step(self, noise: float) -> None:
+        begun = 0 if self._allocated is None else self._allocated.epochs
+        entry, known = self._entry, any(item is self._entry for item in self._accountant.history)
+        if entry is None or not known or begun != self._begun or entry[2] == self._most or (self._most is None and entry[0] != noise):
+            often = {"count": 1} if self._most is None else {"epochs": 1}
+            self._entry, self._begun = [noise, self._rate, 1, {**self._said, **often}], begun
+            self._accountant.history.append(self._entry)
+            return
+        entry[0], entry[2] = min(entry[0], noise), entry[2] + 1
+        if self._most is None:
+            entry[3]["count"] = entry[2]
+
+
+def _find_loader() -> tuple[object, bool]:
+    """Return the loader that ``make_private`` is at work on, and whether for ``make_private_with_epsilon``; None where nobody is."""
+    here = inspect.currentframe()
+    frame = here.f_back.f_back if here is not None and here.f_back is not None else None
+    if frame is None or frame.f_globals.get("__name__") != _ENGINE or "data_loader" not in frame.f_locals:
+        return None, False
+    above = frame.f_back
+    return frame.f_locals["data_loader"], above is not None and above.f_code.co_name == "make_private_with_epsilon"
 
 
 register_accountant(NAME, OpacusAccountant, force=True)

@@ -104,6 +104,15 @@ BANDS_GROUPED = Hypothesis(
     "empty they may be. A sample from all records in each step lets a record take part in two steps whose noise is correlated.",
     brief="each {unit} is in one of {bands} groups, by itself, in turn",
 )
+WHOLE_EPOCHS = Hypothesis(
+    "whole-epochs",
+    "each pass over the batches was run to its end before the next one was begun",
+    Head.RELEASE,
+    "Only steps were counted, and epochs follow from them. A pass that is left in the middle, after which the loader draws anew, is an "
+    "epoch more than was counted.",
+    "a trainer that counts the epochs as they begin",
+    brief="passes over the batches were run to their end",
+)
 MOST_STEPS = Hypothesis(
     "most-steps",
     "at most {steps} steps are run in all, each on a fresh sample, and each has the declared mu whatever the earlier outputs were",

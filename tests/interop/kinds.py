@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from accountant import compose, derive_epsilon, subsample
+from accountant import compose, derive_epsilon, subsample, training
 from accountant.compositions.batches import draw_batches
 from accountant.compositions.events import Composition, make_event
 from accountant.curves import Participation, curve_of, declare_matrix
@@ -24,11 +24,16 @@ from accountant.guarantees import (
     post_processing,
     prove_run,
 )
+from accountant.guarantees.curves import point_of_curve
 from accountant.guarantees.derive_gaussian import derive_delta
+from accountant.interop.budgets import curve_of_budget
+from accountant.interop.training import curve_of_opacus
 from profiles import declare
 from profiles.hypotheses import Head, Hypothesis
 from profiles.mechanisms import LaplaceSum
+from profiles.protection import Protection
 
+_SHUFFLED = {"sampling": "shuffle", "steps_per_epoch": 8, "epochs": 1}
 SUM = declare("a sum", "w*z/2", record={"z": [0, 1]}, source="somebody")
 #: A hypothesis of the user's own: no carrier knows it, and none may drop it.
 OWN = Hypothesis("stated", "n is the number of rows of the year before", Head.DATA)
@@ -50,6 +55,15 @@ def drawn(how: str, neighbors: str, count: int = 1, rate: object = 1, **sizes: i
     batches = draw_batches(how, neighbors, **sizes)
     step = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability=rate, count=count, batches=batches)
     return declare_events(Composition("training", (step,)), (OWN,), unit=Unit.RECORD, neighbors=neighbors)
+
+
+def trained(batches: object, **changes: object) -> Guarantee:
+    """The curve of a loop with two epochs, in each of which two steps were run."""
+    with training(noise_multiplier=2, batches=batches, delta="1e-5", **changes) as loop:  # type: ignore[arg-type]
+        for _ in range(2):
+            loop.epoch()
+            loop.step(2)
+    return loop.curve.guarantee
 
 
 def _epsilon() -> Guarantee:
@@ -85,6 +99,15 @@ KINDS: Mapping[str, Callable[[], Guarantee]] = {
     "curve of samples where one is replaced": lambda: drawn("poisson", "replace-one", 2, "1/10"),
     "curve of all records where one is replaced": lambda: drawn("none", "replace-one", 2),
     "curve of shuffled batches": lambda: drawn("shuffle", "add-remove", steps_per_epoch=10),
+    "curve of a training loop": lambda: trained("1/10"),
+    "curve of a training loop in epochs": lambda: trained({"sampling": "random-allocation", "steps_per_epoch": 5}),
+    "curve of a training loop where a user is replaced": lambda: trained(
+        {"sampling": "shuffle", "steps_per_epoch": 5}, protection=Protection(Unit.USER, Neighbors.REPLACE_ONE)
+    ),
+    "losses of a training loop": lambda: point_of_curve(trained("1/10"), at_delta="1e-5"),
+    "curve of steps of Opacus": lambda: curve_of_opacus([(2, "1/8", 3), (2, "1/8", 3, _SHUFFLED)], hypotheses=(OWN,)).guarantee,
+    "curve of a budget": lambda: curve_of_budget([("0.5", 0), ("0.5", "1e-6")], hypotheses=(OWN,)).guarantee,
+    "curve of a budget of which nothing is said": lambda: curve_of_budget([("0.5", 0)]).guarantee,
     "losses after a change of neighbors": lambda: change_neighbors(losses(), Neighbors.REPLACE_ONE),
     "mechanism of the catalogue": lambda: prove_run(
         derive_epsilon(LaplaceSum(b=4, radius=1), q="1/2").guarantee, LaplaceSum(b=4, radius=1)

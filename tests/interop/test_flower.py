@@ -21,6 +21,7 @@ from flwr.supercore.privacy_accounting import GaussianPrivacyEvent, NeighboringR
 from flwr.supercore.task_identity import TaskIdentity
 
 from accountant.curves import Composition, account, make_event
+from accountant.interop.carriers import carry, list_lost, take
 from accountant.interop.flower import FlowerAccountant
 from profiles import InvalidArgument
 
@@ -155,3 +156,16 @@ def test_what_is_not_accounted_for_is_refused():
     assert not made.would_exceed(RELEASE, 100.0)
     assert made.would_exceed(RELEASE, 0.01)
     assert math.isfinite(made.get_epsilon(1e-5))
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "zero-out", "replace-one"])
+def test_nothing_is_lost_of_the_rounds_in_the_carriers_that_have_room_for_users(neighbors):
+    made = FlowerAccountant(configure(), neighbors=neighbors, hypotheses=("clients are people",))
+    made.compose(RELEASE, 3)
+    for before, carriers in ((made.curve.guarantee, ("pdp-guarantee", "composition file")), (made.guarantee(), ("pdp-guarantee",))):
+        for name in carriers:
+            after = take(carry(before, name), out_of=name)
+            assert list_lost(before, after) == ()
+            assert after.protection == before.protection
+            assert after.bound == before.bound
+            assert "clients are people" in {item.sentence for item in after.hypotheses}

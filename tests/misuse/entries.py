@@ -6,6 +6,8 @@ import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,9 @@ from accountant.applications.submodular.matroids import PerUser, PrivateMatroidG
 from accountant.curves import curve_of, make_event
 from accountant.data import parse_statistic
 from accountant.guarantees import Guarantee
+from accountant.interop.budgets import curve_of_budget
 from accountant.interop.carriers import carry, take
+from accountant.interop.training import curve_of_opacus
 from accountant.ledger import Ledger
 from accountant.onesided import declare_directions
 from profiles.mechanisms import LaplaceSum
@@ -63,10 +67,41 @@ def _train(**changes: Any) -> Guarantee:
     return model.fit(_POINTS, _LABELS).guarantee_  # type: ignore[no-any-return]
 
 
-def _loop() -> Guarantee:
-    with training(noise_multiplier=2, batches="1/10", delta="1e-5") as account:
-        account.step(3)
+def _loop(batches: object = "1/10") -> Guarantee:
+    with training(noise_multiplier=2, batches=batches, delta="1e-5") as account:
+        for _ in range(2):
+            account.epoch()
+            account.step(2)
     return account.guarantee
+
+
+def _count_in_dp_accounting() -> Guarantee:
+    event = import_module("dp_accounting").GaussianDpEvent(2.0)
+    return import_module("accountant.interop.dp_accounting").CertifiedAccountant().compose(event, 2).curve.guarantee  # type: ignore[no-any-return]
+
+
+def _count_in_opacus() -> Guarantee:
+    made = import_module("accountant.interop.opacus").OpacusAccountant()
+    for _ in range(2):
+        made.step(noise_multiplier=2.0, sample_rate=0.125)
+    return made.curve.guarantee  # type: ignore[no-any-return]
+
+
+def _count_in_flower() -> Guarantee:
+    flwr = import_module("flwr.supercore.privacy_accounting")
+    config = flwr.PrivacyConfig(
+        target_delta=1e-5, population_size=10, neighboring_relation=flwr.NeighboringRelation.ADD_OR_REMOVE_ONE,
+        sampling_method=flwr.SamplingMethod.NO_AMPLIFICATION,
+    )  # fmt: skip
+    made = import_module("accountant.interop.flower").FlowerAccountant(config)
+    made.compose(flwr.GaussianPrivacyEvent(noise_multiplier=4.0, sample_size=4, population_size=10), 2)
+    return made.curve.guarantee  # type: ignore[no-any-return]
+
+
+def _find_trainers() -> dict[str, Callable[[], Guarantee]]:
+    """The accountants in other libraries, those that are installed: make test-interop runs this in the environment of each."""
+    every = {"dp_accounting": _count_in_dp_accounting, "opacus": _count_in_opacus, "flwr": _count_in_flower}
+    return {f"in {name}": run for name, run in every.items() if find_spec(name) is not None}
 
 
 def _ledger(**changes: Any) -> Guarantee:
@@ -93,6 +128,11 @@ RUNS: Mapping[str, Mapping[str, Callable[[], Guarantee]]] = {
         "sampled noise": lambda: curve_of(make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10", count=2)).guarantee,
         "noise": lambda: curve_of(make_event("laplace", {"scale": 2})).guarantee,
         "training": _loop,
+        "training in epochs": lambda: _loop({"sampling": "random-allocation", "steps_per_epoch": 5}),
+        "training in shuffled epochs": lambda: _loop({"sampling": "shuffle", "steps_per_epoch": 5}),
+        "steps of Opacus": lambda: curve_of_opacus([(2, "1/8", 3)]).guarantee,
+        "charges of a budget": lambda: curve_of_budget([("0.5", 0), ("0.5", "1e-6")]).guarantee,
+        **_find_trainers(),
         "a known epsilon": lambda: curve_of(make_event("pure", {"epsilon": 2})).guarantee,
     },
     "rules": {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from accountant import DPKMeans, declare, derive_epsilon
+from accountant import DPKMeans, declare, derive_epsilon, training
 from accountant.curves import Composition, curve_of, make_event, read_composition
 from accountant.guarantees import declare_events, subsample
 from profiles import InvalidArgument, InvalidNumber, InvalidProfile, UnreadableFile
@@ -115,3 +117,17 @@ def test_an_epsilon_is_zero_negative_infinite_or_no_number(given):
     if not isinstance(given, str):
         with pytest.raises((InvalidArgument, InvalidNumber, InvalidProfile)):
             derive_epsilon(declare("sum", "-w"), q="1/2")
+
+
+def test_an_epoch_that_is_left_in_the_middle_is_counted_by_its_steps():
+    """Ten first steps of epochs that are drawn anew: ten epochs, and not one; and nothing is told of steps without one."""
+    batches = {"sampling": "random-allocation", "steps_per_epoch": 10}
+    with training(noise_multiplier=2, batches=batches, delta="1e-5") as loop:
+        with pytest.raises(InvalidArgument, match="call epoch"):
+            loop.step(10)
+        for _ in range(10):
+            loop.epoch()
+            loop.step()
+    whole, one = loop.curve.epsilon("1e-5", gap="1/10"), curve_of(replace(loop.curve.composition.events[0], count=1))
+    assert whole.lower > 3 * one.epsilon("1e-5", gap="1/10").upper
+    assert "declared-events" in ids(loop.guarantee)

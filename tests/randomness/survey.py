@@ -123,6 +123,10 @@ SURVEY: tuple[Line, ...] = (
     ),
     Line(f"{_R}/bits.py", ("draw_below",), Kind.EXACT, "a uniform integer, by rejection", "its docstring; equal shares of the words"),
     Line(
+        "accountant/interop/loaders.py", ("AllocatedBatches.__iter__", "_draw_steps"), Kind.EXACT, "the step of each record in an epoch",
+        "uniform, by rejection; Theorem 5 of [batches](batches.md#4-random-allocation)",
+    ),
+    Line(
         f"{_R}/exponentials.py", ("draw_exp", "draw_geometric", "draw_discrete_laplace"), Kind.EXACT,
         "events of probability e^−x, geometric and discrete Laplace noise", _DRAWS,
     ),
