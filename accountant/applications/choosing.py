@@ -39,8 +39,8 @@ def read_gains(tracker: MarginalGains, candidates: int) -> Gains:
     gains = np.asarray(tracker.gains)
     if gains.shape != (candidates,) or gains.dtype not in (np.dtype(np.int64), np.dtype(np.float64)):
         raise InvalidData(
-            f"the gains must be int64 or float64 of shape ({candidates},), but {gains.dtype} of shape {gains.shape} was found; return one "
-            "number a candidate"
+            f"the gains must be int64 or float64 of shape ({candidates},), but {gains.dtype} of shape {gains.shape} was found; return "
+            "one number per candidate"
         )
     if gains.dtype == np.float64 and not np.isfinite(gains).all():
         raise InvalidData("the gains must be finite, but NaN or an infinity was found; correct the function")

@@ -225,7 +225,7 @@ def _say(text: str) -> str:
         return text
     if "Reshape your data" in text:
         match = re.match(r"Expected 2D [^,]*, got \w+ array", text)
-        return f"{match[0] if match else 'Expected 2D array'} instead. Reshape your data: one row a record, one column a feature"
+        return f"{match[0] if match else 'Expected 2D array'} instead. Reshape your data: one row per record, one column per feature"
     if text.startswith("Complex data not supported"):
         return "Complex data not supported; give real numbers"
     if text.startswith("could not convert string to float"):

@@ -179,7 +179,7 @@ def calibrate(
     template = _make_template(declaration.profile.require_pure(), parameters)
     read = tuple(parse_statistic(spec) if isinstance(spec, str) else spec for spec in specs)
     if read and data is None:
-        raise InvalidArgument("it was said how statistics are read, but no data set was given; add --data FILE, or leave it out")
+        raise InvalidArgument("a way to read statistics was given, but no data set; add --data FILE, or leave it out")
     records = None if data is None else read_records(declaration.profile, data, read)
     if records is not None:
         check_range(declaration.profile, open_dataset(data), records.specs)  # before the search begins

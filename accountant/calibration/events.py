@@ -55,7 +55,7 @@ class CalibratedEvents:
         target = f"({_short(self.target_epsilon)}, {_short(self.target_delta)})"
         sentence = f"{self.name} = {exact_text(self.value)} meets the target {target}"
         if self.beyond is None:
-            return f"{sentence}; that nothing beyond it does is not proved"
+            return f"{sentence}; it is not proved that nothing beyond it does"
         return f"{sentence}, and {exact_text(self.beyond)} does not"
 
     def to_json(self) -> dict[str, Any]:

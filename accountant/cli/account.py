@@ -97,7 +97,7 @@ class Options(BoundOptions):
         ),
     ] = None
     gap: Annotated[
-        str | None, typer.Option("--gap", metavar="G", help="how far apart the ends may be, relatively: 1e-3, or 1e-2 with --calibrate")
+        str | None, typer.Option("--gap", metavar="G", help="relative distance of the two ends: 1e-3, or 1e-2 with --calibrate")
     ] = None
     side: Annotated[
         str, typer.Option("--side", metavar="SIDE", help="both, or upper: the upper ends alone are computed and certified, which is faster")

@@ -30,7 +30,7 @@ CandidatesOption = Annotated[
     typer.Option(
         "--candidates",
         metavar="M or FILE",
-        help="the public list of candidates: a file with one a line (or a JSON list), or M for 0 to M-1",
+        help="the public list of candidates: a file with one per line (or a JSON list), or M for 0 to M-1",
     ),
 ]
 UserOption = Annotated[str, typer.Option("--user", metavar="COLUMN", help="the column that identifies users")]
@@ -55,7 +55,7 @@ class AnswerOptions(ReleaseOptions):
 class RowOptions(AnswerOptions):
     """What the command line says of an answer about rows that each pair somebody with a candidate."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file with one row a pair of the two columns")]
+    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file with one row per pair of the two columns")]
     drop_unknown: Annotated[bool, typer.Option("--drop-unknown", help="leave out rows whose candidate is not in the public list")] = False
 
 
@@ -115,7 +115,7 @@ def read_candidates(given: str) -> int | list[str]:
         try:
             listed = json.loads(text)
         except (ValueError, RecursionError):
-            raise InvalidData(f"{path.name} is not JSON; correct it, or write one name a line") from None
+            raise InvalidData(f"{path.name} is not JSON; correct it, or write one name per line") from None
         if not isinstance(listed, list) or not all(isinstance(item, str) or type(item) is int for item in listed):
             raise InvalidData(f'{path.name} must hold a list of names, but something else was found; write for example ["tea", "jam"]')
         return [str(item) for item in listed]
@@ -138,7 +138,7 @@ def read_incidence(data: str, user: str, item: str, value: str | None = None, *,
     if isinstance(rows, list) and value is None and rows and all(isinstance(row, list) for row in rows):
         if with_ids:
             raise InvalidData(
-                f"{path.name} has a list of items a user and no ids, but a ledger asks who the users are; write rows with ids"
+                f"{path.name} has a list of items per user and no ids, but a ledger needs to know who the users are; write rows with ids"
             )
         rows = [{user: number, item: name} for number, row in enumerate(rows) for name in row]
     return read_rows(rows, names, path.name)

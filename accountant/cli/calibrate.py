@@ -89,7 +89,7 @@ def run(options: Options) -> int:
 
     _check_outputs(options)
     declaration = load_quietly(options.profile)
-    with quiet_output(), show_progress("searching the least noise"):
+    with quiet_output(), show_progress("searching for the least noise"):
         comparison = calibrate(
             declaration,
             options.target_epsilon,
@@ -212,7 +212,7 @@ def _print_choice(choice: RuleResult, *, everything: bool, explain: bool) -> Non
             "epsilon is above"
         )
     else:
-        print_line("    this noise is enough; that less of it is not is not proved")
+        print_line("    this noise is enough; it is not proved that less is not")
     if choice.error is not None and not choice.error.private:
         print_line(f"    error: for {choice.error.basis}; {_split(choice)}")
     if choice.error_reason is not None:

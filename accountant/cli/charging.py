@@ -113,6 +113,7 @@ def require_one_key(ledger: Ledger | None, column: str) -> None:
     """Refuse a ledger whose units have several columns, where one ``column`` tells users apart. Raises :class:`InvalidArgument`."""
     if ledger is not None and len(ledger.settings.key) > 1:
         raise InvalidArgument(
-            f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but the users here by {column[:40]!r} alone, so that "
+            f"the units of this ledger are identified by {', '.join(ledger.settings.key)}, but the users here by {column[:40]!r} "
+            f"alone, so that "
             "a unit is a part of a user; charge a ledger whose units are users"
         )

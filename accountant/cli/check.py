@@ -67,13 +67,14 @@ class Options:
         Path | None, typer.Option("--since", metavar="EARLIER", help="an earlier log of the same ledger, which this one must continue")
     ] = None
     log: Annotated[
-        Path | None, typer.Option("--log", metavar="LOG", help="the statement of a unit: the log for everybody, which has to have its root")
+        Path | None,
+        typer.Option("--log", metavar="LOG", help="for the statement of a unit: the log for everybody, which must contain its root"),
     ] = None
     timestamp: Annotated[
         Path | None, typer.Option("--timestamp", metavar="REPLY", help="the reply of a time-stamping authority (RFC 3161) about this file")
     ] = None
     authority: Annotated[
-        Path | None, typer.Option("--authority", metavar="CERT", help="with --timestamp: the certificate (PEM) that has to have signed it")
+        Path | None, typer.Option("--authority", metavar="CERT", help="with --timestamp: the certificate (PEM) that must have signed it")
     ] = None
     everything: Annotated[
         bool, typer.Option("--all", help="print all: what the file is about, every assumption in full, each claim with its rules")

@@ -37,7 +37,7 @@ Examples:
 class Options(AnswerOptions):
     """What the command line says."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file, a row a record")]
+    data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file, one row per record")]
     k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="how many centres")]
     epsilon: EpsilonOption
     columns: Annotated[
@@ -51,14 +51,14 @@ class Options(AnswerOptions):
     ] = None
     no_triangle: Annotated[
         bool,
-        typer.Option("--no-triangle", help="with --distances: do not check the triangle inequality, which the bound of the cost supposes"),
+        typer.Option("--no-triangle", help="with --distances: do not check the triangle inequality, which the bound on the cost assumes"),
     ] = False
     graph: Annotated[
         str | None, typer.Option("--graph", metavar="FILE", help="a public network: a file with columns from, to and length")
     ] = None
     box: Annotated[
         str | None,
-        typer.Option("--box", metavar="L:U,L:U", help="a public box, a side a column: its cells' centres are the candidates"),
+        typer.Option("--box", metavar="L:U,L:U", help="a public box, one side per column: its cells' centres are the candidates"),
     ] = None
     grid: Annotated[str, typer.Option("--grid", metavar="N,N", help="with --box: how many cells an axis has")] = "16"
     norm: Annotated[str, typer.Option("--norm", metavar="P", help="with --box: distances in the l_p norm, p >= 1 or inf")] = "2"
@@ -66,7 +66,7 @@ class Options(AnswerOptions):
         float | None, typer.Option("--diameter", metavar="D", help="a public bound, to which larger and infinite distances are cut")
     ] = None
     power: Annotated[int, typer.Option("--power", metavar="Q", help="1 for k-median, 2 for k-means")] = 1
-    n_bound: Annotated[int | None, typer.Option("--n-bound", metavar="N", help="a public bound of the number of records")] = None
+    n_bound: Annotated[int | None, typer.Option("--n-bound", metavar="N", help="a public bound on the number of records")] = None
     rounds: Annotated[int | None, typer.Option("--rounds", metavar="L", help="with --method selection: how many candidates it draws")] = (
         None
     )

@@ -32,7 +32,7 @@ class Options(RowOptions):
     """What the command line says."""
 
     sets: Annotated[
-        str, typer.Option("--sets", metavar="M or FILE", help="the public list of sets: a file with one a line (or a JSON list), or M")
+        str, typer.Option("--sets", metavar="M or FILE", help="the public list of sets: a file with one per line (or a JSON list), or M")
     ]
     epsilon: EpsilonOption
     element: Annotated[str, typer.Option("--element", metavar="COLUMN", help="the column that identifies elements")] = "element"

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 HELP = (
     "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on. "
-    "Epsilon without sampling is printed beside it, and which one is smaller. Of a profile in the notion gaussian: epsilon at a delta, "
-    "after some steps on fresh samples."
+    "Epsilon without sampling is printed beside it, and which one is smaller. For a profile in the notion gaussian: epsilon at a "
+    "delta, after some steps on fresh samples."
 )
 EXAMPLE = """\b
 Examples:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from accountant.ledger import Charged, Ledger
 
 HELP = (
-    "Cluster the records of a data file (CSV, Parquet, NPY; read in passes, larger than memory or not) privately: the centres, and "
-    "a certificate of the epsilon of all that was released. Nothing has to be public but bounds of each column, or a ball, that records "
-    "are moved into."
+    "Cluster the records of a data file (CSV, Parquet, NPY; read in passes, and may be larger than memory) privately: the centres, and "
+    "a certificate of the epsilon of all that was released. All that has to be public is bounds of each column, or a ball, into "
+    "which records are moved."
 )
 #: So many counts are printed one by one.
 _FEW = 12
@@ -85,7 +85,7 @@ class Options(ReleaseOptions):
         ),
     ] = None
     sample_size: Annotated[
-        str | None, typer.Option("--sample-size", metavar="M", help="about so many records are sampled; for uniform and coreset")
+        str | None, typer.Option("--sample-size", metavar="M", help="about how many records to sample; for uniform and coreset")
     ] = None
     method: Annotated[str, typer.Option("--method", metavar="NAME", help="how centres are found: auto or lloyd")] = "auto"
     public: Annotated[
@@ -190,7 +190,7 @@ def _read_key(options: Options, columns: tuple[str, ...], ledger: Ledger | None)
         return ()
     key = ledger.settings.key if options.key is None else _names(options.key)
     if set(key) & set(columns):
-        raise InvalidArgument("--columns or --bounds names the column of ids, which tells who somebody is and no place; leave it out")
+        raise InvalidArgument("--columns or --bounds names the column of ids, which says who somebody is, not where; leave it out")
     if options.report is not None or (options.certificate is not None and ledger.settings.records != 1):
         raise InvalidArgument(
             "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for all "

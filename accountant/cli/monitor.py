@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from accountant.ledger import Charged
 
 HELP = (
-    "Report at every time step the items that many users have, with epsilon-differential privacy for each user with the whole stream. The "
-    "stream, sorted by time, is a file, or lines on standard input with a header: user,time,item."
+    "Report at every time step the items that many users have, with epsilon-differential privacy for each user over the whole "
+    "stream. The stream, sorted by time, is a file, or lines on standard input with a header: user,time,item."
 )
 EXAMPLE = """\b
 Examples:
@@ -51,10 +51,10 @@ class Options(AnswerOptions):
     """What the command line says."""
 
     domain: Annotated[
-        str, typer.Option("--domain", metavar="M or FILE", help="the public list of items: a file with one a line (or a JSON list), or M")
+        str, typer.Option("--domain", metavar="M or FILE", help="the public list of items: a file with one per line (or a JSON list), or M")
     ]
     times: Annotated[str, typer.Option("--times", metavar="A:B", help="the public time steps: the integers from A to B - 1")]
-    k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="to how many reports a user contributes at most")]
+    k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="the largest number of reports that a user contributes to")]
     epsilon: EpsilonOption
     data: Annotated[
         str | None, typer.Argument(metavar="[DATA]", help="CSV, Parquet or JSON file, sorted by time; standard input if none is named")

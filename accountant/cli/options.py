@@ -48,15 +48,15 @@ TargetSizeOption = Annotated[
     typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon (with a target delta: beside it)"),
 ]
 TargetDeltaOption = Annotated[
-    str | None, typer.Option("--target-delta", metavar="D", help="target delta* in (0, 1), of a profile in the notion gaussian")
+    str | None, typer.Option("--target-delta", metavar="D", help="target delta* in (0, 1), for a profile in the notion gaussian")
 ]
 PrivateStatisticsOption = Annotated[
     str | None,
     typer.Option(
         "--private-statistics",
         metavar="EPS",
-        help="release what the rule needs of the data (their number, the mean of a power of the norm) with noise for this part of the "
-        "target epsilon, which then covers everything together",
+        help="release what the rule needs from the data (the number of records, the mean of a power of the norm) with noise, for "
+        "this part of the target epsilon, which then covers everything together",
     ),
 ]
 StepsOption = Annotated[int | None, typer.Option("--steps", metavar="T", help="with a delta: steps, each on a fresh sample; 1 by default")]

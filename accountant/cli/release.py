@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from accountant.applications.answers.requests import Request
 
 HELP = (
-    "Release counts, sums, means, variances, histograms and quantiles of a table (CSV, Parquet; one row a record) with noise: every answer "
+    "Release counts, sums, means, variances, histograms and quantiles of a table (CSV, Parquet; one row per record) with noise: "
+    "every answer "
     "with its error, and one epsilon for all of them. Clips, categories and grids are declared, never read from the data."
 )
 EXAMPLE = """\b
@@ -56,7 +57,7 @@ class Options(ReleaseOptions):
     variance: Annotated[list[str] | None, _repeat("--variance", "COLUMN", "the variance of a column")] = None
     histogram: Annotated[
         list[str] | None,
-        _repeat("--histogram", "COLUMN=a,b,c", "how many rows there are of each declared category; COLUMN=@FILE has one a line"),
+        _repeat("--histogram", "COLUMN=a,b,c", "the number of rows of each declared category; COLUMN=@FILE has one per line"),
     ] = None
     quantile: Annotated[list[str] | None, _repeat("--quantile", "COLUMN=0.5", "a quantile of a column: one point of its --grid")] = None
     clip: Annotated[
@@ -71,12 +72,14 @@ class Options(ReleaseOptions):
     ] = None
     by: Annotated[list[str] | None, _repeat("--by", "COLUMN=a,b,c", "every answer for each of these declared groups")] = None
     share: Annotated[
-        list[str] | None, _repeat("--share", '"ANSWER=S"', 'what an answer gets of epsilon, beside 1 for others, such as "sum income=2"')
+        list[str] | None, _repeat("--share", '"ANSWER=S"', 'the share of epsilon of an answer, where others have 1, such as "sum income=2"')
     ] = None
     expect: Annotated[
         list[str] | None,
         _repeat(
-            "--expect", '"ANSWER=X"', "about how large each answer is, from what is known: epsilon is divided for least relative errors"
+            "--expect",
+            '"ANSWER=X"',
+            "about how large each answer is, from public knowledge: epsilon is divided for the least relative errors",
         ),
     ] = None
     rows: Annotated[
@@ -195,7 +198,7 @@ def _read_requests(options: Options) -> Iterator[Request]:
     for option, known in (("clip", clips), ("grid", grids), ("share", shares), ("expect", sizes)):
         for name in known:
             if name not in used[option]:
-                raise InvalidArgument(f"--{option} speaks of {name[:60]!r}, which is not asked for; correct the name, or leave it out")
+                raise InvalidArgument(f"--{option} names {name[:60]!r}, which is not asked for; correct the name, or leave it out")
 
 
 def _columns(given: Sequence[str] | None) -> list[str]:

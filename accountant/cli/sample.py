@@ -57,7 +57,7 @@ Examples:
     --data examples/points.csv --statistic z=l2 --out fourth.csv
 """
 _REDRAWN = "the sample that was there is replaced: one that is drawn again because of the first has no guarantee"
-_USE = "use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee"
+_USE = "use it as it is       even if it is empty or small: a sample that is drawn again has no guarantee"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class Options(ReleaseOptions):
     seed: SeedOption = None
     force: Annotated[
         bool,
-        typer.Option("--force", help="write over a sample that is there: one that is drawn again has no guarantee"),
+        typer.Option("--force", help="overwrite an existing sample: one that is drawn again has no guarantee"),
     ] = False
     include_private: Annotated[
         bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
@@ -107,8 +107,9 @@ def run(options: Options) -> int:
     if os.path.exists(options.out) and os.path.exists(certificate):
         if not options.force:
             raise InvalidArgument(
-                f"there is a sample at {options.out} with its certificate, and one that is drawn again because of it has no guarantee: use "
-                "it as it is, also if it is empty or small; name another --out for another release, or write over it with --force"
+                f"there is a sample at {options.out} with its certificate, and one that is drawn again because of it has no "
+                f"guarantee: use it as it is, even if it is empty or small; name another --out for another release, or write over "
+                f"it with --force"
             )
         with warn((_REDRAWN,), as_json=options.json):
             return _run(options)

@@ -65,7 +65,7 @@ class SecondOpinion:
         left = Counter(item.confirmed for item in self.opinions)[False]
         yield f"second opinion of Coq: {self.confirmed} of {len(self.opinions)} goals confirmed, at most {self.seconds} s each"
         if left:
-            yield "what is not confirmed is not refuted: the kernel has proved it, and the tactics that were tried for Coq did not"
+            yield "what is not confirmed is not refuted: the kernel proved it, but the tactics that were tried in Coq did not"
         if any(item.contradicted for item in self.opinions):
             yield "the kernel and Coq contradict each other: believe neither, and report it"
 

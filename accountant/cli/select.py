@@ -23,8 +23,8 @@ from accountant.cli.answers import (
 from profiles.errors import InvalidArgument
 
 HELP = (
-    "Choose k candidates that serve many users, with epsilon-differential privacy for each user with all rows: a row says that a user "
-    "has a candidate, or gives it a value in [0, 1]."
+    "Choose k candidates that serve many users, with epsilon-differential privacy for each user with all of their rows: a row "
+    "says that a user has a candidate, or gives it a value in [0, 1]."
 )
 EXAMPLE = """\b
 Examples:

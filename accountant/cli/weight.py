@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from profiles.profile import Profile
 
 HELP = (
-    "Compute the largest weight w with psi <= target for one record, rounded to the feasible side, with a certified enclosure; or, of a "
-    "profile in the notion gaussian, with delta at epsilon <= target after some steps on fresh samples."
+    "Compute the largest weight w with psi <= target for one record, rounded to the feasible side, with a certified enclosure; or, "
+    "for a profile in the notion gaussian, with delta at epsilon <= target after some steps on fresh samples."
 )
 EXAMPLE = """\b
 Examples:
@@ -68,7 +68,7 @@ def run(options: Options) -> int:
     refuse_without_delta(options.steps, options.certificate)
     check_outputs({"profile": options.profile}, options.plot)
     check_plot(options.plot)
-    with show_progress("searching the optimal weight"):
+    with show_progress("searching for the optimal weight"):
         weight = optimal_weight(declared, options.target_epsilon, record, options.digits)
     draw_to(weight.plot, options.plot)
     told = weight.to_json()

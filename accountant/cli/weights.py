@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from profiles import Declaration
 
 HELP = (
-    "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target; or, "
-    "of a profile in the notion gaussian, delta at epsilon <= target after some steps on fresh samples."
+    "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= "
+    "target; or, for a profile in the notion gaussian, delta at epsilon <= target after some steps on fresh samples."
 )
 EXAMPLE = """\b
 Examples:
@@ -89,7 +89,7 @@ def run(options: Options) -> int:
     if options.private_statistics is not None:
         return _run_within(options)
     if options.seed is not None:
-        raise InvalidArgument("--seed was given, but weights are drawn by nobody; it belongs to --private-statistics")
+        raise InvalidArgument("--seed was given, but nothing is drawn; it belongs to --private-statistics")
     declaration = load_quietly(options.profile)
     declared = declaration.profile
     if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
@@ -169,7 +169,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
     require_delta(declaration.profile, options.target_delta)
     refuse_plot(options.plot, "a table of weights under Gaussian noise")
     if options.target_epsilon is None:
-        raise InvalidArgument("a target delta was given without --target-epsilon, which it goes with, also where a size is given; add it")
+        raise InvalidArgument("a target delta was given without --target-epsilon, which it needs, even beside a target size; add it")
     if options.certificate is not None:
         check_outputs({"profile": options.profile, "input": options.data}, options.certificate, options.out)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:

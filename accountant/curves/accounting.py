@@ -177,9 +177,9 @@ def _say_batches(composition: Composition, *, both: bool) -> Iterable[str]:
     if any(batches.neighbors is Neighbors.REPLACE_ONE for batches in drawn):
         yield "noise is counted in the norm that a record is clipped to; one in place of another moves a sum by up to twice that norm"
     if both and (apart := [batches for batches in drawn if not batches.is_tight(uses)]):
-        yield f"the lower end is that of a realised pair of data sets; what the worst lose by {apart[0].sampling.value} is between the ends"
+        yield f"the lower end is attained by a pair of data sets; the worst loss of {apart[0].sampling.value} is between the ends"
     if any(batches.sampling is Sampling.SHUFFLE for batches in drawn):
-        yield "nothing less is proved of shuffled batches; put each record into a uniform step of its own (--batches random-allocation)"
+        yield "nothing smaller is proved for shuffled batches; put each record into a uniform step of its own (--batches random-allocation)"
 
 
 def _exactly(value: Fraction | None) -> str:

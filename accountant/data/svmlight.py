@@ -111,7 +111,7 @@ class SvmlightSource:
             with open_binary(self.path) as stream:
                 while line := stream.readline(_MAX_LINE):
                     if len(line) == _MAX_LINE:
-                        raise UnreadableFile(f"{self.label} has a line above 64 MiB; give a text file with one record a line")
+                        raise UnreadableFile(f"{self.label} has a line above 64 MiB; give a text file with one record per line")
                     yield line
         except (OSError, EOFError, lzma.LZMAError) as error:
             raise UnreadableFile(

@@ -104,7 +104,9 @@ class Analysis:
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", check_name(self.name))
         if self.ids is not None and self.data is not None:
-            raise InvalidArgument("units were told by ids and by a file with key columns, but one of the two says it; leave the other out")
+            raise InvalidArgument(
+                "units were given by ids and by a file with key columns, but one of the two is enough; leave the other out"
+            )
 
     @property
     def everybody(self) -> bool:
@@ -212,7 +214,7 @@ class Analysis:
         if found_ids is not None and (self.ids is not None or self.data is not None):
             raise InvalidArgument("the ids of units are in the data of this algorithm, but others were given beside it; leave them out")
         if ids is None and self.data is None:
-            raise InvalidArgument("a ledger asks which unit each row belongs to, but no ids were given; give one for each row")
+            raise InvalidArgument("a ledger needs to know which unit each row belongs to, but no ids were given; give one for each row")
         if self.data is not None:
             if statistics:
                 raise InvalidArgument("a cost for each row was given beside a file, which has rows of its own; give ids in its place")
@@ -266,10 +268,10 @@ def make_analysis(
 ) -> Analysis:
     """Return an analysis: see ``Ledger.analysis``. Raises :class:`InvalidArgument`."""
     if data is not None and not isinstance(data, (str, Path)):
-        raise InvalidArgument(f"the file with the ids is told by its path, but {type(data).__name__} was found; give the path, or ids")
+        raise InvalidArgument(f"the file with the ids is named by its path, but {type(data).__name__} was found; give the path, or ids")
     columns = ledger.settings.key if key is None else to_key(key)
     if len(columns) != len(ledger.settings.key):
         raise InvalidArgument(
-            f"a unit of this ledger is told by {len(ledger.settings.key)} columns, but {len(columns)} were named; name as many"
+            f"a unit of this ledger is identified by {len(ledger.settings.key)} columns, but {len(columns)} were named; name as many"
         )
     return Analysis(ledger, name, ids, None if data is None else Path(data), columns, look(data), partial, to_note(note))

@@ -77,7 +77,7 @@ class Ledger:
     ) -> None:
         if not isinstance(journal, Journal) or settings is None:
             raise InvalidArgument(
-                "a ledger is a file that is opened or made, and not called by its class; write Ledger.open(path), or for a new one "
+                "a ledger is opened or created, and not made by calling its class; write Ledger.open(path), or for a new one "
                 "Ledger.create(path, data, budget=..., anchor=...)"
             )
         self.journal, self.settings, self.partial, self.note = journal, settings, partial, to_note(note)
@@ -267,8 +267,8 @@ class Ledger:
         ``statistics``: how its statistics are read from columns (:func:`accountant.data.parse_statistic`); ``sampling``: see
         :func:`~accountant.ledger.charges.prepare_charge`. A unit is charged whether or not a sample takes its records. ``partial``: whether
         units may be missing from the release, in individual mode; by default what the ledger was opened with; ``note``: see :meth:`stamp`.
-        ``clip``: move each row into the declared ranges, by itself, in place of refusing all of them for one: a column to the nearer end,
-        the columns of a norm towards 0. What is run must take the rows that are so moved, ``receipt.clipped``.
+        ``clip``: move each row into the declared ranges, by itself, instead of refusing all rows because of one: a column to the nearer
+        end, the columns of a norm towards 0. What is run must take the rows that are so moved, ``receipt.clipped``.
         Raises :class:`ReleaseUsed` for a name that was charged before, :class:`OverBudget` in public mode, and in individual mode where
         units may have no room for it and ``partial`` was not said; :class:`InvalidData`.
         """
@@ -469,7 +469,8 @@ class Ledger:
             notion = self.settings.notion.value
             new, old = ([item.say(up=False, notion=notion) for item in (found.floor, found.ceiling)] for found in (rule, before))
             raise InvalidArgument(
-                f"budgets are raised only, but the new ones, from {new[0]} to {new[1]}, may be lower than those in force, from {old[0]} to "
+                f"budgets can only be raised, but the new ones, from {new[0]} to {new[1]}, may be lower than those in force, from "
+                f"{old[0]} to "
                 f"{old[1]}; give a rule that is at least as large, for example with Max"
             )
 
@@ -515,7 +516,7 @@ class Ledger:
         """Return the keyed hash under which a unit has its account: private. Raises :class:`InvalidArgument`."""
         parts = [str(part) for part in (key if isinstance(key, (tuple, list)) else (key,))]
         if len(parts) != len(self.settings.key):
-            raise InvalidArgument(f"a unit of this ledger is told by {', '.join(self.settings.key)}; give a value for each of them")
+            raise InvalidArgument(f"a unit of this ledger is identified by {', '.join(self.settings.key)}; give a value for each of them")
         return self.journal.accounts.hash_text(
             parts[0] if len(parts) == 1 else ";".join(f"{len(spell_text(part))}:{part}" for part in parts)
         )

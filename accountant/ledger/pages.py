@@ -35,7 +35,7 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
                 ("left", say_amounts(told["left"], told["notion"])),
             ]
         ),
-        make("p", "How much all releases together can tell about you, more than if you were not in the data, is what the budget bounds."),
+        make("p", "The budget bounds how much more all releases together can reveal about you than if you were not in the data."),
     )
     rows = [
         (
@@ -51,7 +51,7 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
         "releases",
         "What was spent on what",
         table("entries of the log that concern this account", ("entry", "date", "release", "purpose", "cost", "left after it"), rows),
-        make("p", "A cost of 0 is that of a release in which your record had no part, or no influence."),
+        make("p", "A release costs 0 if your record had no part in it, or no influence on it."),
     )
     shown = (
         make("p", "Nothing proves these amounts yet: the next root of all accounts will.")
@@ -68,13 +68,16 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
 def report_page(told: Mapping[str, Any], date: str) -> str:
     """Return the page of what may be published of a ledger: what :func:`accountant.ledger.report.report_public` returned."""
     budget, records = told["budget"], told["records"]
-    each = "a record; any number of one unit may come" if records is None else "a unit"
+    each = "a record; a unit may have any number of them" if records is None else "a unit"
     notion = told["notion"]
     least, most, cap = (say_amounts(found or "", notion) for found in (budget["least"], budget["most"], told["cap"]))
     first = section(
         "budget",
         "What is promised",
-        make("p", "All on this page is the same for all data sets: nothing in it depends on who is in the data, or on how many there are."),
+        make(
+            "p",
+            "Everything on this page is the same for all data sets: nothing in it depends on who is in the data, or on how many there are.",
+        ),
         facts(
             [
                 ("protected is", read_protection(**told["protection"]).describe()),

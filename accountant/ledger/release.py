@@ -173,7 +173,7 @@ def prepare_release(
     checked = check_name(name)
     if key is not None and to_key(key) != ledger.settings.key:
         raise InvalidArgument(
-            f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but another key was given; leave it out"
+            f"the units of this ledger are identified by {', '.join(ledger.settings.key)}, but another key was given; leave it out"
         )
     ledger.journal.catch_up()
     published = ledger.journal.find(OUTPUT, checked) is not None

@@ -95,7 +95,7 @@ class Room:
             )
         if self.partial and not partial:
             why = (
-                "any number of records of one unit may come (--records declares how many)"
+                "a unit may have any number of records (--records declares how many)"
                 if self.records is None
                 else f"it costs up to {self.cost_text}, and {self.left_text} are left for certain"
             )

@@ -27,7 +27,7 @@ from proofs_check.documents.entries import read_object as read_document
 from proofs_check.kernel import Report
 
 FORMAT, VERSION = "pdp-ledger-statement", 1
-_PRIVATE = "for the eyes of the person it is about, and of whoever may see the data; it must not be published"
+_PRIVATE = "only for the person it is about, and for those who may see the data; it must not be published"
 
 
 def append_root(ledger: Ledger) -> Entry:
@@ -278,7 +278,7 @@ def _judge(found: Mapping[str, Any]) -> Outcome:
     spent, budget, left = (say_amounts(found[key], found["notion"]) for key in ("spent", "budget", "left"))
     said = [f"ledger {found['ledger']}: spent {spent} of {budget}, left {left}"]
     if proof is None:
-        said.append("nothing proves it: no root was made since the unit has an account")
+        said.append("nothing proves it yet: no root was made since the account was opened")
     else:
         said.append(f"up to entry {proof['entry']} it is under the root {proof['root']}; look that up with --log")
     about = {"ledger": found["ledger"], "proof": None if proof is None else {"entry": proof["entry"], "root": proof["root"]}}

@@ -62,7 +62,7 @@ def conditions(evidence: Evidence) -> Element:
         make("p", "Each is about all records of the declared ranges, all weights w ≥ 1 where it says so, and all values of parameters "
              "without a number. Refuted means: not for all of them; the witness is one exception. Unknown means neither."),
         table("Verdicts", ("condition", "what it means", "verdict", "checked by kernel"), rows),
-        _article(evidence, _WELL_DEFINED, "What everything else supposes", None),
+        _article(evidence, _WELL_DEFINED, "What everything else assumes", None),
         [_article(evidence, name, CONDITIONS[name].source, decision) for name, decision in decisions.items()],
         _convexity(evidence),
         _consequences(evidence),

@@ -199,9 +199,7 @@ def _sizes_figure(title: str, measured: Sizes) -> Element:
     )
     rows = [(_place(s.x), up(s.upper, _PLOT_DIGITS)) for s in (*measured.mean.samples[::4], last)]
     columns = ("target ε*", "share with the largest feasible weights (rounded up)")
-    note = (
-        "Your data are not spread like that. For your records: pdp weights --target-size M --data FILE tells the target, and the weights."
-    )
+    note = "Your data are not spread like that. For your records: pdp weights --target-size M --data FILE gives the target and the weights."
     return make(
         "figure", make("figcaption", caption), draw(chart), make("p", note, class_="note"),
         fold("Numbers of this plot", table(f"{title}: some of the points", columns, dict.fromkeys(rows), numeric=True)),

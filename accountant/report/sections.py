@@ -168,7 +168,7 @@ def hypotheses(evidence: Evidence) -> Element:
 
 def list_hypotheses(guarantee: Guarantee) -> Element:
     """Return the open hypotheses of a guarantee in plain words, and those that were discharged."""
-    lead = "Nobody has proved these. If one of them is false, the bound is void." if guarantee.hypotheses else "None."
+    lead = "None of these is verified. If one of them is false, the bound is void." if guarantee.hypotheses else "None."
     closed = [
         make(
             "li",

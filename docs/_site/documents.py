@@ -7,7 +7,7 @@ from proofs_check.kernel.untrusted.formats import FORMATS
 
 _INTRO = """## All formats
 
-Every file that a command or function writes has a format, and every format an entry in one registry.
+Every file that a command or function writes has a format, and every format has an entry in one registry.
 `pdp check FILE` (in Python `accountant.check`) says of each what it is, what was checked, and what is not checked:
 
 | exit code | |

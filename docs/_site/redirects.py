@@ -34,7 +34,7 @@ REDIRECTS = {
     "second-opinion": "formal#a-second-opinion-on-a-certificate",
     "self-checking": "report#pages-that-check-themselves",
     "set-cover": "submodular#set-cover",
-    "study": "measurements#the-papers-experiments-again",
+    "study": "measurements#the-papers-experiments-repeated",
     "study-delta": "measurements#importance-sampling-under-ε-δ",
     "study-delta-lloyd": "measurements#dp-lloyd-with-laplace-and-with-normal-noise",
     "study-kmeans": "measurements#private-k-means",

@@ -1,7 +1,7 @@
 """Weighted counts and sums of the clusters of one set of centres, in passes over the rows whose memory does not grow with n.
 
 Rows are cut into at most 64 spans, which depend on n alone, and spans into blocks. The labels of a block are those of
-:mod:`profiles.mechanisms.nearest`; Σ w x is a product of a sparse matrix, with one weight a row, and the block, which adds the rows of a
+:mod:`profiles.mechanisms.nearest`; Σ w x is a product of a sparse matrix, with one weight per row, and the block, which adds the rows of a
 cluster one after the other. Spans are shared among threads and added up in their order. Hence the totals are the same for every number of
 threads. :meth:`ClusterPasses.total_units` adds up integers, exactly; :meth:`ClusterPasses.total` adds rounded numbers, for
 ``arithmetic="binary64"``: that its sums are exact is part of the hypothesis EXACT_ARITHMETIC.

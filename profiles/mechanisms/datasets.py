@@ -56,7 +56,7 @@ def to_points(data: object, dimension: int | None, what: str = "the data set") -
         points = points.reshape(len(points), 1 if dimension is None else dimension)
     if points.ndim != 2 or points.shape[1] == 0 or (dimension is not None and points.shape[1] != dimension):
         wanted = "(n, d) with d ≥ 1" if dimension is None else f"(n, {dimension})"
-        raise InvalidData(f"{what} must have shape {wanted}, but {hide_length(points.shape)} was found; give one row a record")
+        raise InvalidData(f"{what} must have shape {wanted}, but {hide_length(points.shape)} was found; give one row per record")
     for start in range(0, len(points), _ROWS):
         finite = np.isfinite(points[start : start + _ROWS])
         if not finite.all():
@@ -76,9 +76,8 @@ def to_weights(weights: object, count: int) -> Floats:
     checked = _as_floats(weights, "the weights")
     if checked.shape != (count,):
         raise InvalidData(
-            f"the weights must have shape (n,), one a record, but {hide_length(checked.shape)} of another "
-            "length was found; give one weight "
-            "a record",
+            f"the weights must have shape (n,), one per record, but {hide_length(checked.shape)} of another "
+            "length was found; give one weight per record",
             private=f"{checked.shape} for {count} records",
         )
     bad = ~(np.isfinite(checked) & (checked >= 1))

@@ -107,7 +107,7 @@ def require_moderate(cost: Fraction) -> Fraction:
     """Return a cost that exact noise is made for. Raises :class:`InvalidArgument` for one that is too small or too large."""
     if not Fraction(1, 10**9) <= cost <= 1000:
         raise InvalidArgument(
-            "a part of the release would cost less than 1e-9, or more than 1000, which no noise is made for; ask for another epsilon, or "
-            "for other shares"
+            "a part of the release would cost less than 1e-9, or more than 1000, for which there is no noise; ask for another "
+            "epsilon, or for other shares"
         )
     return cost

@@ -58,7 +58,7 @@ def _answers(released: Released) -> Element:
     return section(
         "answers",
         "The answers, and the error of their noise",
-        make("p", "The interval holds the value without noise with a probability of 95 %. It says nothing of who was asked."),
+        make("p", "The interval holds the value without noise with a probability of 95 %. It says nothing about who was asked."),
         table("Answers", ("answer", "value", "standard error", "from", "to"), [_row(item) for item in listed], numeric=True),
         [make("p", f"{more} more are in the file of the answers.")] if more else [],
     )

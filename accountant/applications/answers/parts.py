@@ -120,7 +120,7 @@ def read_groups(by: object) -> Groups:
         raise InvalidArgument("groups are declared as By(column, categories), one or a list of them; correct it")
     columns = tuple(check_column(item.column) for item in given)
     if len(set(columns)) < len(columns):
-        raise InvalidArgument("groups were declared twice of one column; declare them once")
+        raise InvalidArgument("groups of one column were declared twice; declare them once")
     groups = Groups(columns, tuple(check_categories(item.categories, item.column) for item in given))
     if groups.count > MOST_CELLS:
         raise InvalidArgument(f"{groups.count} groups were declared, but at most {MOST_CELLS} are answered for; declare fewer")
@@ -146,7 +146,7 @@ def _find_parts(item: Request, integers: frozenset[str]) -> tuple[ReleasePart, .
     clip = Clip.of(item.clip, item.column)
     asked = not isinstance(item, Variance) and item.integer
     if asked and not clip.is_whole:
-        raise InvalidArgument(f"{item.column!r} is to hold whole numbers, but an end of its clip is none; declare whole ends")
+        raise InvalidArgument(f"{item.column!r} is declared to hold whole numbers, but an end of its clip is not whole; declare whole ends")
     whole = (asked or item.column in integers) and clip.is_whole
     if isinstance(item, Sum):
         return (ReleasePart(PartKind.SUM, item.column, clip, whole=whole),)
@@ -190,7 +190,7 @@ def share_by_size(needs: Sequence[Needs], sizes: Sequence[Fraction], *, normal: 
     for item, size in zip(needs, sizes, strict=True):
         if isinstance(item.request, Mean) and not rows:
             raise InvalidArgument(
-                "the budget of a mean was to be divided by expected sizes, but nobody said how many rows are expected; ask for the count "
+                "the budget of a mean was to be divided by expected sizes, but the expected number of rows is missing; ask for the count "
                 "as well, with its expected size"
             )
         part = item.parts[0]

@@ -180,7 +180,7 @@ def draw_part(total: PartTotals, groups: int, bits: BitSource) -> list[int | flo
     exact = total.values
     if total.unit is None:
         if opened.unit.exponent > 0:  # no cost that is accepted leads here: rounding a total would move it by more than a row adds
-            raise InvalidArgument("counts were to get noise beyond 2^41, which is not made for them; ask for a larger epsilon")
+            raise InvalidArgument("counts would need noise beyond 2^41, which is not supported; ask for a larger epsilon")
         exact = exact.astype(object) * 2 ** (-opened.unit.exponent)
     drawn = opened.draw(exact[:, np.newaxis])[:, 0]
     return [int(value) for value in np.rint(drawn).tolist()] if part.whole else [float(value) for value in drawn.tolist()]

@@ -45,8 +45,8 @@ class Clip:
         if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
             said = f"{given[:40]!r}" if isinstance(given, str) else type(given).__name__
             raise InvalidArgument(
-                f"the clip of {column!r} has two ends that are declared, but {said} was found; a clip that is computed from the data tells "
-                "of single records: give two numbers, from what is known of such columns"
+                f"the clip of {column!r} has two ends that are declared, but {said} was found; a clip that is computed from the "
+                f"data reveals single records: give two numbers, from what is known of such columns"
             )
         low, high = (to_exact(value, f"an end of the clip of {column!r}") for value in given)
         if not -_LARGEST <= low < high <= _LARGEST:
@@ -239,8 +239,8 @@ def check_categories(given: object, column: str) -> tuple[str | int, ...]:
 
 def _undeclared(column: str) -> str:
     return (
-        f"the categories of {column!r} have to be declared, but none were found; those that are read from the data tell which ones there "
-        f"are: list them, such as --histogram {column}=N,S,E,W, or name a public file, {column}=@FILE"
+        f"the categories of {column!r} have to be declared, but none were found; categories that are read from the data reveal "
+        f"which ones occur: list them, such as --histogram {column}=N,S,E,W, or name a public file, {column}=@FILE"
     )
 
 
@@ -258,7 +258,7 @@ class PointGrid:
         if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 3:
             raise InvalidArgument(
                 f"a quantile of {column!r} is one point of a declared grid (low, high, step), but none was found; the least and the "
-                f"largest number of the data tell of single records: declare one, such as --grid {column}=0:100:1"
+                f"largest number of the data reveal single records: declare one, such as --grid {column}=0:100:1"
             )
         low, high, step = (to_exact(value, f"the grid of {column!r}") for value in given)
         if not -_LARGEST <= low < high <= _LARGEST or step <= 0:

@@ -238,7 +238,7 @@ def check_labels(given: object, rows: int, cells: int) -> NDArray[np.intp]:
     """Return numbers of cells as they are counted. Raises :class:`InvalidArgument` for others than integers in [0, cells), one a row."""
     labels = np.asarray(given)
     if labels.shape != (rows,) or labels.dtype.kind not in "iu" or (rows and not 0 <= int(labels.min()) <= int(labels.max()) < cells):
-        raise InvalidArgument("cells are to be numbered by one integer a row, from 0 on and below their number; correct what assigns them")
+        raise InvalidArgument("cells are numbered by one integer per row, from 0 on and below their number; correct what assigns them")
     return labels.astype(np.intp)
 
 
@@ -265,5 +265,5 @@ def as_vector(values: object, dimension: int, what: str) -> Floats:
     except (TypeError, ValueError, OverflowError):
         usable = False
     if not usable or np.abs(vector).max(initial=0.0) > _LARGEST_RADIUS:
-        raise InvalidArgument(f"{what} must have {dimension} finite numbers, one a column; correct it")
+        raise InvalidArgument(f"{what} must have {dimension} finite numbers, one per column; correct it")
     return vector

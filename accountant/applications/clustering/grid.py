@@ -45,7 +45,7 @@ class CellGrid:
         for count in self.cells:
             to_integer(count, "the number of cells of an axis", 1, MOST_CELLS)
         if self.size > MOST_CELLS:
-            raise InvalidArgument(f"the grid has {self.size} cells, but distances of at most {MOST_CELLS} are kept; take fewer an axis")
+            raise InvalidArgument(f"the grid has {self.size} cells, but distances of at most {MOST_CELLS} are kept; take fewer per axis")
         if not self.norm >= 1:
             raise InvalidArgument(
                 f"the norm must be at least 1, but {str(self.norm)[:40]} was found: below 1 the triangle inequality fails; give p >= 1"

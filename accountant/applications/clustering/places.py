@@ -79,7 +79,7 @@ def parse_grid(box: str, cells: str, norm: str, columns: list[str], diameter: fl
         ) from None
     if len(sides) != len(columns) or len(counts) not in (1, len(sides)):
         raise InvalidArgument(
-            f"{len(columns)} columns, {len(sides)} sides of the box and {len(counts)} counts of cells were given; give one of each an axis"
+            f"{len(columns)} columns, {len(sides)} sides of the box and {len(counts)} counts of cells were given; give one of each per axis"
         )
     counts = counts if len(counts) > 1 else counts * len(sides)
     return Places(measure_grid(sides, counts, norm=exponent, diameter=diameter), tuple(columns))

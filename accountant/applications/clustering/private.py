@@ -133,7 +133,7 @@ class PrivateMetricClustering:
         if self.method != "selection" and given - (self.n_bound is not None):
             raise InvalidArgument(f"the method {self.method!r} takes no rounds and no size_share, but one was given; leave it out")
         if self.method == "auto" and self.n_bound is None:
-            raise InvalidArgument("the method 'auto' chooses by a public bound of the number of records; give n_bound, or choose a method")
+            raise InvalidArgument("the method 'auto' chooses by a public bound on the number of records; give n_bound, or choose a method")
         if self.rounds is not None:
             to_integer(self.rounds, "rounds", self.k, MOST_ROUNDS)
         if self.n_bound is not None:

@@ -110,14 +110,16 @@ class MetricRecords:
         """How many records there are: private. Raises :class:`InvalidData` for multiplicities, whose records nobody tells apart."""
         rows = self._indices if self._rows is None else self._rows
         if rows is None:
-            raise InvalidData("records were given by their multiplicities, but a ledger asks to whom each belongs; give them one by one")
+            raise InvalidData(
+                "records were given by their multiplicities, but a ledger needs to know whose each of them is; give them one by one"
+            )
         return len(rows)
 
     def restrict(self, kept: Booleans) -> MetricRecords:
         """Return the records with ``kept[x]``. Raises :class:`InvalidData` for multiplicities."""
         part = self._rows if self._indices is None else self._indices
         if part is None or kept.shape != (self.size,):
-            raise InvalidData("one boolean for each record was expected, but another number was found; give one a record")
+            raise InvalidData("one boolean for each record was expected, but another number was found; give one per record")
         return MetricRecords(self._space, self._power, part[kept] if self._indices is not None else DistanceRows(part[kept]))
 
     def tally(self) -> CostTally:
@@ -173,7 +175,7 @@ def _read_counts(values: ArrayLike, size: int) -> Integers:
     counts = np.asarray(values)
     if counts.shape != (size,) or not np.issubdtype(counts.dtype, np.integer) or int(counts.min()) < 0:
         raise InvalidData(
-            f"multiplicities must be {size} integers of at least 0, one a candidate, but "
+            f"multiplicities must be {size} integers of at least 0, one per candidate, but "
             f"{name_type(counts.dtype)} of {counts.ndim} dimensions, another length or a "
             "negative number was found; count the records"
         )
@@ -186,7 +188,7 @@ def _read_rows(values: ArrayLike, size: int) -> Floats:
     rows = _to_floats(np.asarray(values))
     if rows.ndim != 2 or rows.shape[1] != size:
         raise InvalidData(
-            f"distance rows must have shape (n, {size}), one column a candidate, but {hide_length(rows.shape)} was found; give them so"
+            f"distance rows must have shape (n, {size}), one column per candidate, but {hide_length(rows.shape)} was found; give them so"
         )
     if bool(np.isnan(rows).any()) or bool((rows < 0).any()):
         raise InvalidData("distances of records must not be negative or NaN, but another entry was found; correct the data")

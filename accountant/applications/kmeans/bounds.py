@@ -44,7 +44,7 @@ class ColumnBounds:
 
     @classmethod
     def of(cls, given: object) -> ColumnBounds:
-        """Return bounds from pairs, one a column in their order, or from a mapping of names of columns to pairs.
+        """Return bounds from pairs, one per column in their order, or from a mapping of names of columns to pairs.
 
         Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`.
 
@@ -60,7 +60,7 @@ class ColumnBounds:
             if not all(isinstance(name, str) for name in names):
                 raise InvalidArgument("bounds are given by the names of columns, but a name that is no text was found; correct it")
         if isinstance(pairs, (str, bytes, Set)) or not hasattr(pairs, "__iter__"):
-            raise InvalidArgument('bounds are pairs of numbers, one a column, but no such list was found; give {"age": (0, 110), ...}')
+            raise InvalidArgument('bounds are pairs of numbers, one per column, but no such list was found; give {"age": (0, 110), ...}')
         listed = list(islice(pairs, _MOST + 1))
         if not 0 < len(listed) <= _MOST:
             raise InvalidArgument(f"there are bounds for 1 to {_MOST} columns, but {len(listed)} were found; give a pair for each column")

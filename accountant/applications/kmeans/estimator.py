@@ -254,7 +254,7 @@ class DPLloyd(PrivateCentres):
                 selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
                 if selected.dtype != np.bool_ or selected.shape != weights.shape:
                     raise InvalidArgument(
-                        "the selector must return one boolean a record, but another type or length was found; correct it",
+                        "the selector must return one boolean per record, but another type or length was found; correct it",
                         private=f"{selected.dtype} of shape {selected.shape}",
                     )
                 return points[selected], weights[selected]
@@ -300,7 +300,7 @@ class DPLloyd(PrivateCentres):
             centres = np.asarray(self.init)
             if centres.shape != (self.n_clusters, dimension):
                 raise InvalidData(
-                    f"init must have shape ({self.n_clusters}, {dimension}), but {centres.shape} was found; give one row a cluster"
+                    f"init must have shape ({self.n_clusters}, {dimension}), but {centres.shape} was found; give one row per cluster"
                 )
         constants = Constants(
             epsilon=self.epsilon,

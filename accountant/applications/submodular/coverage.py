@@ -71,7 +71,7 @@ class CoverageInstance(CandidateRows):
         try:
             rows = [[None] if isinstance(items, (str, bytes)) else list(items) for items in sets]  # a text is no set: refused below
         except TypeError:
-            raise InvalidData("one set of candidates a user is needed, but something else was found; give a list of lists") from None
+            raise InvalidData("one set of candidates per user is needed, but something else was found; give a list of lists") from None
         count = to_integer(candidates, "the number of candidates", 1)
         flat = [item for row in rows for item in row]
         if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -1 <= item <= MOST for item in flat):

@@ -67,7 +67,7 @@ def check_kept(kept: Booleans, users: int) -> Booleans:
     chosen = np.asarray(kept)
     if chosen.dtype != np.bool_ or chosen.shape != (users,):
         raise InvalidArgument(
-            "a selection of users must be one boolean a user, but another type or length was found; give a mask",
+            "a selection of users must be one boolean per user, but another type or length was found; give a mask",
             private=f"{chosen.dtype} of shape {chosen.shape} for {users} users",
         )
     return chosen

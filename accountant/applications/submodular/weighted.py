@@ -40,7 +40,7 @@ class WeightedCoverage(CandidateRows):
 
     ``starts``, ``items``: as in :class:`CoverageInstance`; ``units``: the values times 2^32, integers from 1 to 2^32. A pair that is not
     listed has the value 0. Values of one's own are rounded down to such integers, one by one (docs/submodular.md, section 3).
-    Make one with :meth:`from_matrix` (facility location: one row a user) or :meth:`from_pairs`.
+    Make one with :meth:`from_matrix` (facility location: one row per user) or :meth:`from_pairs`.
 
     Raises :class:`InvalidData`, :class:`InvalidArgument`.
 
@@ -72,7 +72,7 @@ class WeightedCoverage(CandidateRows):
 
     @classmethod
     def from_matrix(cls, values: Any, *, combine: Combine = "max") -> Self:
-        """Return the instance of a matrix of values in [0, 1], one row a user, one column a candidate: an array or a SciPy matrix.
+        """Return the instance of a matrix of values in [0, 1], one row per user, one column per candidate: an array or a SciPy matrix.
 
         A row must be a function of that user's record, to the last bit. A product of matrices is not: it rounds a row by the rows beside
         it. Compute such values user by user, or round them in a way of which you can show that it hides that.
@@ -84,7 +84,7 @@ class WeightedCoverage(CandidateRows):
         matrix = np.asarray(values)
         if matrix.ndim != 2 or not matrix.shape[1]:
             raise InvalidData(
-                f"a matrix with one column a candidate is needed, but shape {hide_length(matrix.shape)} was found; give one row a user"
+                f"a matrix with one column per candidate is needed, but shape {hide_length(matrix.shape)} was found; give one row per user"
             )
         rows, width = matrix.shape
         units = np.empty(matrix.size, dtype=np.int64)
@@ -229,7 +229,7 @@ def read_units(values: Any, count: int, out: Integers | None = None) -> Integers
     array = np.asarray(values)
     if array.shape != (count,) or array.dtype.kind not in "iufb":
         raise InvalidData(
-            f"one value a pair is needed, but {name_type(array.dtype)} of {array.ndim} dimensions or another length was found; give "
+            f"one value per pair is needed, but {name_type(array.dtype)} of {array.ndim} dimensions or another length was found; give "
             "numbers in [0, 1]",
             private=f"shape {array.shape} for {count} pairs",
         )

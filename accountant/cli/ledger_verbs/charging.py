@@ -51,7 +51,9 @@ class _Charge(ChargingOptions):
 class _Release(ChargingOptions):
     file: FileArgument
     name: Annotated[str, typer.Argument(metavar="NAME", help="the name of the release")]
-    out: Annotated[Path | None, typer.Option("--out", metavar="O", help="where to write the output (JSON); needed but for a plan")] = None
+    out: Annotated[Path | None, typer.Option("--out", metavar="O", help="where to write the output (JSON); needed except with --plan")] = (
+        None
+    )
     mechanism: Annotated[
         str | None,
         typer.Option(
@@ -69,7 +71,7 @@ class _Publish(NoteOptions):
     file: FileArgument
     name: Annotated[str, typer.Argument(metavar="NAME", help="the name of the release, which was charged before")]
     output: Annotated[Path, typer.Option("--output", metavar="O", help="the output: numbers, texts, lists and objects of them (JSON)")]
-    keep: Annotated[bool, typer.Option("--keep", help="keep the file of the rows that took part, which is else removed now")] = False
+    keep: Annotated[bool, typer.Option("--keep", help="keep the file of the rows that took part, which is otherwise removed now")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +131,8 @@ def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
         return options.active
     if not ledger.journal.store.database.files:
         raise InvalidArgument(
-            "a release may be run on the rows alone that have room for it, as they were clipped, but --active was not given, which takes "
-            "these; name a file"
+            "a release may be run only on the rows that have room for it, as they were clipped, but --active, the file for these "
+            "rows, was not given; name a file"
         )
     require_unused(ledger, options.name)
     kind = ".parquet" if str(data).lower().endswith(".parquet") else ".csv"
@@ -176,7 +178,7 @@ def _release(options: _Release) -> int:
         told,
         f"released {told['name']!r}: entry {told['sequence']}, {told['hash']}",
         *([] if room is None else say_spending(room)),
-        f"output written to {options.out}; asked for again, it is the same one, and costs nothing",
+        f"output written to {options.out}; asking for it again gives the same output and costs nothing",
         as_json=options.json,
     )
 
@@ -266,14 +268,16 @@ VERBS = {
         "pdp ledger quota people.ledger --analyst ada --most 1/2",
     ),
     "charge": Verb(
-        "Charge a release that you then run yourself. In individual mode it may be run on the rows that are written to OUT, and no other.",
+        "Charge a release that you then run yourself. In individual mode it may be run on the rows that are written to OUT, and "
+        "on no others.",
         _Charge,
         _charge,
         """pdp ledger charge people.ledger examples/income.toml \\
     --statistic z=income --name "income 2026" --active take-part.csv""",
     ),
     "release": Verb(
-        "Charge a mechanism, run it, store its output and write it. Under a name that was released, the stored one is written, for free.",
+        "Charge a mechanism, run it, store its output and write it. Under a name that was released before, the stored output is "
+        "written, for free.",
         _Release,
         _release,
         """pdp ledger release people.ledger "count 2026" \\

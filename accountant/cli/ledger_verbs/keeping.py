@@ -51,7 +51,7 @@ def _verify(options: _Verify) -> int:
         told,
         f"accepted: log, seals, anchor and accounts agree up to entry {head.sequence}, {head.hash.hex()}",
         *seen,
-        *(["accounts that were not what follows from the log were written anew"] if repaired else []),
+        *(["accounts that did not follow from the log were rewritten"] if repaired else []),
         as_json=options.json,
     )
 

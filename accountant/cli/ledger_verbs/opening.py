@@ -89,9 +89,10 @@ class _Migrate(Options):
     file: FileArgument
     new: NewArgument
     anchor: NewAnchorOption
-    rotate: Annotated[bool, typer.Option("--rotate", help="with a new secret: the old one alone opens and forges nothing of it")] = False
+    rotate: Annotated[bool, typer.Option("--rotate", help="with a new secret: the old one alone can neither open nor forge it")] = False
     forget: Annotated[
-        list[str] | None, typer.Option("--forget", metavar="U", help="forget an id: its account stays, and nobody finds it (repeatable)")
+        list[str] | None,
+        typer.Option("--forget", metavar="U", help="forget an id: its account stays, but can no longer be found (repeatable)"),
     ] = None
 
 
@@ -126,8 +127,8 @@ def _init(options: _Init) -> int:
         f"ledger {name} opened: entry 0, {told['hash']}",
         f"protection            {protection.describe()}, by the key {options.key}",
         f"mode                  {mode.value}: {MODES[mode]}",
-        f"anchor                {options.anchor}; keep it elsewhere, where nothing is taken from it",
-        f"secret                {options.secret or f'{options.file}.key'}; without it nobody finds an account again",
+        f"anchor                {options.anchor}; keep it elsewhere, where nothing can be removed from it",
+        f"secret                {options.secret or f'{options.file}.key'}; without it no account can be found again",
         as_json=options.json,
     )
 
@@ -138,14 +139,14 @@ def _raise(options: _Raise) -> int:
         raised = ledger.is_raised
     what = (
         "from now on the ledger has no guarantee, because no cap was fixed at its opening: --guarantee, --composition and pdp compose "
-        "refuse it, and pdp ledger report tells what holds ex post"
+        "refuse it, and pdp ledger report gives what holds ex post"
         if raised
         else "the guarantee stays that of the cap, whatever budgets are in force"
     )
     return print_result(
         {"sequence": entry.sequence, "hash": entry.hash.hex(), "has_guarantee": not raised},
         f"budgets raised: entry {entry.sequence}, {entry.hash.hex()}; {what}",
-        "it supposes from now on that raises are decided from outputs and public things alone (raises-from-outputs)",
+        "from now on it assumes that raises are decided from outputs and public things alone (raises-from-outputs)",
         as_json=options.json,
     )
 
@@ -180,7 +181,7 @@ def _migrate(options: _Migrate) -> int:
         left = len(made.carry().hypotheses)
     return print_result(
         {"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left},
-        f"{names[0]} goes on from {names[1]}: entry 0, {head}; charge the old one no more",
+        f"{names[0]} goes on from {names[1]}: entry 0, {head}; do not charge the old one any more",
         f"all that the old one rests on goes with it: {count_assumptions(left)}",
         *(["a new secret was made: keep it, and let outsiders compare the new key (pdp ledger export)"] if options.rotate else []),
         *(["ids were forgotten in the new ledger; the old one, its secret and its backups still have them"] if forget else []),

@@ -66,7 +66,9 @@ AnalystOption = Annotated[
 ]
 PurposeOption = Annotated[str | None, typer.Option("--purpose", metavar="WHY", help="what it is for (public; a quota may be set for each)")]
 ApproverOption = Annotated[str | None, typer.Option("--approver", metavar="WHO", help="who approved it: public")]
-PlanOption = Annotated[bool, typer.Option("--plan", help="tell what it would cost and leave by public numbers; spends and reads nothing")]
+PlanOption = Annotated[
+    bool, typer.Option("--plan", help="say, from public numbers, what it would cost and leave; spends and reads nothing")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,7 @@ class ChargingOptions(DataOptions):
 
     partial: PartialOption = False
     clip: Annotated[
-        bool, typer.Option("--clip", help="move each row into the declared ranges, by itself, in place of refusing all of them for one")
+        bool, typer.Option("--clip", help="move each row into the declared ranges, by itself, instead of refusing all rows because of one")
     ] = False
     target_epsilon: Annotated[
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="sample with weights for this target")

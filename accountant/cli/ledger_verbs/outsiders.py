@@ -20,7 +20,7 @@ from profiles.private import EYES_ONLY
 class _Export(OpenedOptions):
     file: FileArgument
     out: Annotated[Path, typer.Option("--out", metavar="O", help="the file to write")]
-    public: Annotated[bool, typer.Option("--public", help="what may be published, and nothing else: the one form there is")] = False
+    public: Annotated[bool, typer.Option("--public", help="what may be published, and nothing else: the only form there is")] = False
 
 
 def _export(options: _Export) -> int:
@@ -28,7 +28,7 @@ def _export(options: _Export) -> int:
     from accountant.ledger.writing import check_outputs
 
     if not options.public:
-        raise InvalidArgument("a ledger is exported in its public form alone; add --public (pdp ledger backup keeps all of it)")
+        raise InvalidArgument("a ledger is exported in its public form only; add --public (pdp ledger backup keeps all of it)")
     check_writable(options.out)
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.out)
@@ -38,8 +38,8 @@ def _export(options: _Export) -> int:
     return print_result(
         {"entries": len(public.entries), "hash": public.head, "key": public.key, "out": str(options.out)},
         f"{len(public.entries)} entries written to {options.out}, up to {public.head}; it may be published",
-        f"signed with the key {public.key}: publish it, too, where it cannot be exchanged",
-        f"anybody checks it, without the secret, with: pdp check {options.out} --since EARLIER",
+        f"signed with the key {public.key}: publish it, too, where it cannot be replaced",
+        f"anybody can check it, without the secret, with: pdp check {options.out} --since EARLIER",
         as_json=options.json,
     )
 

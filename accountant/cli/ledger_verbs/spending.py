@@ -19,7 +19,7 @@ def say_spending(room: Room) -> list[str]:
 
     notion = "zcdp" if room.sign == "rho" else "pure"
     told, of = room.tell(), "" if len(room.cost.values) > 1 or notion == "zcdp" else f" of {room.sign}"
-    each = "a record (any number of one unit may come)" if told["each"] == "record" else "a unit"
+    each = "a record (a unit may have any number of them)" if told["each"] == "record" else "a unit"
     return [
         f"cost                  at most {say_amounts(told['cost'], notion)}{of} for {each}, by {told['by']}",
         *(

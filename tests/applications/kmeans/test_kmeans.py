@@ -210,7 +210,7 @@ def test_sampling_for_free_and_sampling_too_cheap():
     with pytest.raises(Infeasible):
         model.fit_sampled(blobs, select=select_exactly, target_epsilon="2.9")
     for wrong in (lambda q, rng: q, lambda q, rng: np.ones(3, dtype=bool)):
-        with pytest.raises(InvalidArgument, match="one boolean a record"):
+        with pytest.raises(InvalidArgument, match="one boolean per record"):
             model.fit_sampled(blobs, select=wrong)
 
 

@@ -111,7 +111,7 @@ class PartitionMatroid:
         capacities = to_integers(self.capacities, "capacities", bound=None)
         labels = to_integers(self.labels, "labels", bound=capacities.size)
         if not labels.size:
-            raise InvalidArgument("a partition matroid needs at least one element, but no labels were found; give one label an element")
+            raise InvalidArgument("a partition matroid needs at least one element, but no labels were found; give one label per element")
         object.__setattr__(self, "_labels", labels)
         object.__setattr__(self, "_capacities", capacities)
 

@@ -196,7 +196,7 @@ class PrivateMatroidGreedy:
     def run(self, data: Any, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> PrivateSet:
         """Return one private set.
 
-        ``data``: what the objective reads, one entry a user. ``rng`` makes the choices, ``bits`` the sample: each None (the secure source
+        ``data``: what the objective reads, one entry per user. ``rng`` makes the choices, ``bits`` the sample: each None (the secure source
         of the operating system), a seed, or a :class:`numpy.random.Generator`; both stay secret. ``ledger``: an analysis with the id of
         each user, ``ledger.analysis(name, ids)``.
         Raises :class:`InvalidArgument`, :class:`InvalidData`; no message has more than the format of the data in it.

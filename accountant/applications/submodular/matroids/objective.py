@@ -130,7 +130,7 @@ class Coverage(ProvedObjective):
         if sparse.issparse(data):
             if data.ndim != 2 or data.shape[1] != self.size:
                 raise InvalidData(
-                    f"the matrix must have {self.size} columns, but shape {hide_length(data.shape)} was found; give one column an element"
+                    f"the matrix must have {self.size} columns, but shape {hide_length(data.shape)} was found; give one column per element"
                 )
             rows = sparse.csr_matrix(data, copy=True)
             rows.sum_duplicates()

@@ -41,10 +41,10 @@ _MIXED = (
 class PerUser:
     """A decomposable function given by its values for a user on every set.
 
-    ``values(data, membership)`` returns an array of shape (users, sets); ``data`` is an array or a list with one entry a user. It is called
-    with **one user at a time**, so that the value of a user is a function of that user's record: a matrix product of all users is not, to
-    the last bit. With ``together`` it is called with all users at once, which is faster, refused where a look at random parts, orders and
-    single users finds other values, and otherwise leaves open that there is no such dependence.
+    ``values(data, membership)`` returns an array of shape (users, sets); ``data`` is an array or a list with one entry per user. It is
+    called with **one user at a time**, so that the value of a user is a function of that user's record: a matrix product of all users
+    is not, to the last bit. With ``together`` it is called with all users at once, which is faster. It is refused where a look at random
+    parts, orders and single users finds other values, and otherwise leaves open that there is no such dependence.
 
     Values are clipped to [0, 1] (NaN counts as 0). A user's gains are clipped to what is left of 1 in this run, and at 0 from below:
     for a monotone function with values in [0, 1] that changes nothing but the last digits (gains are rounded down to multiples of
@@ -80,7 +80,7 @@ class PerUser:
         return (SUBMODULAR,)
 
     def read(self, data: Any) -> Any:
-        """Return the data: an array, or a list with one entry a user. Raises :class:`InvalidArgument` where a function mixes users."""
+        """Return the data: an array, or a list with one entry per user. Raises :class:`InvalidArgument` where a function mixes users."""
         if isinstance(data, np.ma.MaskedArray):
             raise InvalidData("users must be a plain array or a list, but a masked array was found; fill or remove what is masked")
         if isinstance(data, np.ndarray) and data.ndim:
@@ -89,7 +89,7 @@ class PerUser:
             users = list(data)
         else:
             raise InvalidData(
-                f"users must be a list or an array with one entry a user, but {type(data).__name__} was found; give one of them"
+                f"users must be a list or an array with one entry per user, but {type(data).__name__} was found; give one of them"
             )
         if self.together:
             require_no_mixing(self.values, users, self.size, np.random.default_rng())
