@@ -56,7 +56,7 @@ def check(certificate: str | PathLike[str] | Mapping[str, Any]) -> Report:
             return check_text(to_file_text(certificate))
         except (TypeError, ValueError, RecursionError):
             raise InvalidArgument(
-                "a certificate was expected, but the mapping has values that are no JSON; give one that was made here"
+                "a certificate was expected, but the mapping has values that are not JSON; give one that was made here"
             ) from None
     if isinstance(certificate, str) and certificate.lstrip()[:1] in ("{", "["):
         return check_text(certificate)

@@ -148,7 +148,7 @@ def _tables(table: object, where: str, folder: Path | None) -> dict[str, Table]:
         return {}
     if not isinstance(table, Mapping) or not all(isinstance(entry, Mapping) for entry in table.values()):
         raise InvalidProfile(
-            f"{where} has a [table] that is no table of tables; write [table.f] with points = [[x, y], ...] for the table f"
+            f"{where} has a [table] that is not a table of tables; write [table.f] with points = [[x, y], ...] for the table f"
         )
     made = {}
     for name, entry in table.items():

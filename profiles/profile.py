@@ -68,7 +68,7 @@ class Profile:
             weight = ", or with a target delta: pdp weight, weights and sample" if self.notion is ProfileNotion.GAUSSIAN else ""
             raise OtherNotion(
                 f"a profile of pure epsilon-differential privacy is needed, but {self.name[:60]!r} declares {self.notion.number} in "
-                f'the notion "{self.notion.value}", which is no epsilon; declare epsilon, or use what takes it (pdp verify{weight})'
+                f'the notion "{self.notion.value}", which is not an epsilon; declare epsilon, or use what takes it (pdp verify{weight})'
             )
         return self
 

@@ -119,8 +119,8 @@ def require_parameters(name: str, ends: Ends, parameters: Iterable[str]) -> None
     for unknown in sorted((free_symbols(ends[0]) | free_symbols(ends[1])) - known):
         listed = ", ".join(sorted(known)) or "none"
         raise InvalidProfile(
-            f"the range of {name} uses {unknown!r}, which is no parameter (those are: {listed}); declare it under parameters, as a number "
-            'or "positive"'
+            f"the range of {name} uses {unknown!r}, which is not a parameter (those are: {listed}); declare it under parameters, "
+            'as a number or "positive"'
         )
 
 

@@ -94,7 +94,7 @@ def check_name(given: object, kind: str) -> str:
     if name == "delta":
         raise InvalidProfile(
             f"{kind} 'delta' was found, but no notion of a profile has a delta; leave it out, declare Gaussian noise as notion = "
-            '"gaussian" with mu, or rename it if it is no failure probability'
+            '"gaussian" with mu, or rename it if it is not a failure probability'
         )
     if name in RESERVED:
         raise InvalidProfile(f"{kind} {name!r} is a reserved name (w is the weight, pi a constant, the others functions); rename it")

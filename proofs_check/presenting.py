@@ -230,7 +230,7 @@ def audit_html(result: AuditResult) -> str:
         cards.line(f"Outputs: {outputs_text(result)}. Seed: {'none' if result.seed is None else result.seed}."),
         cards.line("Taken for granted:"),
         cards.listed(Circumstances("the mechanism").assumptions(result)),
-        cards.line(make("small", f'Events and scores reveal something of the data sets: result.to_json()["private"], {EYES_ONLY}.')),
+        cards.line(make("small", f'Events and scores reveal something about the data sets: result.to_json()["private"], {EYES_ONLY}.')),
     )
 
 

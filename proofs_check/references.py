@@ -55,7 +55,7 @@ def _run_file(path: Path, what: str) -> ModuleType:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        _refuse(f"the file {str(path)[:200]!r} is no Python module; name one that ends in .py")
+        _refuse(f"the file {str(path)[:200]!r} is not a Python module; name one that ends in .py")
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
     module = importlib.util.module_from_spec(spec)

@@ -164,7 +164,7 @@ def decide_in_time(
     try:
         decided, reason = within_saying_why(seconds, decide)
     except InvalidExpression as error:  # not of the profile, which was admitted: of its derivatives, say, which may be infinite
-        decided, reason = None, f"an expression came up that cannot be dealt with ({error})"
+        decided, reason = None, f"an expression could not be handled ({error})"
     except PDPError:
         raise
     except Exception as error:

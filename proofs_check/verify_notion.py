@@ -91,7 +91,7 @@ def verify_notion(profile: Profile, conditions: Sequence[str] | None = None) -> 
     for name in conditions or ():
         if name not in known:
             raise InvalidArgument(
-                f'the condition {name[:60]!r} is none of the notion "{profile.notion.value}"; known are {", ".join(known)}'
+                f'the condition {name[:60]!r} is not one of the notion "{profile.notion.value}"; known are {", ".join(known)}'
                 + suggest(name, known)
             )
     admit(profile)

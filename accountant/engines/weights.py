@@ -43,7 +43,7 @@ class ArrowWeights(BatchMap):
     def __new__(cls, key: object = None, *parts: Any) -> Self:
         """Refuse every call but that of this module."""
         if key is not _key:
-            raise InvalidArgument(f"a map of weights was to be made directly; {_BUILD}")
+            raise InvalidArgument(f"a map of weights cannot be made directly; {_BUILD}")
         made = super().__new__(cls)
         for name, part in zip(("_solver", "_specs", "_convexity", "_fingerprint"), parts, strict=True):
             object.__setattr__(made, name, part)

@@ -46,7 +46,7 @@ def _read_pairs(source: object) -> Iterator[Event]:
         raise InvalidArgument(f"{_WANTED} was expected, but an object of type {type(source).__name__} was found; give one of these")
     for place, pair in enumerate(spent):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise InvalidArgument(f"{_WANTED} was expected, but entry {place} is no pair; give one of these")
+            raise InvalidArgument(f"{_WANTED} was expected, but entry {place} is not a pair; give one of these")
         yield _charge(*pair)
 
 

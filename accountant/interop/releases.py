@@ -114,7 +114,7 @@ def read_statistics(text: str) -> Guarantee:
 def _accepted(text: str, kind: str, what: str, judge: Callable[[Mapping[str, Any]], Report]) -> Mapping[str, Any]:
     found = find_document(text, kind, floats=True)
     if found is None:
-        raise UnreadableFile(f"{what} was expected, but the text is no JSON object of that format, or has a key twice; get it anew")
+        raise UnreadableFile(f"{what} was expected, but the text is not a JSON object of that format, or has a key twice; get it anew")
     report = judge(found)
     if not report.accepted:
         raise UnreadableFile(f"{what} was expected, but it is rejected at {report.step}: {report.reason}")

@@ -147,7 +147,7 @@ class Anchor:
         try:
             text = self.path.read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
+            reason = getattr(error, "strerror", None) or "it is not text"
             raise UnreadableFile(f"the anchor {self.path} cannot be read ({reason}); name the anchor of this ledger") from None
         title, _, rest = text.partition("\n")
         if title != f"{_TITLE} {self.ledger}":

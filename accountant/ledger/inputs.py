@@ -46,4 +46,4 @@ def require_regular(path: Path, what: str) -> None:
     except (OSError, ValueError):
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise UnreadableFile(f"{what} {path} is no regular file; name another one")
+        raise UnreadableFile(f"{what} {path} is not a regular file; name another one")

@@ -154,7 +154,8 @@ class FileDatabase:
         """Say how durable what is written has to be."""
         if self.find_row("PRAGMA journal_mode = WAL") != ("wal",):
             raise UnwritableOutput(
-                f"the ledger {self.name} needs a file system on which SQLite can write ahead, but this one is none; put it on a local disk"
+                f"the ledger {self.name} needs a file system on which SQLite can write ahead, but this one does not allow it; put "
+                "it on a local disk"
             )
         self.execute("PRAGMA synchronous = FULL")
         self.execute("PRAGMA fullfsync = ON")  # macOS: through the cache of the disk

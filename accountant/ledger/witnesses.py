@@ -23,7 +23,7 @@ def require_witness(ledger: Ledger, path: Path) -> str:
     try:
         text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"the witness {path} cannot be read ({getattr(error, 'strerror', None) or 'it is no text'})") from None
+        raise UnreadableFile(f"the witness {path} cannot be read ({getattr(error, 'strerror', None) or 'it is not text'})") from None
     ledger.journal.catch_up()
     entries = ledger.journal.entries
     if text.startswith(TITLE):

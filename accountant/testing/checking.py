@@ -259,7 +259,7 @@ class ClaimChecker:
             decided = () if target is None else tuple(verify(profile, target, conditions or CONDITIONS).decisions.values())
         except InvalidProfile as refusal:
             self._tell(profile.text, "REFUTED")
-            self._fail(ClaimRefuted, f"the profile {profile.name!r} is no profile: {refusal}")
+            self._fail(ClaimRefuted, f"the profile {profile.name!r} is not valid: {refusal}")
         except Undecided as reason:
             self._tell("well-defined", "unknown")
             self._undecided(profile, "well-defined", str(reason))

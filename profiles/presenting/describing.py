@@ -125,9 +125,9 @@ def to_html(profile: Profile) -> str:
 _PROMISE = "A promise of the mechanism, which nothing here proves: adding or removing such a record"
 _MEANINGS = {
     ProfileNotion.PURE: "changes the probability of no output by more than the factor exp(ε).",
-    ProfileNotion.GAUSSIAN: "is no easier to detect than whether one draw is of N(0, 1) or of N(μ, 1). This μ is no ε.",
-    ProfileNotion.RENYI: "gives a Rényi divergence of order α of at most rdp, in either direction. This rdp is no ε.",
-    ProfileNotion.ZCDP: "gives a Rényi divergence of at most α ρ, for all orders α > 1 and in either direction. This ρ is no ε.",
+    ProfileNotion.GAUSSIAN: "is no easier to detect than whether one draw is of N(0, 1) or of N(μ, 1). This μ is not an ε.",
+    ProfileNotion.RENYI: "gives a Rényi divergence of order α of at most rdp, in either direction. This rdp is not an ε.",
+    ProfileNotion.ZCDP: "gives a Rényi divergence of at most α ρ, for all orders α > 1 and in either direction. This ρ is not an ε.",
 }
 
 

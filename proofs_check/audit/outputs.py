@@ -91,7 +91,7 @@ def require_outputs(returned: Any, size: int) -> None:
             f"the mechanism must return {size} outputs along the first axis, but an object of type {type(returned).__name__} was found"
         )
     if len(returned) != size:
-        raise UnusableOutputs(f"the mechanism was asked for {size} outputs, but returned {len(returned)}; return one row an output")
+        raise UnusableOutputs(f"the mechanism was asked for {size} outputs, but returned {len(returned)}; return one row per output")
 
 
 class Reader:

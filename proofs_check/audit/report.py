@@ -16,8 +16,10 @@ _WIDTH = 80
 _INDENT = 11
 
 INDEPENDENCE = "the outputs of a call are independent draws and depend on the data set alone; nothing in an audit can prove that"
-OWN_RANDOMNESS = "the mechanism draws from somewhere else than the generator it is given: its outputs count as independent on your word"
-EXACT = "exact arithmetic: what the last bits of floating-point outputs give away was not looked at (--bits does)"
+OWN_RANDOMNESS = (
+    "the mechanism draws from a source other than the generator it is given: that its outputs are independent rests on your word"
+)
+EXACT = "exact arithmetic: leaks in the last bits of floating-point outputs were not looked for (--bits does)"
 _NEIGHBORS = {
     "stated": "in the sense of the claim, on your word (neighboring: stated)",
     "not checked": "not checked, for {reason}; say stated if they are, on your word",
@@ -156,7 +158,7 @@ def remarks(result: AuditResult) -> tuple[str, ...]:
     if result.outputs >= result.asked or result.refuted_after is None:
         return made
     drawn = f"{result.outputs} of {result.asked} outputs were drawn"
-    return (*made, f"the run was stopped early, as was asked for: {drawn}, so that the bound tells little of how large epsilon is")
+    return (*made, f"the run was stopped early, as asked: {drawn}, so that the bound says little about how large epsilon is")
 
 
 def _claim(result: AuditResult) -> str:

@@ -21,7 +21,7 @@ def describe_profile(about: Mapping[str, Any]) -> Iterator[str]:
     """Yield the function that a certificate is about, its domain, and the target, the sampling rule and the bound that go with it."""
     profile = about["profile"]
     notion = to_notion(profile.get("notion", ProfileNotion.PURE))
-    named = "" if notion is ProfileNotion.PURE else f'   (notion "{notion.value}": this is no epsilon)'
+    named = "" if notion is ProfileNotion.PURE else f'   (notion "{notion.value}": this is not an epsilon)'
     yield f"about: {notion.number}(w, x) = {shorten(profile[notion.number])}{named}"
     if "epsilon" in about:
         delta = f", delta <= {about['epsilon']['delta']}" if "delta" in about["epsilon"] else ""

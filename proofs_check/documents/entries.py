@@ -87,5 +87,5 @@ def read_object(text: str, kind: str) -> dict[str, Any]:
     """Return the JSON object of a file of the format ``kind``. Raises :class:`UnreadableFile` for all else."""
     document = find_document(text, kind, floats=True)
     if document is None:
-        raise UnreadableFile(f"a {kind} was expected, but the text is no JSON object of that format, or has a key twice; get it anew")
+        raise UnreadableFile(f"a {kind} was expected, but the text is not a JSON object of that format, or has a key twice; get it anew")
     return document

@@ -96,7 +96,7 @@ def _run(own: _Search, search: Callable[[], Found], *, watched: bool, asked: flo
     except OutOfWork as reached:
         if reached.search is not own:
             raise
-        return None, f"the search ended with the work that it may do ({asked:g} nominal seconds, counted, so the same on every machine)"
+        return None, f"the search used up its budget of work ({asked:g} nominal seconds, counted, so the same on every machine)"
     except OutOfTime:
         if watch is None:
             raise

@@ -272,7 +272,7 @@ def test_what_is_no_regular_file_is_refused_and_not_read(files, tmp_path, which,
     else:
         path.symlink_to("/dev/zero")
     options = {"anchor": files[1], "secret": names["the secret"]}
-    with pytest.raises(UnreadableFile, match="is no regular file; name another one") as refused:
+    with pytest.raises(UnreadableFile, match="is not a regular file; name another one") as refused:
         restore(tmp_path / "new.db", path, **options) if which == "the backup" else Ledger.open(files[0])
     assert one_sentence(refused.value)
     assert which in str(refused.value)

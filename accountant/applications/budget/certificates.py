@@ -52,7 +52,7 @@ def check_worst_case(
     """Put a proof to the kernel that the worst case of ``profile`` under the sampling ``q`` is at most ``largest``, with the claims
     ``besides``; return its report. Raises the fault at ``step``.
     """
-    require(isinstance(proof, dict), step, "it is no object")
+    require(isinstance(proof, dict), step, "it is not an object")
     require(proof.get("profile") == profile, step, "it is about another profile")
     require(proof.get("sampling") == {"q": q}, step, "it is about another sampling rule")
     report = check_claims(proof, ("well-defined", "epsilon-upper", *besides), step)

@@ -93,7 +93,7 @@ def read_matrix(path: str, diameter: float | None = None, *, triangle: bool | No
     """
     file = Path(path)
     if not file.is_file():
-        raise UnreadableFile(f"a matrix of distances is needed, but {path} is no file; check the path")
+        raise UnreadableFile(f"a matrix of distances is needed, but {path} is not a file; check the path")
     try:
         with file.open("rb") as stream:
             binary = stream.read(6) == b"\x93NUMPY"
@@ -104,7 +104,7 @@ def read_matrix(path: str, diameter: float | None = None, *, triangle: bool | No
                 warnings.simplefilter("ignore", UserWarning)  # of a file without rows, which is refused below
                 matrix = np.load(file, allow_pickle=False) if binary else np.loadtxt(file, delimiter=",", ndmin=2)
     except (ValueError, TypeError, OverflowError, OSError, EOFError, UnicodeDecodeError):
-        raise UnreadableFile(f"{file.name} is no square matrix of numbers; give NPY, or rows of numbers with commas") from None
+        raise UnreadableFile(f"{file.name} is not a square matrix of numbers; give NPY, or rows of numbers with commas") from None
     return Places(read_distances(matrix, diameter=diameter, triangle=triangle))
 
 

@@ -58,7 +58,7 @@ class ColumnBounds:
         if isinstance(given, Mapping):
             names, pairs = tuple(given), list(given.values())
             if not all(isinstance(name, str) for name in names):
-                raise InvalidArgument("bounds are given by the names of columns, but a name that is no text was found; correct it")
+                raise InvalidArgument("bounds are given by the names of columns, but a name that is not text was found; correct it")
         if isinstance(pairs, (str, bytes, Set)) or not hasattr(pairs, "__iter__"):
             raise InvalidArgument('bounds are pairs of numbers, one per column, but no such list was found; give {"age": (0, 110), ...}')
         listed = list(islice(pairs, _MOST + 1))

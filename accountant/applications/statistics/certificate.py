@@ -98,7 +98,7 @@ def _check(given: Mapping[str, Any]) -> Report:
     fields = read_fields(given, "a certificate of statistics and a sample", _KEYS)
     require(fields["version"] == VERSION and type(fields["version"]) is int, "version", f"version {VERSION} was expected")
     sample = fields["sample"]
-    require(isinstance(sample, dict), "sample", "it is no object")
+    require(isinstance(sample, dict), "sample", "it is not an object")
     report = checking.check_certificate(sample)
     if not report.accepted:
         return Report(accepted=False, step=f"{_STEP}.sample.{report.step}", reason=report.reason)

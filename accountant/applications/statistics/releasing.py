@@ -153,5 +153,5 @@ def release_statistics(
     total = None if moment is None else float(PrivateRecords(rows, domain, account, bits).add_up(costs.total)[0][0])
     count = PrivateRecords(_Counted(rows), domain, account, bits).count(costs.records)  # without a pass of its own
     if not np.isfinite(count) or not (total is None or np.isfinite(total)):
-        raise InvalidData("a released statistic is no number; please report it")
+        raise InvalidData("a released statistic is not a number; please report it")
     return ReleasedStatistics(Fraction(count), None if total is None else Fraction(total), tuple(account))

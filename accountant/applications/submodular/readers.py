@@ -70,7 +70,7 @@ def _read(
     known = np.ones(len(numbers), dtype=np.bool_) if not drop_unknown else (numbers >= 0) & (numbers < count)
     if not isinstance(candidates, (int, np.integer)) and (numbers[known] < 0).any():
         row = int(np.flatnonzero(numbers < 0)[0])
-        raise InvalidData(f"the item in row {row} of {label} (from 0) is no candidate; list all candidates, or drop other items")
+        raise InvalidData(f"the item in row {row} of {label} (from 0) is not a candidate; list all candidates, or drop other items")
     encoded = _encode_users(table.column(user), user, label)
     users = np.asarray(pc.cast(encoded.indices, pa.int64()))
     values = np.ones(len(numbers), dtype=np.bool_) if value is None else read_numbers(table.column(value), value, label)

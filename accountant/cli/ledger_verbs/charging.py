@@ -200,7 +200,7 @@ def _publish(options: _Publish) -> int:
     except OSError as error:
         raise UnreadableFile(f"the output {options.output} cannot be read ({error.strerror}); check the path and its rights") from None
     except ValueError:
-        raise UnreadableFile(f"the output {options.output.name} is no JSON; write numbers, texts and lists of them") from None
+        raise UnreadableFile(f"the output {options.output.name} is not JSON; write numbers, texts and lists of them") from None
     with open_ledger(options) as ledger:
         ledger.publish(options.name, output)
         entry = ledger.journal.entries[-1]
