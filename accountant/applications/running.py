@@ -58,7 +58,7 @@ class Answer(Generic[Output]):
             lines.append(f"method: {self.choice.method} ({self.choice.reason})")
         if self.utility is not None:
             lines.append(f"quality: {self.utility}")
-            lines += [f"  supposed: {hypothesis}" for hypothesis in self.utility.hypotheses]
+            lines += [f"  assumed: {hypothesis}" for hypothesis in self.utility.hypotheses]
         if self.charged is not None:
             lines.append(f"ledger: {self.charged}")
         return "\n".join([*lines, render(self.guarantee)])

@@ -205,7 +205,7 @@ def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *
     if answer.utility is not None:
         print_line(f"quality               {answer.utility}")
         for item in answer.utility.hypotheses:
-            print_line(f"  supposed            {item}")
+            print_line(f"  assumed             {item}")
     if answer.charged is not None:
         print_line(f"ledger                {answer.charged}; all that is in it together has this guarantee:")
     print_as_it_is(render(answer.guarantee, everything=options.everything, explain=options.explain).rstrip())

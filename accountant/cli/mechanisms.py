@@ -51,6 +51,6 @@ def run(options: Options) -> int:
         print_line(f"    reference      {entry['reference']}")
         print_line(f"    source         {entry['source']}")
     for kind, meaning in ((Arithmetic.EXACT, "the default: correctly rounded values"), (Arithmetic.BINARY64, "for studies")):
-        print_line(f'arithmetic="{kind.value}" ({meaning}) supposes {", ".join(item.id for item in suppose_noise(kind))}')
+        print_line(f'arithmetic="{kind.value}" ({meaning}) assumes {", ".join(item.id for item in suppose_noise(kind))}')
     print_line("verify one with: pdp verify REFERENCE --target-epsilon 3 (no target in other notions than the pure one)")
     return 0
