@@ -209,7 +209,7 @@ def _publish(options: _Publish) -> int:
     return print_result(
         told,
         f"published {entry.name!r}: entry {entry.sequence}, {told['hash']}",
-        "it assumes that the release was run once, on the rows that were charged (run-on-active); asking for it again gives the same output",
+        "it assumes that the release was run once, on the rows that were charged (run-on-active); asked again, it gives the same output",
         *([] if removed is None else [f"removed {removed}, the rows that took part in it"]),
         as_json=options.json,
     )
