@@ -251,7 +251,7 @@ REFUSED = [
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length,width", "--graph", "roads.csv"), "one column of places"),
     (
         ("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--distances", "grid.csv", "--rounds", "2"),
-        "no square matrix",
+        "not a square matrix",
     ),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--graph", "roads.csv", "--rounds", "2"), "no public place"),
     (("cluster", "petals.csv", "-k", "2", "-e", "1", "--columns", "length", "--distances", "nothing.csv"), "square"),

@@ -468,7 +468,7 @@ def test_what_batches_suppose_is_said_and_kept() -> None:
     assert curve.guarantee.protection.neighbors is Neighbors.REPLACE_ONE
     again = read_guarantee(write_guarantee(point))
     assert set(point.hypotheses) <= set(again.hypotheses)
-    assert "realised pair" in account(curve, delta="1e-3", gap="1/10").render()
+    assert "attained by a pair" in account(curve, delta="1e-3", gap="1/10").render()
     assert RECORD_NORM.id in said
     assert BATCHES_DRAWN.id in said
 
@@ -479,7 +479,7 @@ def test_the_command_line_says_what_to_do_for_less(capsys: pytest.CaptureFixture
     assert invoke([*run, "--batches", "shuffle", "--neighbors", "replace-one", "--all"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "--batches random-allocation" in shown
-    assert "realised pair" in shown
+    assert "attained by a pair" in shown
     assert invoke([*run, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["composition"]["events"][0]["count"] == 20
     assert invoke([*run, "--batches", "random-allocation", "--neighbors", "replace-one"]) == 2

@@ -52,7 +52,7 @@ def test_undefined_or_negative_numbers_are_refused_in_the_words_of_their_notion(
 
 
 def test_conditions_of_other_notions_are_refused():
-    with pytest.raises(InvalidArgument, match="none of the notion"):
+    with pytest.raises(InvalidArgument, match="not one of the notion"):
         verify_notion(make("gaussian", "w*z"), ["assumption-8"])
     with pytest.raises(InvalidArgument, match="pure profile"):
         verify_notion(declare("pure", "w"))

@@ -189,7 +189,7 @@ def test_budgets_of_columns_and_raising_them(make):
     assert [ledger.account(name)["budget"] for name in ("ada", "ben", "cleo")] == ["1", "2", "3"]
     masks = [ledger.charge(str(number), SUM, people).active.tolist() for number in range(4)]
     assert masks == [[True] * 3, [False, True, True], [False, False, True], [False] * 3]
-    with pytest.raises(InvalidArgument, match="raised only"):
+    with pytest.raises(InvalidArgument, match="can only be raised"):
         ledger.raise_budget("2")
     ledger.raise_budget("Max(4, Min(3, 1 + years/5))", people, attributes={"years": [0, 40]})
     assert [ledger.account(name)["left"] for name in ("ada", "ben", "cleo")] == ["3", "2", "1"]

@@ -218,7 +218,7 @@ class TestStale:
         first = create(budget="1")
         with Ledger.open(tmp_path / "l.db") as second:
             second.raise_budget("9", PEOPLE)
-        with pytest.raises(InvalidArgument, match="raised only"):
+        with pytest.raises(InvalidArgument, match="can only be raised"):
             first.raise_budget("5", PEOPLE)
         assert first.report_ex_post().epsilon == 9
         assert first.account("ada")["budget"] == "9"

@@ -162,7 +162,7 @@ def test_a_mixed_ledger_is_reopened_backed_up_restored_and_migrated(make, tmp_pa
     assert float(ledger.account("zoe")["budget"]["epsilon"]) == 1.5
     with pytest.raises(InvalidArgument, match="the cap"):
         ledger.raise_budget("epsilon=1.5, mu2=1, delta=2e-6", PEOPLE)
-    with pytest.raises(InvalidArgument, match="raised only"):
+    with pytest.raises(InvalidArgument, match="can only be raised"):
         ledger.raise_budget("epsilon=2, mu2=1/2, delta=1e-6", PEOPLE)
     assert ledger.guarantee().bound.composition.events[0]["epsilon"] == 2  # the cap
     before = {name: ledger.account(name) for name in ("ada", "zoe", "cleo")}

@@ -252,7 +252,7 @@ def test_such_a_ledger_is_raised_backed_up_restored_migrated_and_stated(make, tm
     ledger.raise_budget(f"{budget}, step1=80, step2=3", PEOPLE)
     with ledger.release("b", steps(STEP), PEOPLE):
         pass
-    with pytest.raises(InvalidArgument, match="raised only"):
+    with pytest.raises(InvalidArgument, match="can only be raised"):
         ledger.raise_budget(f"{budget}, step1=80", PEOPLE)
     assert [event.count for event in ledger.guarantee().bound.composition.events] == [1, 1, 100, 3, 1]
     ledger.set_quota("analyst", "ada", "step1=10")

@@ -76,7 +76,7 @@ def test_sympy_expressions_declare_every_notion():
 
 def test_pages_say_which_notion_it_is():
     assert "PDP profile, Gaussian" in GAUSSIAN._repr_html_()
-    assert "This μ is no ε" in GAUSSIAN._repr_html_()
+    assert "This μ is not an ε" in GAUSSIAN._repr_html_()
     assert "<mi>μ</mi>" in GAUSSIAN._repr_html_()
     assert GAUSSIAN._repr_latex_() == r"$\displaystyle \mu(w, z) = \frac{w\,z}{\sigma}, \quad w \geq 1, \; z \in [0, 4], \; \sigma = 3$"
     assert r"\mathrm{rdp}(\alpha, w, z)" in RENYI._repr_latex_()
