@@ -249,7 +249,7 @@ def test_only_the_filter_discharges_that_a_release_is_the_only_one(make):
     model = DPKMeans(2, epsilon="1/100", radius=2, method="lloyd").fit(points, ledger=ledger.analysis("b", ids))
     for found in (chosen.guarantee, model.guarantee_):
         (only,) = [item for item in found.discharged if item.hypothesis == ONLY_RELEASE]
-        assert only.subject == "all releases of a ledger whose units are identified by id"
+        assert only.subject == "all releases of a ledger whose units are told by id"
         assert {ALL_CHARGED, ONE_USER} <= {*found.hypotheses}
         assert not found.is_unconditional
     assert {FIXED_IN_ADVANCE, GIVEN_ROW} <= {*model.guarantee_.hypotheses}  # of rows that somebody scaled by hand, too
