@@ -19,10 +19,11 @@ import numpy as np
 
 from accountant.compositions.allocations import plan_allocation
 from accountant.compositions.events import Composition, Direction, MechanismKind
-from accountant.compositions.grids import LEAST_EPSILON, Shape, Side, find_order, find_shape, plan
+from accountant.compositions.grids import plan
 from accountant.compositions.groups import Claim, join_lower, join_upper, list_groupings, split_events
 from accountant.compositions.json_format import event_object
 from accountant.compositions.largest_loss import LargestLoss, find_largest_loss
+from accountant.compositions.shapes import LEAST_EPSILON, Shape, Side, find_order, find_shape
 from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from accountant.compositions.events import Composition, Direction, MechanismKind
-from accountant.compositions.grids import is_merged
+from accountant.compositions.shapes import is_merged
 from profiles import exact_text
 
 Claim = Mapping[str, object]

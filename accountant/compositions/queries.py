@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from accountant.compositions.engine import bound_delta, bound_epsilon, bound_epsilon_above, make_certificate
 from accountant.compositions.events import MOST_BITS, MOST_EPSILON, Composition, Direction
-from accountant.compositions.grids import LEAST_EPSILON
+from accountant.compositions.shapes import LEAST_EPSILON
 from profiles import Infeasible, InvalidArgument, NotReplayed, Undecided, decimal_text, to_exact
 from profiles.numbers import to_number
 from proofs_check.certificates import check_text

@@ -19,7 +19,8 @@ from typing import Any
 
 from accountant.compositions.engine import bound_epsilon, curve_of_laws, epsilon_above, epsilon_below, write_events
 from accountant.compositions.events import Composition, Direction, Event
-from accountant.compositions.grids import LEAST_EPSILON, Side, find_shape, is_merged, plan
+from accountant.compositions.grids import plan
+from accountant.compositions.shapes import LEAST_EPSILON, Side, find_shape, is_merged
 from profiles import InvalidArgument, Undecided
 from profiles.numbers import to_integer
 from proofs_check.kernel.core.terms import Meter, Rejected

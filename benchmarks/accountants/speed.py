@@ -33,8 +33,8 @@ from typing import Any
 
 from accountant.compositions.engine import bound_epsilon
 from accountant.compositions.events import Composition, Direction, make_event
-from accountant.compositions.grids import LEAST_EPSILON
 from accountant.compositions.queries import upper_at_delta
+from accountant.compositions.shapes import LEAST_EPSILON
 from benchmarks.accountants.settings import SETTINGS
 from proofs_check.kernel.theories.compositions import curves
 from tests.soundness.account_sweep import BY_HAND

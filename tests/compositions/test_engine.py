@@ -12,7 +12,8 @@ from scipy.special import log_ndtr
 
 from accountant.compositions.engine import bound_delta, bound_epsilon, make_certificate, write_events
 from accountant.compositions.events import Composition, Direction, make_event
-from accountant.compositions.grids import Side, count_points, find_shape, plan
+from accountant.compositions.grids import count_points, plan
+from accountant.compositions.shapes import Side, find_shape
 from profiles import InvalidArgument, Undecided
 from proofs_check.kernel import check
 from proofs_check.kernel.theories.compositions import bounds as compositions

@@ -15,7 +15,8 @@ from typing import Any
 
 from accountant.compositions.engine import share_work, write_events
 from accountant.compositions.events import Composition, Direction, MechanismKind, make_event
-from accountant.compositions.grids import Side, count_points, find_shape, plan
+from accountant.compositions.grids import count_points, plan
+from accountant.compositions.shapes import Side, find_shape
 from accountant.weights.gaussian.estimate import NOTHING, estimate_delta
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
