@@ -44,9 +44,10 @@ def probability_of_nothing(words: list[str], folder: Path) -> float:
         size = float(words[words.index("--constant") + 1].removeprefix("m="))
         scale = 3 / float(words[words.index("--private-statistics") + 1])
         return (1 - min(1.0, size / 2 / (12 + 10 * scale))) ** 12 + math.exp(-10) / 2
-    if "--seed" in words:  # weights are drawn by no generator
-        at = words.index("--seed")
-        words = [*words[:at], *words[at + 2 :]]
+    if "--seed" in words:  # the same sample in every run
+        assert invoke(words[1:]) == 0
+        with (folder / words[words.index("--out") + 1]).open() as stream:
+            return 0.0 if list(csv.DictReader(stream)) else 1.0
     words = [*words[1:], "--out", "weights.csv"]
     assert invoke(["weights", *words[1:]]) == 0
     with (folder / "weights.csv").open() as stream:
