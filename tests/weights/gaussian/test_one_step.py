@@ -28,15 +28,15 @@ def deltas(w, zeta, epsilon):
     """δ in both directions from the definition: P and Q of the events where one law exceeds e^ε times the other, at 50 digits."""
     q, mu, growth = 1 / exact(w), exact(w) * exact(zeta), mpmath.exp(exact(epsilon))
     above = lambda x: mpmath.ncdf(-x)  # noqa: E731
-    # going: (1 - q) + q exp(mu x - mu^2/2) > e^eps for x > edge
+    # removed: (1 - q) + q exp(mu x - mu^2/2) > e^eps for x > edge
     edge = mpmath.log((growth - 1 + q) / q) / mu + mu / 2
-    going = (1 - q) * above(edge) + q * above(edge - mu) - growth * above(edge)
+    removed = (1 - q) * above(edge) + q * above(edge - mu) - growth * above(edge)
     left = 1 / growth - (1 - q)
     if left <= 0:
-        return going, mpmath.mpf(0)
+        return removed, mpmath.mpf(0)
     edge = mpmath.log(left / q) / mu + mu / 2
-    coming = mpmath.ncdf(edge) - growth * ((1 - q) * mpmath.ncdf(edge) + q * mpmath.ncdf(edge - mu))
-    return going, coming
+    added = mpmath.ncdf(edge) - growth * ((1 - q) * mpmath.ncdf(edge) + q * mpmath.ncdf(edge - mu))
+    return removed, added
 
 
 def largest_unsampled(epsilon, delta):
@@ -82,9 +82,9 @@ def judge(epsilon, delta, zeta, digits):
         except Infeasible:
             assert deltas(Fraction(1), zeta, epsilon)[0] > exact(delta)
             return False
-        going, coming = deltas(found.lower, zeta, epsilon)
-        assert coming <= going * (1 + mpmath.mpf(10) ** -20) + mpmath.mpf(10) ** -60
-        assert going <= exact(delta)
+        removed, added = deltas(found.lower, zeta, epsilon)
+        assert added <= removed * (1 + mpmath.mpf(10) ** -20) + mpmath.mpf(10) ** -60
+        assert removed <= exact(delta)
         if found.upper is None:
             assert all(deltas(Fraction(2) ** k, zeta, epsilon)[0] <= exact(delta) for k in range(0, 60, 3))
             return False
@@ -158,7 +158,7 @@ def test_delta_rises_and_then_falls():
             zeta = ball(Fraction(f"{10 ** source.uniform(-3, 1):.4g}"))
             points = [arb(2) ** (arb(k) / 4) for k in range(-40, 160)]
             steep = [step.steepness(w, zeta) for w in points]
-            values = [step.going(w, zeta) for w in points]
+            values = [step.delta_remove(w, zeta) for w in points]
         signs = [1 if g > 0 else -1 if g < 0 else 0 for g in steep]
         certain = [sign for sign in signs if sign]
         assert certain == sorted(certain, reverse=True)
