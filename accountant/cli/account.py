@@ -17,7 +17,7 @@ from profiles.errors import InvalidArgument
 if TYPE_CHECKING:
     from accountant.calibration.events import CalibratedEvents
     from accountant.compositions.matrix_events import MatrixRelease
-    from accountant.curves import Account, DeclaredEvents
+    from accountant.curves import Account, DeclaredEvents, Event
     from profiles.presenting.pictures import Picture
     from profiles.protection import Protection
 
@@ -85,6 +85,9 @@ class Options(BoundOptions):
     participations: Annotated[
         str | None, typer.Option("--participations", metavar="K", help="with --matrix: in how many steps a record takes part at most")
     ] = None
+    fixed_order: Annotated[
+        bool, typer.Option("--fixed-order", help="with --matrix: a record takes part in every B-th step alone, by one order in all epochs")
+    ] = False
     unit: Annotated[str | None, typer.Option("--unit", metavar="U", help="with --gaussian: who is protected, record or user")] = None
     neighbors: Annotated[
         str | None,
@@ -118,6 +121,7 @@ def run(options: Options) -> int:
         raise InvalidArgument("--side upper and --calibrate were given, but what is calibrated is known from both sides; omit --side")
     matrix = None if options.matrix is None else _read_matrix(options)
     result, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options, matrix), None)
+    least = None if matrix is None or matrix.realised is None else _account_realised(options, matrix.realised)
     texts = {}
     if options.certificate is not None:
         from proofs_check.certificates import to_file_text
@@ -138,14 +142,17 @@ def run(options: Options) -> int:
     for path, text in texts.items():
         write_whole(path, text)
     if options.json:
-        more = {} if calibrated is None else {"calibrated": calibrated.to_json()}
-        print_json(result.to_json() | more | ({} if matrix is None else {"matrix": matrix.to_json()}))
+        more: dict[str, object] = {} if calibrated is None else {"calibrated": calibrated.to_json()}
+        if matrix is not None:
+            more["matrix"] = matrix.to_json() | ({} if least is None else {"realised": {result.asked: {"lower": least}}})
+        print_json(result.to_json() | more)
     else:
         _print(options, result, calibrated)
         if matrix is not None:
             print_line(matrix.describe())
-            if not matrix.sensitivity.is_exact:
-                print_line("epsilon is that of the upper end of s^2; what the worst data lose is not known, so that no lower end is told")
+        if least is not None:
+            low = f"that of the lower one, which some data have, is at least {least}; the worst is between the two"
+            print_line(f"{result.asked} is that of the upper end of s^2; {low}")
     return 0
 
 
@@ -161,6 +168,18 @@ def _account(options: Options, matrix: MatrixRelease | None) -> Account:
     side = options.side if matrix is None or matrix.sensitivity.is_exact else "upper"
     with show_progress("composing"):
         return account(declared, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3", side=side)
+
+
+def _account_realised(options: Options, event: Event) -> str:
+    """Return the lower end of the number of a matrix mechanism that some data have, which are not known to be the worst."""
+    from accountant.compositions.queries import find_point, lower_text, to_delta, to_epsilon, to_gap
+    from accountant.curves import Composition
+
+    delta, epsilon = (
+        None if options.delta is None else to_delta(options.delta),
+        None if options.epsilon is None else to_epsilon(options.epsilon),
+    )
+    return lower_text(find_point(Composition("realised", (event,)), delta=delta, epsilon=epsilon, gap=to_gap(options.gap or "1e-3")))
 
 
 def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
@@ -196,6 +215,7 @@ def _single(options: Options) -> dict[str, str | None]:
     sizes = {"--steps-per-epoch": options.steps_per_epoch, "--limit": options.limit, "--group-size": options.group_size}
     matrix = None if options.matrix is None else str(options.matrix)
     released = {"--matrix": matrix, "--min-separation": options.min_separation, "--participations": options.participations}
+    released["--fixed-order"] = "yes" if options.fixed_order else None
     return {**events, **drawn, **sizes, **released, "--unit": options.unit, "--neighbors": options.neighbors}
 
 
@@ -207,7 +227,7 @@ def _read(options: Options) -> DeclaredEvents:
     given = [name for name, value in _single(options).items() if value is not None]
     if options.file is not None:
         return read_composition_file(options.file)
-    for name in ("--min-separation", "--participations"):
+    for name in ("--min-separation", "--participations", "--fixed-order"):
         if name in given:
             raise InvalidArgument(f"{name} was given, but it is about a matrix mechanism; give --matrix C.npy as well")
     noise = options.gaussian or ("1" if options.calibrate == "noise" else None)
@@ -259,7 +279,7 @@ def _read_matrix(options: Options) -> MatrixRelease:
         None if value is None else to_integer(value, what, 1, hint="give a whole number", any_form=True)
         for value, what in ((options.min_separation, "--min-separation"), (options.participations, "--participations"))
     )
-    when = Participation(1 if apart is None else apart, most)
+    when = Participation(1 if apart is None else apart, most, options.fixed_order)
     with show_progress("finding the sensitivity"):
         return release(matrix, options.gaussian, when, _protection(options), options.sampling)
 

@@ -31,6 +31,7 @@ _LARGEST, _MOST_BITS = 10**30, 4096
 _MOST_HEADER = 10_000
 _MOST_FILE = 8 * MOST_STEPS**2 + _MOST_HEADER
 _MOST_PATTERNS, _MOST_GRAM = 20_000, 1024  # that are enumerated, of a matrix of at most so many steps
+_MOST_WORK = 2 * 10**8  # products of entries, six times as many
 _COUNTED = 64  # so many earlier participations are counted; more are taken for any number
 _LIMB = 20  # bits: products of two sum up to 2^53 over 4096 steps and two of them
 
@@ -39,16 +40,22 @@ _LIMB = 20  # bits: products of two sum up to 2^53 over 4096 steps and two of th
 class Participation:
     """In which steps one unit may take part: in at most ``most`` of them (None: in as many as fit), any two at least ``apart`` apart.
 
-    Raises :class:`InvalidArgument` for what are no such numbers.
+    With ``fixed_order`` in every ``apart``-th step alone, from one of them on, as where batches have one order in all epochs. Raises
+    :class:`InvalidArgument` for what are no such numbers, and for ``most`` in a fixed order.
     """
 
     apart: int
     most: int | None = None
+    fixed_order: bool = False
 
     def __post_init__(self) -> None:
         to_integer(self.apart, "the least separation of two participations", 1, MOST_TOEPLITZ, hint="give a number of steps")
         if self.most is not None:
             to_integer(self.most, "the number of participations", 1, MOST_TOEPLITZ, hint="give a number of steps")
+            if self.fixed_order:
+                raise InvalidArgument(
+                    "a number of participations was given with a fixed order, in which a unit takes part in as many as fit; leave it out"
+                )
 
     def fit(self, steps: int) -> int:
         """Return how many participations there are at most in so many steps."""
@@ -308,13 +315,15 @@ def bound_sensitivity(matrix: StrategyMatrix, participation: Participation) -> S
     """Return s², the largest ‖Σ_{i∈π} C_i u_iᵀ‖² over participations π and vectors u_i of norm at most 1, or both sides of it.
 
     Known where a unit takes part once, of bands no wider than the separation, of falling Toeplitz coefficients, and where the
-    participations are few. Else the upper end is proved, and the lower one that of a participation that is named.
+    participations are few, as in a fixed order. Else the upper end is proved, and the lower one that of a participation that is named.
 
     >>> bound = bound_sensitivity(make_matrix([1, "0.5"], steps=6), Participation(2, 3))
     >>> bound.upper, bound.is_exact, bound.steps
     (Fraction(15, 4), True, (1, 3, 5))
     """
     most, apart = participation.fit(matrix.steps), participation.apart
+    if participation.fixed_order:
+        return _find_phase(matrix, apart)
     if most == 1 or matrix.bands <= apart:
         return _find_disjoint(matrix, most, apart)
     if matrix.falls:
@@ -375,11 +384,14 @@ def _find_heaviest(weights: Sequence[Sequence[int]], apart: int) -> list[int]:
     return steps[::-1]
 
 
-def _realise(matrix: StrategyMatrix, places: Sequence[int], signs: Sequence[int] | None = None) -> int:
-    """Return ‖Σ ±C_i‖² over these places, in squares of the unit: what one unit moves that has ± one vector in these steps."""
+def _realise(matrix: StrategyMatrix, places: Sequence[int], signs: Sequence[int] | None = None, *, sizes: bool = False) -> int:
+    """Return ‖Σ ±C_i‖² over these places, in squares of the unit: what one unit moves that has ± one vector in these steps.
+
+    With ``sizes`` that of the sizes of all entries, which no vectors exceed.
+    """
     total = [0] * matrix.steps
     for index, place in enumerate(places):
-        column = matrix.column(place)
+        column = [*map(abs, matrix.column(place))] if sizes else matrix.column(place)
         end, sign = place + len(column), 1 if signs is None else signs[index]
         total[place:end] = [old + sign * item for old, item in zip(total[place:end], column, strict=True)]
     return sum(item * item for item in total)
@@ -398,6 +410,52 @@ def _realise_spaced(coefficients: Sequence[int], steps: int, most: int, apart: i
 
 def _spaced(most: int, apart: int) -> tuple[int, ...]:
     return tuple(range(1, most * apart + 1, apart))
+
+
+def _find_phase(matrix: StrategyMatrix, apart: int) -> Sensitivity:
+    """Return s² of a fixed order, exactly where columns of one phase have products of one sign, or signs of vectors make them so."""
+    if matrix.steps > MOST_STEPS:  # what is proved of the first steps holds of all that are so far apart
+        most = -(-matrix.steps // apart)
+        if matrix.falls or matrix.bands <= apart:
+            return bound_sensitivity(matrix, Participation(apart))
+        return _bound_by_falling(matrix, most, apart)
+    phases = [[*range(first, matrix.steps, apart)] for first in range(min(apart, matrix.steps))]
+    if not matrix.has_negative:
+        lower, worst = max((_realise(matrix, places), places) for places in phases)
+        upper = lower
+    elif matrix.steps**3 <= _MOST_WORK * apart:
+        upper, worst, signs = max(_multiply_phase(matrix, places) for places in phases)
+        lower = max(_realise(matrix, worst, signs), _realise(matrix, worst))
+    else:
+        upper, worst = max((_realise(matrix, places, sizes=True), places) for places in phases)
+        lower = max(_realise(matrix, worst), _realise(matrix, worst, _choose_signs(matrix, worst)))
+    how = "the largest of all phases" if lower == upper else "no phase has larger products, whatever their signs"
+    return Sensitivity(lower * matrix.unit**2, upper * matrix.unit**2, tuple(place + 1 for place in worst), how)
+
+
+def _multiply_phase(matrix: StrategyMatrix, places: list[int]) -> tuple[int, list[int], list[int]]:
+    """Return the sum of the sizes of all products of columns, the places, and the signs of the products with the first column."""
+    columns = [matrix.column(place) for place in places]
+    size, signs = 0, [1]
+    for index, (place, column) in enumerate(zip(places, columns, strict=True)):
+        size += sum(item * item for item in column)
+        for later, other in zip(places[index + 1 :], columns[index + 1 :], strict=True):
+            product = sum(left * right for left, right in zip(column[later - place :], other, strict=False))
+            size += 2 * abs(product)
+            if index == 0:
+                signs.append(1 if product >= 0 else -1)
+    return size, places, signs
+
+
+def _choose_signs(matrix: StrategyMatrix, places: Sequence[int]) -> list[int]:
+    """Return signs of columns, each chosen so that those up to it move the most."""
+    total, signs = [0] * matrix.steps, list[int]()
+    for place in places:
+        column = matrix.column(place)
+        shared = sum(old * item for old, item in zip(total[place:], column, strict=False))
+        signs.append(1 if shared >= 0 else -1)
+        total[place : place + len(column)] = [old + signs[-1] * item for old, item in zip(total[place:], column, strict=False)]
+    return signs
 
 
 def _count_patterns(steps: int, most: int, apart: int) -> int:
@@ -512,10 +570,7 @@ def _find_realised(matrix: StrategyMatrix, products: Integers, tried: Sequence[S
     worst = max(scores)[1]
     square = _realise(matrix, worst)
     if matrix.has_negative:
-        signs = [1]
-        for count in range(2, len(worst) + 1):
-            signs.append(max((1, -1), key=lambda sign: _realise(matrix, worst[:count], [*signs, sign])))
-        square = max(square, _realise(matrix, worst, signs))
+        square = max(square, _realise(matrix, worst, _choose_signs(matrix, worst)))
     return square * matrix.unit**2, tuple(place + 1 for place in worst)
 
 

@@ -10,8 +10,8 @@ from accountant.compositions.batches import Sampling, draw_batches
 from accountant.compositions.events import MOST_BITS, Event, make_event
 from accountant.compositions.matrices import Participation, Sensitivity, StrategyMatrix, bound_sensitivity, square_columns
 from profiles import InvalidArgument, decimal_text, exact_text
-from profiles.hypotheses import BANDS_GROUPED, MATRIX_MECHANISM, PUBLIC_DIVISOR, RECORD_NORM, STEPS_APART, Hypothesis
-from profiles.numbers import decimal_below, exact_root, root_below, shorten, to_integer, to_number
+from profiles.hypotheses import BANDS_GROUPED, FIXED_ORDER, MATRIX_MECHANISM, PUBLIC_DIVISOR, RECORD_NORM, STEPS_APART, Hypothesis
+from profiles.numbers import decimal_above, decimal_below, exact_root, root_above, root_below, shorten, to_integer, to_number
 from profiles.protection import Neighbors, Protection
 
 #: Digits of σ/s, which is rounded down where it is no short number.
@@ -21,12 +21,16 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class MatrixRelease:
-    """A matrix mechanism as an event whose noise is counted in units of s, with what that rests on, and s² from both sides."""
+    """A matrix mechanism as an event whose noise is counted in units of s, with what that rests on, and s² from both sides.
+
+    ``realised``: where s is bounded, not known, the event of its lower end, which some data realise.
+    """
 
     event: Event
     hypotheses: tuple[Hypothesis, ...]
     sensitivity: Sensitivity
     matrix: StrategyMatrix
+    realised: Event | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the matrix and what is known of s² as JSON types, exactly."""
@@ -54,10 +58,10 @@ def release(
     """Return :func:`release_matrix`, or with a sampling probability ``rate`` :func:`release_bands` of ``participation.apart`` groups."""
     if rate is None:
         return release_matrix(matrix, noise, participation, protection)
-    if participation.most is not None:
+    if participation.most is not None or participation.fixed_order:
+        given = "a fixed order" if participation.fixed_order else "a number of participations"
         raise InvalidArgument(
-            "a number of participations was given with a sampling probability, but groups that are drawn from have as many turns as fit; "
-            "leave it out"
+            f"{given} was given with a sampling probability, but groups that are drawn from have as many turns as fit; leave it out"
         )
     return release_bands(matrix, noise, participation.apart, rate, protection)
 
@@ -74,10 +78,16 @@ def release_matrix(matrix: StrategyMatrix, noise: object, participation: Partici
     batches = draw_batches(Sampling.NONE, protection.neighbors) if protection.neighbors is Neighbors.REPLACE_ONE else None
     event = make_event("gaussian", {"noise_multiplier": ratio}, batches=batches)
     unit = protection.unit.word
-    apart = STEPS_APART.about(unit=unit, most=participation.fit(matrix.steps), steps=matrix.steps, apart=participation.apart)
+    if participation.fixed_order:
+        apart = FIXED_ORDER.about(unit=unit, steps=matrix.steps, apart=participation.apart)
+    else:
+        apart = STEPS_APART.about(unit=unit, most=participation.fit(matrix.steps), steps=matrix.steps, apart=participation.apart)
     supposed = (_name_mechanism("gaussian event", matrix, (deviation, ratio), bound), apart)
     of_sums = (RECORD_NORM.about(unit=unit), PUBLIC_DIVISOR) if batches is None else ()  # else the event supposes it
-    return MatrixRelease(event, (*supposed, *of_sums), bound, matrix)
+    realised = None
+    if not bound.is_exact:
+        realised = make_event("gaussian", {"noise_multiplier": _divide(deviation, bound.lower, up=True)}, batches=batches)
+    return MatrixRelease(event, (*supposed, *of_sums), bound, matrix, realised)
 
 
 def release_bands(matrix: StrategyMatrix, noise: object, bands: object, rate: object, protection: Protection) -> MatrixRelease:
@@ -117,20 +127,21 @@ def _to_noise(noise: object) -> Fraction:
     return deviation
 
 
-def _divide(deviation: Fraction, square: Fraction) -> Fraction:
-    """Return σ/s, or the largest number of 20 digits below it."""
+def _divide(deviation: Fraction, square: Fraction, *, up: bool = False) -> Fraction:
+    """Return σ/s, or the largest number of 20 digits below it, or with ``up`` the least one above."""
     ratio = deviation**2 / square
     root = exact_root(ratio)
     if root is not None and max(root.numerator.bit_length(), root.denominator.bit_length()) <= MOST_BITS:
         return root
-    places = max(0, (ratio.denominator.bit_length() - ratio.numerator.bit_length()) // 2)  # digits of 2 that 1/σ's own scale takes
-    below = decimal_below(root_below(ratio, 10**_DIGITS * 2 ** (places + 8)), _DIGITS)
-    if not Fraction(1, 10**12) <= below <= 10**12:
+    places = max(0, (ratio.denominator.bit_length() - ratio.numerator.bit_length()) // 2)  # bits between the root and 1, where it is small
+    unit = 10**_DIGITS * 2 ** (places + 8)
+    rounded = decimal_above(root_above(ratio, unit), _DIGITS) if up else decimal_below(root_below(ratio, unit), _DIGITS)
+    if not Fraction(1, 10**12) <= rounded <= 10**12:
         raise InvalidArgument(
-            f"noise of about {shorten(below)} times the sensitivity of the matrix was found, but from 1e-12 to 1e12 is accounted for; "
+            f"noise of about {shorten(rounded)} times the sensitivity of the matrix was found, but from 1e-12 to 1e12 is accounted for; "
             "check the scale of the matrix and of the noise"
         )
-    return below
+    return rounded
 
 
 def _name_mechanism(event: str, matrix: StrategyMatrix, noise: tuple[Fraction, Fraction], bound: Sensitivity) -> Hypothesis:

@@ -23,7 +23,8 @@ _MOST_TABLES = 1_000
 _KEYS = ("name", "unit", "neighbors", "event", "hypothesis")
 _MATRIX = "matrix"
 _OF_MATRICES = (
-    "mechanism", "noise_multiplier", "file", "sha256", "coefficients", "steps", "min_separation", "participations", "sampling_probability"
+    "mechanism", "noise_multiplier", "file", "sha256", "coefficients", "steps", "min_separation", "participations", "fixed_order",
+    "sampling_probability",
 )  # fmt: skip
 _COMMON = ("mechanism", "count", "sampling_probability", *KEYS)
 
@@ -173,7 +174,9 @@ class _Matrices:
         if table.get("sha256", matrix.digest) != matrix.digest:
             raise UnreadableFile(f"the matrix has the SHA-256 {matrix.digest}, but another one was expected; find the file that was meant")
         most = table.get("participations")
-        when = Participation(_whole(table["min_separation"]), None if most is None else _whole(most))
+        if not isinstance(fixed := table.get("fixed_order", False), bool):
+            raise UnreadableFile(f"fixed_order is true or false, but {name_type_of(fixed)} was found; write one of them")
+        when = Participation(_whole(table["min_separation"]), None if most is None else _whole(most), fixed)
         protection = Protection(self.unit, self.stated)
         made = release(matrix, table["noise_multiplier"], when, protection, table.get("sampling_probability"))
         self.hypotheses += made.hypotheses

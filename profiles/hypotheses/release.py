@@ -95,6 +95,15 @@ STEPS_APART = Hypothesis(
     "goes, others do not stay in their steps.",
     brief="each {unit} takes part {most} times at most, {apart} steps apart",
 )
+FIXED_ORDER = Hypothesis(
+    "fixed-order",
+    "each {unit} takes part, if at all, in steps that are whole multiples of {apart} steps apart, of {steps} in all, and while one goes, "
+    "comes or changes, all others stay in their steps",
+    Head.RELEASE,
+    "Batches have one order, which is the same in all epochs. A loader that shuffles in each epoch, or whose later records "
+    "move up when one goes, has none.",
+    brief="each {unit} takes part in every {apart}-th step alone",
+)
 BANDS_GROUPED = Hypothesis(
     "bands-grouped",
     "each {unit} is in one of {bands} groups, by itself alone, such as by a hash of its id, and a step draws from one group, the groups in "

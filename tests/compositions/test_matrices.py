@@ -107,6 +107,56 @@ def test_toeplitz_coefficients_against_all_participations(data: st.DataObject, s
         assert bound.upper == low
 
 
+def in_phase(steps: int, apart: int) -> list[tuple[int, ...]]:
+    """All sets of steps whose differences are multiples of ``apart``."""
+    subsets = itertools.chain.from_iterable(itertools.combinations(range(steps), size) for size in range(1, steps + 1))
+    return [item for item in subsets if len({place % apart for place in item}) == 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(2, 7), st.integers(1, 4), st.booleans(), st.booleans())
+def test_a_fixed_order_against_all_participations(data: st.DataObject, steps: int, apart: int, positive: bool, circulant: bool) -> None:
+    numbers = st.sampled_from([0.0, 1.0, 0.3, -0.7, 2.0**-20, 3.0])
+    flat = data.draw(st.lists(numbers.map(abs) if positive else numbers, min_size=steps**2, max_size=steps**2))
+    dense = [[flat[i - j] if circulant else flat[i * steps + j] if i >= j else 0.0 for j in range(steps)] for i in range(steps)]
+    dense = [[item if i >= j else 0.0 for j, item in enumerate(row)] for i, row in enumerate(dense)]
+    rows = [[Fraction(item) for item in row] for row in dense]
+    if not any(map(any, rows)):
+        return
+    truth = max(
+        moved(rows, places, (1, *signs))
+        for places in in_phase(steps, apart)
+        for signs in itertools.product((1, -1), repeat=len(places) - 1)
+    )
+    matrix = make_matrix(dense)
+    bound = bound_sensitivity(matrix, Participation(apart, fixed_order=True))
+    assert bound.lower <= truth <= bound.upper
+    assert tuple(step - 1 for step in bound.steps) in in_phase(steps, apart)
+    if positive or matrix.bands <= apart:
+        assert bound.lower == truth == bound.upper
+    assert bound.upper <= bound_sensitivity(matrix, Participation(apart)).upper
+
+
+def test_a_fixed_order_of_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above 4,096 steps only Toeplitz matrices are read; where products are too many, those of sizes bound them."""
+    falling = make_matrix([1, "0.5", "0.25"], 9000)
+    assert bound_sensitivity(falling, Participation(2, fixed_order=True)) == bound_sensitivity(falling, Participation(2))
+    rising = make_matrix(["0.25", "0.5"], 9000)
+    bound = bound_sensitivity(rising, Participation(1, fixed_order=True))
+    assert bound.lower == 8999 * Fraction(9, 16) + Fraction(1, 16)
+    assert bound.upper == 8999 + Fraction(1, 4)
+    assert bound_sensitivity(rising, Participation(2, fixed_order=True)).is_exact
+    rng = np.random.default_rng(4)
+    signed = make_matrix(np.tril(rng.uniform(-1, 1, (40, 40))))
+    near = bound_sensitivity(signed, Participation(5, fixed_order=True))
+    monkeypatch.setattr(matrices, "_MOST_WORK", 0)
+    far = bound_sensitivity(signed, Participation(5, fixed_order=True))
+    assert near.lower <= near.upper <= far.upper
+    assert far.lower <= near.upper
+    with pytest.raises(InvalidArgument, match="as many as fit"):
+        Participation(5, 3, fixed_order=True)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(3, 7), st.integers(2, 4), st.integers(1, 3))
 def test_the_bound_of_pairs_is_above_all_participations(data: st.DataObject, steps: int, most: int, apart: int) -> None:

@@ -145,6 +145,11 @@ def test_what_it_rests_on_names_the_matrix_and_survives_files(tmp_path: Path) ->
     sampled = curve_of(declare_matrix(matrix, 5, Participation(4), neighbors="add-remove", sampling_probability="0.1"))
     assert {"bands-grouped", "independent-draws", "fresh-samples"} <= {item.id for item in sampled.hypotheses}
     assert "steps-apart" not in {item.id for item in sampled.hypotheses}
+    ordered = curve_of(declare_matrix(matrix, 5, Participation(4, fixed_order=True), neighbors="zero-out"))
+    (said_of_order,) = [item.sentence for item in ordered.hypotheses if item.id == "fixed-order"]
+    assert "whole multiples of 4 steps apart, of 20 in all" in said_of_order
+    assert "steps-apart" not in {item.id for item in ordered.hypotheses}
+    assert read_composition(write_composition(ordered.declared)) == ordered.declared
 
 
 def test_a_composition_file_has_matrices_beside_other_events(tmp_path: Path) -> None:
@@ -188,6 +193,9 @@ def make_file(
         ('file = "C.npy"\nsteps = 3', {}, "2 steps was found"),
         ('file = "C.npy"\nsampling_probability = 0.1\nparticipations = 1', {}, "leave it out"),
         ('file = "C.npy"', {"apart": "min_separation = 1.5"}, "whole number"),
+        ('file = "C.npy"\nfixed_order = "yes"', {}, "true or false"),
+        ('file = "C.npy"\nfixed_order = true\nparticipations = 1', {}, "as many as fit"),
+        ('file = "C.npy"\nfixed_order = true\nsampling_probability = 0.1', {}, "leave it out"),
     ],
 )
 def test_a_wrong_matrix_in_a_file_is_told_in_one_sentence(more: str, changes: dict[str, str], said: str, tmp_path: Path) -> None:
@@ -225,6 +233,11 @@ def test_the_command_line_takes_a_matrix(tmp_path: Path, capsys: pytest.CaptureF
     plain = account(curve_of(make_event("gaussian", {"noise_multiplier": 2})), delta="1e-5").to_json()
     assert (bound["epsilon"], bound["matrix"]["sensitivity_squared"]) == (plain["epsilon"], {"lower": "25", "upper": "25"})
     assert (bound["matrix"]["steps"], bound["matrix"]["exact"], bound["matrix"]["worst_steps"]) == (2, True, [1])
+    np.save(tmp_path / "D.npy", np.array([[1.0, 0, 0], [2, 1, 0], [2, 1, 1]]))
+    ordered = ("--matrix", str(tmp_path / "D.npy"), "--min-separation", "2", "--gaussian", "10", "--delta", "1e-5", "--fixed-order")
+    code, text = run(capsys, *ordered)
+    assert code == 0
+    assert "s^2 = 14: that of a unit in steps 1, 3 (the largest of all phases" in " ".join(text.split())  # rows 1, 2 and 2 + 1
     sampled = ("--matrix", str(tmp_path / "c.npy"), "--steps", "30", "--min-separation", "2", "--sampling", "0.1")
     code, text = run(capsys, *sampled, "--gaussian", "5", "--delta", "1e-5", "--neighbors", "zero-out")
     assert code == 0
@@ -232,7 +245,7 @@ def test_the_command_line_takes_a_matrix(tmp_path: Path, capsys: pytest.CaptureF
     assert "in one of 2 groups" in text
 
 
-def test_a_bounded_sensitivity_tells_no_lower_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bounded_sensitivity_tells_what_some_data_lose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(3)
     matrix = np.tril(rng.uniform(-1, 1, (200, 200)))
     np.save(tmp_path / "C.npy", matrix)
@@ -240,12 +253,16 @@ def test_a_bounded_sensitivity_tells_no_lower_end(tmp_path: Path, capsys: pytest
     code, text = run(capsys, *given)
     assert code == 0
     assert " <= s^2 <= " in text
-    assert "no lower end is told" in text
     assert "<= epsilon <=" not in text
     bound = json.loads(run(capsys, *given, "--json")[1])
     low, high = (Fraction(bound["matrix"]["sensitivity_squared"][end]) for end in ("lower", "upper"))
     assert low < high
     assert "lower" not in bound["epsilon"]
+    realised = bound["matrix"]["realised"]["epsilon"]["lower"]
+    assert f"which some data have, is at least {realised}; the worst is between the two" in " ".join(text.split())
+    least = curve_of(make_event("gaussian", {"noise_multiplier": Fraction(40) / Fraction(sqrt(low))})).epsilon("1e-5")
+    assert float(least.lower) == pytest.approx(float(realised), rel=1e-6)
+    assert float(realised) < float(bound["epsilon"]["upper"])
     places = [step - 1 for step in bound["matrix"]["worst_steps"]]
     assert all(right - left >= 20 for left, right in itertools.pairwise(places))
     signs = np.array(np.meshgrid(*[[1, -1]] * len(places))).reshape(len(places), -1)
@@ -264,6 +281,8 @@ def test_a_bounded_sensitivity_tells_no_lower_end(tmp_path: Path, capsys: pytest
         (("--participations", "1.5"), "--participations must be"),
         (("--sampling", "0.1", "--participations", "1"), "leave it out"),
         (("--sampling", "0.1", "--neighbors", "replace-one"), "no bound is proved"),
+        (("--sampling", "0.1", "--fixed-order"), "leave it out"),
+        (("--participations", "1", "--fixed-order"), "leave it out"),
         (("--steps", "5"), "2 steps was found"),
         (("--epsilon", "1"), "but both was given"),
         (("--gaussian", "0"), "must lie in"),
@@ -284,6 +303,7 @@ def test_the_command_line_says_what_a_matrix_needs(tmp_path: Path, capsys: pytes
         (("--matrix", str(tmp_path / "C.npy"), "--gaussian", "1"), "--min-separation B is missing"),
         (("--matrix", str(tmp_path / "C.npy"), "--min-separation", "1"), "--gaussian S is missing"),
         (("--gaussian", "1", "--participations", "2"), "give --matrix C.npy as well"),
+        (("--gaussian", "1", "--fixed-order"), "give --matrix C.npy as well"),
         (("--matrix", str(tmp_path), "--min-separation", "1", "--gaussian", "1"), "a directory is there"),
     ):
         code, text = run(capsys, *args, "--delta", "1e-5")
