@@ -273,7 +273,6 @@ class _Request:
 
 
 def _choose(request: _Request, rule: SamplingRule, public: RuleConstants) -> RuleResult:
-    """Return the choice of one rule."""
     records, noise, count, size = request.records, request.noise, public.number(rule.name, "n"), public.size(rule.name)
     try:
         if rule.q is None:

@@ -40,8 +40,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(BoundOptions):
-    """What the command line says."""
-
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="a composition: TOML with name and [[event]] tables")] = None
     delta: Annotated[str | None, typer.Option("--delta", "-d", metavar="D", help="bound epsilon at this delta, such as 1e-5")] = None
     epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="E", help="bound delta at this epsilon, in nats")] = None

@@ -153,19 +153,24 @@ def write_answer(path: Path | None, columns: Columns) -> None:
     """Write a table in the format of the suffix: .json, .parquet, and CSV for any other. Raises :class:`UnwritableOutput`."""
     if path is None:
         return
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
     if path.suffix.lower() == ".json":
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         write_whole(path, json.dumps(rows, indent=2) + "\n")
         return
+    with replace_file(path) as stream:
+        stream.write(table_bytes(columns, path))
+
+
+def table_bytes(columns: Columns, path: Path) -> bytes:
+    """Return a table as a file named like this has it: Parquet for .parquet, and CSV for any other suffix."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
     buffer = io.BytesIO()
     write = pyarrow.parquet.write_table if path.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
     write(pa.table(columns), buffer)
-    with replace_file(path) as stream:
-        stream.write(buffer.getvalue())
+    return buffer.getvalue()
 
 
 def write_promise(path: Path | None, guarantee: Guarantee) -> None:

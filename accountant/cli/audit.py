@@ -46,8 +46,6 @@ _SWAPPED = "D' has the record more, so the data sets were swapped: for a one-sid
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
-
     mechanism: Annotated[
         str,
         typer.Argument(

@@ -50,8 +50,6 @@ _EXIT = {"infeasible": 1, "unknown": 3}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(ScreenOptions):
-    """What the command line says."""
-
     profile: ProfileArgument
     target_epsilon: TargetOption
     target_size: Annotated[str | None, typer.Option("--target-size", metavar="M", help="expected sample size: the constant m")] = None

@@ -37,8 +37,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
-
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="a certificate, a guarantee, a report, ...")] = None
     export: Annotated[
         Path | None,

@@ -29,8 +29,6 @@ _SHORT = {"damaged in extraction": "damaged"}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
-
     paper: Annotated[
         str | None, typer.Option("--paper", metavar="KEY", help="one paper only, such as fay-2024", autocompletion=complete_paper)
     ] = None

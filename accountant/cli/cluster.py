@@ -35,8 +35,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(AnswerOptions):
-    """What the command line says."""
-
     data: Annotated[str, typer.Argument(metavar="DATA", help="CSV, Parquet or JSON file, one row per record")]
     k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="how many centres")]
     epsilon: EpsilonOption

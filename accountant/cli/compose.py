@@ -28,8 +28,6 @@ _LARGEST = 20_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(ScreenOptions):
-    """What the command line says."""
-
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="guarantee files, or certificates of pdp epsilon or pdp sample")]
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the composed guarantee to a file")] = None
 

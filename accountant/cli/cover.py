@@ -29,8 +29,6 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(RowOptions):
-    """What the command line says."""
-
     sets: Annotated[
         str, typer.Option("--sets", metavar="M or FILE", help="the public list of sets: a file with one per line (or a JSON list), or M")
     ]

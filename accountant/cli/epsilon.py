@@ -46,8 +46,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(BoundOptions):
-    """What the command line says."""
-
     profile: ProfileArgument
     rule: RuleOption = None
     q: QOption = None

@@ -47,8 +47,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(ReleaseOptions):
-    """What the command line says."""
-
     data: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, Parquet or NPY file; each column a coordinate, each row a record")]
     clusters: Annotated[int, typer.Option("--clusters", "-k", metavar="K", help="number of centres")]
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", metavar="E", help="epsilon in nats, of everything that is released together")]

@@ -17,8 +17,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
-
     json: JsonOption = False
 
 

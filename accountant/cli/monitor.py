@@ -48,8 +48,6 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(AnswerOptions):
-    """What the command line says."""
-
     domain: Annotated[
         str, typer.Option("--domain", metavar="M or FILE", help="the public list of items: a file with one per line (or a JSON list), or M")
     ]
@@ -218,7 +216,6 @@ def _has_integer_items(options: Options) -> bool:
 
 
 def _open_file(options: Options) -> StreamFile:
-    """Return the stream of the file."""
     from accountant.applications.heavyhitters import open_stream
     from accountant.data.loading import load_columns
 

@@ -45,8 +45,6 @@ def _repeat(name: str, metavar: str, text: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(ReleaseOptions):
-    """What the command line says."""
-
     data: Annotated[Path | None, typer.Argument(metavar="DATA", help="CSV or Parquet file; --plan needs none")] = None
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", metavar="E", help="epsilon in nats, of everything that is released together")]
     delta: Annotated[str | None, typer.Option("--delta", metavar="D", help="a delta in (0, 1): the noise is then normal")] = None

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from accountant.cli.answers import table_bytes
 from accountant.cli.options import ScreenOptions
 from accountant.cli.output import console, make_printable, print_as_it_is, print_line
 
@@ -68,12 +69,6 @@ def release_bytes(released: Released, told: dict[str, Any], path: Path) -> bytes
     """Return the file of the answers: JSON as it is told, else a table with a row an answer, as CSV or Parquet."""
     if path.suffix.lower() == ".json":
         return (json.dumps(told, indent=2, ensure_ascii=True, allow_nan=False) + "\n").encode()
-    import io
-
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
     rows = list(released)
     grouped = {name: [str(row.group[place]) for row in rows] for place, name in enumerate(released.plan.groups.columns)}
     columns: dict[str, list[Any]] = {
@@ -85,10 +80,7 @@ def release_bytes(released: Released, told: dict[str, Any], path: Path) -> bytes
         "interval_95_low": [row.interval[0] for row in rows],
         "interval_95_high": [row.interval[1] for row in rows],
     }
-    buffer = io.BytesIO()
-    write = pyarrow.parquet.write_table if path.suffix.lower() == ".parquet" else pyarrow.csv.write_csv
-    write(pa.table(columns), buffer)
-    return buffer.getvalue()
+    return table_bytes(columns, path)
 
 
 def _up(value: float | Fraction) -> str:

@@ -49,8 +49,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
-
     profile: ProfileArgument
     target_epsilon: TargetOption
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="the HTML file to write, atomically")]

@@ -62,8 +62,6 @@ _USE = "use it as it is       even if it is empty or small: a sample that is dra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(ReleaseOptions):
-    """What the command line says."""
-
     profile: ProfileArgument
     data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet or NPY file, read in batches")]
     out: OutOption
@@ -117,7 +115,6 @@ def run(options: Options) -> int:
 
 
 def _run(options: Options) -> int:
-    """Draw and write a sample."""
     from accountant.guarantees import render_basis
     from accountant.samples import sample_file, to_certificate
 

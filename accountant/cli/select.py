@@ -37,8 +37,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(RowOptions):
-    """What the command line says."""
-
     candidates: CandidatesOption
     k: Annotated[int, typer.Option("--k", "-k", metavar="K", help="how many candidates to choose; all of them for an order")]
     epsilon: EpsilonOption

@@ -45,8 +45,6 @@ EXIT = {"proved": 0, "refuted": 1, "unknown": 3}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
-
     profile: ProfileArgument
     target_epsilon: Annotated[
         str | None,

@@ -43,8 +43,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
-
     profile: ProfileArgument
     target_epsilon: TargetOption
     at: Annotated[list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of the record (repeatable)")] = None

@@ -55,8 +55,6 @@ Examples:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
-
     profile: ProfileArgument
     data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet, NPY or svmlight file, read in batches")]
     out: OutOption

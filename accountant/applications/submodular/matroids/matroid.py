@@ -189,7 +189,6 @@ class GraphicMatroid:
 
     @property
     def size(self) -> int:
-        """The number m of edges."""
         return int(self._ends.shape[1])
 
     @property
