@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.compositions.batches import draw_batches
+from accountant.compositions.batches import Sampling, draw_batches
 from accountant.compositions.events import TOLD, MechanismKind
 from accountant.curves import Composition, DeclaredEvents, Event, PrivacyCurve, curve_of
 from accountant.curves import make_event as declare_event
@@ -125,6 +125,7 @@ class Use:
     """One use of a mechanism in a tree; ``event`` None: it promises nothing.
 
     ``unit`` and ``neighbors``: what the event itself says, None where it says nothing. ``losses``: those of a certified event, unsampled.
+    ``drawn``: how its batches are drawn otherwise than by coins, the number of records and that of a batch; the event is on a batch.
     """
 
     event: Event | None
@@ -132,6 +133,7 @@ class Use:
     neighbors: Neighbors | None = None
     losses: Losses | None = None
     brought: tuple[Hypothesis, ...] = ()
+    drawn: tuple[Sampling, int, int] | None = None
 
 
 def curve_of_dp_event(
@@ -151,7 +153,7 @@ def curve_of_dp_event(
     another counts twice; numbers (ε, δ, ρ) hold for these neighbors. None: those that ours and trees say, add/remove for noise, and an open
     hypothesis for numbers.
 
-    Raises :class:`InvalidArgument`: events that are not private, of other kinds (samples of fixed size are no Poisson samples), different
+    Raises :class:`InvalidArgument`: events that are not private, of other kinds, different
     units or neighbors, nothing at all; :class:`profiles.InvalidNumber`.
     """
     if isinstance(getattr(event, "ledger", None), dp_event.DpEvent):
@@ -190,6 +192,8 @@ def read_uses(event: Any, depth: int = 0) -> Iterator[tuple[Use, int]]:
         yield from ((use, count * times) for use, count in read_uses(event.event, depth + 1))
     elif isinstance(event, dp_event.PoissonSampledDpEvent):
         yield from _sampled(event, depth)
+    elif isinstance(event, (dp_event.SampledWithoutReplacementDpEvent, dp_event.SampledWithReplacementDpEvent)):
+        yield from _batched(event, depth)
     elif isinstance(event, CertifiedDpEvent):
         spent, whole = event.losses, event.protection
         yield Use(None if spent.delta == 1 else spent.to_event(), whole.unit, whole.neighbors, spent, event.open_hypotheses), 1
@@ -243,7 +247,10 @@ def declare_uses(
             raise InvalidArgument(
                 "private events were expected, but one promises nothing (a NonPrivateDpEvent, or delta = 1); leave it out"
             )
-        event = _replace(use, use.event) if whole.neighbors is Neighbors.REPLACE_ONE else use.event
+        if use.drawn is not None:
+            event = _draw(use.event, use.drawn, whole.neighbors)
+        else:
+            event = _replace(use, use.event) if whole.neighbors is Neighbors.REPLACE_ONE else use.event
         events.append(replace(event, count=event.count * count))
     brought = dict.fromkeys(item for use in uses for item in use.brought)
     if sum(uses.values()) > 1 and ONE_ANALYSIS in brought:
@@ -273,16 +280,64 @@ def _replace(use: Use, event: Event) -> Event:
 
 
 def _sampled(event: Any, depth: int) -> Iterator[tuple[Use, int]]:
-    inside = [(use, use.event, count) for use, count in read_uses(event.event, depth + 1)]
     rate = to_exact(event.sampling_probability, "sampling_probability of a PoissonSampledDpEvent")
     if not 0 < rate <= 1:
         raise InvalidArgument(f"a PoissonSampledDpEvent has a probability in (0, 1], but {shorten(rate)} was found; correct it")
-    events = tuple(replace(found, count=count) for _, found, count in inside if found is not None)
-    if len(events) < len(inside):
-        yield Use(None), 1
-    elif events:
-        one = as_one_use(Composition("what is run on a Poisson sample", events))
-        yield replace(inside[0][0], event=replace(one, sampling_probability=one.sampling_probability * rate), losses=None), 1
+    for use in _join(event, depth):
+        if use.event is None or use.drawn is None:
+            sampled = None if use.event is None else replace(use.event, sampling_probability=use.event.sampling_probability * rate)
+            yield replace(use, event=sampled), 1
+            continue
+        raise InvalidArgument("a PoissonSampledDpEvent of a batch of a fixed size was found, but no bound of it is known; draw once")
+
+
+def _batched(event: Any, depth: int) -> Iterator[tuple[Use, int]]:
+    """A batch of a fixed size, of which all records may be: Gaussian noise on it is accounted for (docs/batches.md, section 3)."""
+    kind = type(event).__name__
+    with_replacement = isinstance(event, dp_event.SampledWithReplacementDpEvent)
+    records = to_integer(event.source_dataset_size, f"source_dataset_size of a {kind}", 1)
+    size = to_integer(event.sample_size, f"sample_size of a {kind}", 1)
+    if size > records:
+        raise InvalidArgument(f"a {kind} takes {size} of {records} records, which are not as many; correct it")
+    for use in _join(event, depth):
+        plain = use.event is None or (use.event.mechanism is MechanismKind.GAUSSIAN and use.event.sampling_probability == 1)
+        if use.drawn is not None or not plain:
+            raise InvalidArgument(
+                f"a {kind} of Gaussian noise alone is accounted for, but another event was found in it; declare its bound"
+            )
+        if use.event is None or (size == records and not with_replacement):
+            yield use, 1
+        else:
+            yield replace(use, drawn=(Sampling.WITH_REPLACEMENT if with_replacement else Sampling.FIXED_SIZE, records, size)), 1
+
+
+def _draw(event: Event, drawn: tuple[Sampling, int, int], neighbors: Neighbors) -> Event:
+    sampling, records, size = drawn
+    batches = draw_batches(sampling, neighbors, records=records, batch_size=size)
+    return replace(event, sampling_probability=batches.rate or Fraction(1), batches=batches)
+
+
+def _join(event: Any, depth: int) -> Iterator[Use]:
+    """Yield what is run on one sample as one use, which says all that its parts say; nothing where it does nothing."""
+    inside = list(read_uses(event.event, depth + 1))
+    if any(use.event is None for use, _ in inside):
+        yield Use(None)
+        return
+    events = tuple(replace(use.event, count=count) for use, count in inside if use.event is not None)
+    if not events:
+        return
+    if len(inside) == 1 and inside[0][1] == 1:
+        yield replace(inside[0][0], losses=None)
+        return
+    units, said = {use.unit for use, _ in inside}, {use.neighbors for use, _ in inside} - {None}
+    if len(units) > 1 or len(said) > 1 or any(use.drawn is not None for use, _ in inside):
+        raise InvalidArgument(
+            f"one sample of a {type(event).__name__} with events about one unit and one kind of neighbors was expected, but several were "
+            "found; account for them apart"
+        )
+    one = as_one_use(Composition("what is run on a sample", events))
+    brought = tuple(dict.fromkeys(item for use, _ in inside for item in use.brought))
+    yield Use(one, units.pop(), next(iter(said), None), None, brought)
 
 
 def _climb(event: Any) -> tuple[Use, int]:
@@ -350,7 +405,7 @@ def _single(event: Any) -> Event:
             raise type(error)(f"a {name} is none: {error}") from None
     raise InvalidArgument(
         f"Gaussian, Laplace, discrete Laplace and discrete Gaussian (of sensitivity 1, in one dimension) and zCDP events, composed and "
-        f"Poisson-sampled, are accounted for, but {type(event).__name__} was found; declare what it is as an event of accountant.curves"
+        f"sampled, are accounted for, but {type(event).__name__} was found; declare what it is as an event of accountant.curves"
     )
 
 

@@ -150,7 +150,8 @@ def test_ordinary_events_are_answered_from_the_certified_curve() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        dp_accounting.SampledWithoutReplacementDpEvent(100, 10, GAUSSIAN),
+        dp_accounting.SampledWithoutReplacementDpEvent(100, 10, LAPLACE),
+        dp_accounting.dp_event.TruncatedSubsampledGaussianDpEvent(100, 0.1, 20, 1.0),
         dp_accounting.UnsupportedDpEvent(),
         dp_accounting.RandomizedResponseDpEvent(0.5, 2),
         dp_accounting.dp_event.MixtureOfGaussiansDpEvent(1.0, [1.0], [1.0]),

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from accountant.curves import Participation, bound_sensitivity, make_matrix
+from accountant.curves import Participation, bound_sensitivity, draw_batches, make_matrix
 from accountant.curves import make_event as declare_event
 from accountant.onesided import declare_directions
 from profiles import InvalidArgument, InvalidNumber
@@ -174,8 +174,6 @@ def test_a_special_record_is_one_that_adds_nothing():
         dp_event.PoissonSampledDpEvent(0.5, dp_event.RandomizedResponseDpEvent(0.5, 2)),
         dp_event.PoissonSampledDpEvent(0.5, dp_event.NonPrivateDpEvent()),
         dp_event.TruncatedSubsampledGaussianDpEvent(100, 0.1, 10, 1.0),
-        dp_event.SampledWithoutReplacementDpEvent(100, 10, GAUSSIAN),
-        dp_event.SampledWithReplacementDpEvent(100, 10, GAUSSIAN),
         dp_event.MixtureOfGaussiansDpEvent(1.0, [1.0], [1.0]),
         dp_event.DiscreteLaplaceDpEvent(0.5, 2),
         dp_event.ZCDpEvent(0.1, 0.1),
@@ -229,3 +227,68 @@ def test_trees_that_are_too_deep_are_refused():
         tree = dp_event.ComposedDpEvent([tree])
     with pytest.raises(InvalidArgument, match="deep"):
         curve_of_dp_event(tree)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_is_run_on_one_poisson_sample_keeps_what_each_of_its_events_says(turned):
+    """Of several the first one spoke for all: a tree beside noise was accounted for where a record is added, without its hypothesis."""
+    parts = [dp_event.GaussianDpEvent(2.0), dp_event.SingleEpochTreeAggregationDpEvent(2.0, [4])]
+    sampled = dp_event.PoissonSampledDpEvent(0.5, dp_event.ComposedDpEvent(parts[::-1] if turned else parts))
+    with pytest.raises(InvalidArgument, match="add-remove and zero-out"):
+        curve_of_dp_event(sampled, neighbors="add-remove")
+    made = curve_of_dp_event(sampled, neighbors="zero-out")
+    assert "steps-apart" in {item.id for item in made.hypotheses}
+    assert made.guarantee.protection.neighbors.value == "zero-out"
+    (event,) = made.composition.events  # four times noise of 2: three nodes of the tree, and one sum
+    assert (event["noise_multiplier"], event.sampling_probability, event.count) == (1, Fraction(1, 2), 1)
+
+
+FIXED, WITH = dp_event.SampledWithoutReplacementDpEvent, dp_event.SampledWithReplacementDpEvent
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace-one", "zero-out"])
+def test_batches_of_a_fixed_size_are_read(neighbors):
+    """Equal to our own events, for the neighbors of the accountant; several uses of noise on one batch are one use."""
+    for event, sampling in ((FIXED(100, 10, GAUSSIAN), "fixed-size"), (WITH(100, 10, GAUSSIAN), "with-replacement")):
+        if (sampling, neighbors) == ("with-replacement", "zero-out"):
+            with pytest.raises(InvalidArgument, match="none is proved"):
+                curve_of_dp_event(event, neighbors=neighbors)
+            continue
+        made = curve_of_dp_event(dp_event.SelfComposedDpEvent(event, 7), neighbors=neighbors)
+        (own,) = made.composition.events
+        assert (own.batches, own.count) == (draw_batches(sampling, neighbors, records=100, batch_size=10), 7)
+        assert own["noise_multiplier"] == GAUSSIAN.noise_multiplier
+        assert {"batches-drawn", "records-known", "fresh-samples"} <= {item.id for item in made.hypotheses}
+    twice = curve_of_dp_event(FIXED(100, 10, dp_event.SelfComposedDpEvent(dp_event.GaussianDpEvent(3.0), 4)), neighbors=neighbors)
+    assert twice.composition.events[0]["noise_multiplier"] == Fraction(3, 2)
+    whole = curve_of_dp_event(FIXED(100, 100, GAUSSIAN), neighbors=neighbors)
+    assert whole.composition == curve_of_dp_event(GAUSSIAN, neighbors=neighbors).composition
+
+
+def test_a_fixed_size_of_batches_encloses_the_renyi_bound_of_the_library():
+    """Its accountant bounds a record that is replaced, with noise over the change: twice ours, which is over the norm."""
+    rdp = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
+    made = curve_of_dp_event(dp_event.SelfComposedDpEvent(FIXED(1000, 10, dp_event.GaussianDpEvent(4.0)), 100), neighbors="replace-one")
+    theirs = rdp.RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    theirs.compose(dp_event.SelfComposedDpEvent(FIXED(1000, 10, dp_event.GaussianDpEvent(2.0)), 100))
+    assert made.epsilon("1e-5").lower <= theirs.get_epsilon(1e-5)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        FIXED(100, 10, dp_event.LaplaceDpEvent(2.0)), FIXED(100, 0, GAUSSIAN), FIXED(10, 11, GAUSSIAN), FIXED(100, 2.5, GAUSSIAN),
+        FIXED(100, 10, dp_event.PoissonSampledDpEvent(0.5, GAUSSIAN)), dp_event.PoissonSampledDpEvent(0.5, FIXED(100, 10, GAUSSIAN)),
+        FIXED(100, 10, FIXED(10, 5, GAUSSIAN)), WITH(100, 10, dp_event.ComposedDpEvent([GAUSSIAN, dp_event.LaplaceDpEvent(2.0)])),
+    ],
+)  # fmt: skip
+def test_fixed_sizes_of_what_has_no_theorem_are_refused(wrong):
+    with pytest.raises(InvalidArgument, match=r"Sampled|batch|records|sample"):
+        curve_of_dp_event(wrong)
+
+
+def test_a_batch_of_what_promises_nothing_promises_nothing():
+    with pytest.raises(InvalidArgument, match="promises nothing"):
+        curve_of_dp_event(FIXED(100, 10, dp_event.NonPrivateDpEvent()))
+    with pytest.raises(InvalidArgument, match="does nothing"):
+        curve_of_dp_event(FIXED(100, 10, dp_event.NoOpDpEvent()))
