@@ -27,14 +27,9 @@ FORMAT = OWN
 VERSION, FIRST = 2, 1
 
 
-def number_json(value: Fraction) -> str:
-    """Return an exact number as the format writes it: a terminating decimal or p/q."""
-    return exact_text(value)
-
-
 def point_json(point: Mapping[str, Fraction]) -> dict[str, str]:
     """Return an exact point as the format writes it."""
-    return {name: number_json(value) for name, value in point.items()}
+    return {name: exact_text(value) for name, value in point.items()}
 
 
 def profile_json(profile: Profile) -> dict[str, Any]:
@@ -43,15 +38,15 @@ def profile_json(profile: Profile) -> dict[str, Any]:
         "name": profile.name,
         **({} if profile.notion is ProfileNotion.PURE else {"notion": profile.notion.value}),
         profile.notion.number: to_text(profile.promise),
-        "record": {s.name: [number_json(s.lo), number_json(s.hi)] for s in profile.record},
+        "record": {s.name: [exact_text(s.lo), exact_text(s.hi)] for s in profile.record},
         "parameters": {p.name: _parameter_json(p) for p in profile.parameters},
     }
 
 
 def _parameter_json(parameter: Parameter) -> Any:
     if parameter.bounds is not None:
-        return [number_json(end) for end in parameter.bounds]
-    return "positive" if parameter.value is None else number_json(parameter.value)
+        return [exact_text(end) for end in parameter.bounds]
+    return "positive" if parameter.value is None else exact_text(parameter.value)
 
 
 def make_certificate(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> dict[str, Any]:
@@ -65,7 +60,7 @@ def assemble(
     """Return a certificate as :func:`make_certificate` does, about a profile that is already as the format writes it."""
     made: dict[str, Any] = {"format": FORMAT, "version": FIRST, "profile": profile}
     if target is not None:
-        made["target_epsilon"] = number_json(target)
+        made["target_epsilon"] = exact_text(target)
     if q is not None:
         made["sampling"] = {"q": to_text(q)}
     made["claims"] = list(claims)

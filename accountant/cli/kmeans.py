@@ -103,11 +103,12 @@ def run(options: Options) -> int:
 
     from accountant.applications.budget.rows import open_rows, read_center
     from accountant.applications.kmeans.centres import write_centres
-    from accountant.applications.kmeans.certificate import to_certificate, to_text
+    from accountant.applications.kmeans.certificate import to_certificate
     from accountant.applications.kmeans.charging import ReleasedFit, charge_fit
     from accountant.applications.kmeans.fitting import FitDraws, FitSettings, fit_rows
     from accountant.applications.kmeans.methods import find_method
     from profiles.randomness.bits import open_bits
+    from proofs_check.certificates import to_file_text
 
     _check_outputs(options)
     bounds, columns = _read_bounds(options), _names(options.columns)
@@ -137,7 +138,7 @@ def run(options: Options) -> int:
         draws = FitDraws(bits, bits.hypothesis, rng)
 
         def certify(fit: Fit) -> dict[str, str]:
-            return {"certificate": to_text(to_certificate(fit, settings, columns=rows.names, method=options.method))}
+            return {"certificate": to_file_text(to_certificate(fit, settings, columns=rows.names, method=options.method))}
 
         fit: Fit | None = None
         if analysis is None:

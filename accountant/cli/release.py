@@ -283,12 +283,12 @@ def _write(released: Released, told: dict[str, Any], options: Options) -> None:
 
 def _certify(plan: ReleasePlan, seed: int | None) -> str:
     """Return the certificate of the events with whom it protects and what this release rests on, by itself."""
-    from accountant.applications.answers.planning import run_of
+    from accountant.guarantees import Run
     from accountant.guarantees.stored import tell_beside
     from profiles.randomness.bits import open_bits
     from proofs_check.certificates import to_file_text
 
-    promised, _ = plan.promise(run_of(open_bits(seed).hypothesis))
+    promised, _ = plan.promise(Run(open_bits(seed).hypothesis))
     return to_file_text(tell_beside(plan.certificate(), promised))
 
 

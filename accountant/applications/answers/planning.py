@@ -34,7 +34,7 @@ from accountant.guarantees import (
 )
 from accountant.guarantees.rules import GIVEN_ROW
 from profiles import InvalidArgument, InvalidTarget
-from profiles.hypotheses import DECLARED_EVENTS, EXACT_REALS, SENSITIVITY_ONE, Hypothesis
+from profiles.hypotheses import DECLARED_EVENTS, EXACT_REALS, SENSITIVITY_ONE
 from profiles.mechanisms.interface import EXACT_MODE
 from profiles.numbers import to_number
 from profiles.protection import RECORDS
@@ -203,8 +203,3 @@ def plan_release(
             f"at most {MOST_EVENTS} different costs are accounted for; give more answers the same share, or release twice"
         )
     return ReleasePlan(needs, noises, whole, exact_delta, None if where is None else read_where(where), groups)
-
-
-def run_of(noise: Hypothesis | str) -> Run:
-    """Return what one run of a release does: every row that it gets is used, once."""
-    return Run(noise=noise)

@@ -15,12 +15,12 @@ import numpy as np
 
 from accountant.applications.answers.errors import ReleasedAnswer, estimate
 from accountant.applications.answers.parts import PartKind, ReleasePart
-from accountant.applications.answers.planning import PlanOptions, ReleasePlan, plan_release, run_of
+from accountant.applications.answers.planning import PlanOptions, ReleasePlan, plan_release
 from accountant.applications.answers.requests import Histogram
 from accountant.applications.answers.rows import OpenedTable, open_table, read_rows
 from accountant.applications.answers.totals import PartTotals, add_rows
 from accountant.applications.charging import release_once
-from accountant.guarantees import Guarantee
+from accountant.guarantees import Guarantee, Run
 from profiles import InvalidArgument, exact_text
 from profiles.arrays import Booleans
 from profiles.mechanisms.exact import open_release
@@ -127,7 +127,7 @@ def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None =
     """Return the release of a plan: see :func:`release`."""
     table.require(plan.columns)
     source = open_bits(bits)
-    done = run_of(source.hypothesis)
+    done = Run(source.hypothesis)
     guarantee, whole = plan.promise(done)
     curve = whole if plan.delta is not None else None if ledger is None or not ledger.adds_rho else plan.promise_rho(done)
     read: list[PartTotals] = []

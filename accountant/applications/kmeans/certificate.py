@@ -28,7 +28,7 @@ from accountant.guarantees.stored import read_hypotheses
 from profiles import InvalidArgument, Profile, exact_text, to_exact
 from profiles.hypotheses import ARITHMETIC, FIXED_IN_ADVANCE, ONE_RECORD_EACH, PUBLIC_CONSTANTS, Hypothesis
 from profiles.strict_json import read_exact, read_fields, read_list, write_exact
-from proofs_check.certificates import check_text, judge_file, profile_json, require, to_file_text
+from proofs_check.certificates import check_text, judge_file, profile_json, require
 from proofs_check.kernel import Report
 
 #: What is true of the data or not, and no run sees: certificates of version 1 said nothing of it, and what reads them adds it.
@@ -98,11 +98,6 @@ def to_certificate(fit: Fit, settings: FitSettings, *, columns: Sequence[str], m
     if isinstance(law, NormalNoise):
         made["curve"] = {"mu": write_exact(law.mu), "proof": _curve_proof(law.mu, settings.epsilon, to_exact(settings.delta or 0))}
     return made
-
-
-def to_text(certificate: Mapping[str, Any]) -> str:
-    """Return the text of a certificate file."""
-    return to_file_text(certificate)
 
 
 def _number(value: float) -> str:

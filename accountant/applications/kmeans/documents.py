@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from accountant.applications.kmeans.certificate import FORMAT, VERSION, check_certificate, read_stated_hypotheses, to_text
+from accountant.applications.kmeans.certificate import FORMAT, VERSION, check_certificate, read_stated_hypotheses
 from accountant.guarantees import hypotheses_json
+from proofs_check.certificates import to_file_text
 from proofs_check.documents.describing import describe_open, describe_release, say, shorten
 from proofs_check.documents.entries import Document, of_objects
 
@@ -48,7 +49,7 @@ KMEANS = of_objects(
         (1, VERSION),
         protection="unit",
         hypotheses="premises",
-        write=to_text,
+        write=to_file_text,
     ),
     check_certificate,
     _tell,

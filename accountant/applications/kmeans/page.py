@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from accountant.applications.kmeans.certificate import check_certificate, to_text
+from accountant.applications.kmeans.certificate import check_certificate
 from accountant.applications.kmeans.fitting import Fit
 from accountant.report.page import lay_out
 from accountant.report.sections import download, draw_derivation, list_hypotheses
@@ -14,6 +14,7 @@ from accountant.report.wording import down, exactly, facts, section, table, up
 from accountant.report.writing import today
 from profiles import to_exact
 from profiles.presenting.elements import Element, make
+from proofs_check.certificates import to_file_text
 
 
 def render_fit(fit: Fit, certificate: Mapping[str, Any]) -> str:
@@ -100,7 +101,7 @@ def _numbers(certificate: Mapping[str, Any]) -> Element:
 
 
 def _certificate(certificate: Mapping[str, Any]) -> Element:
-    text = to_text(certificate)
+    text = to_file_text(certificate)
     return section(
         "certificate",
         "Certificate",
