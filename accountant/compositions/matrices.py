@@ -531,7 +531,7 @@ def _bound_pairs(matrix: StrategyMatrix, most: int, apart: int) -> Sensitivity:
 def _add_earlier(products: Integers, most: int, apart: int) -> list[Integers]:
     """Return for 0, 1, … earlier participations the most that their products with each step add up to, twice; at last for any number."""
     size = len(products)
-    before = np.where(np.subtract.outer(np.arange(size), np.arange(size)) <= -apart, 2 * products, 0)  # rows come before columns
+    before = 2 * np.triu(products, apart)  # rows come before columns
     later = np.arange(apart, size)
     added, reached = [np.zeros(size, dtype=np.int64)], np.zeros_like(before)
     for _ in range(1, min(most, _COUNTED)):
@@ -552,11 +552,14 @@ def _add_earlier(products: Integers, most: int, apart: int) -> list[Integers]:
 
 def _multiply_rounded(rounded: Integers) -> Integers:
     """Return integers that are at least Σ_r N_ri N_rj / 2^40, by products of two parts of 20 bits each, which are exact in binary64."""
-    high, low = (part.astype(np.float64) for part in (rounded >> _LIMB, rounded & ((1 << _LIMB) - 1)))
+    low = (rounded & ((1 << _LIMB) - 1)).astype(np.float64)
+    carried = -(-(low.T @ low).astype(np.int64) >> _LIMB)
+    high = (rounded >> _LIMB).astype(np.float64)
     crossed = high.T @ low
-    middle, small = (crossed + crossed.T).astype(np.int64), (low.T @ low).astype(np.int64)
-    carried = middle + -(-small >> _LIMB)
-    return (high.T @ high).astype(np.int64) + -(-carried >> _LIMB)
+    carried += (crossed + crossed.T).astype(np.int64)
+    carried = -(-carried >> _LIMB)
+    carried += (high.T @ high).astype(np.int64)
+    return carried
 
 
 def _equally_spaced(size: int, most: int, apart: int) -> Iterator[list[int]]:

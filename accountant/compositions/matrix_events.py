@@ -10,7 +10,16 @@ from accountant.compositions.batches import Sampling, draw_batches
 from accountant.compositions.events import MOST_BITS, Event, make_event
 from accountant.compositions.matrices import Participation, Sensitivity, StrategyMatrix, bound_sensitivity, square_columns
 from profiles import InvalidArgument, decimal_text, exact_text
-from profiles.hypotheses import BANDS_GROUPED, FIXED_ORDER, MATRIX_MECHANISM, PUBLIC_DIVISOR, RECORD_NORM, STEPS_APART, Hypothesis
+from profiles.hypotheses import (
+    BANDS_GROUPED,
+    FIXED_ORDER,
+    MATRIX_BOUNDED,
+    MATRIX_MECHANISM,
+    PUBLIC_DIVISOR,
+    RECORD_NORM,
+    STEPS_APART,
+    Hypothesis,
+)
 from profiles.numbers import decimal_above, decimal_below, exact_root, root_above, root_below, shorten, to_integer, to_number
 from profiles.protection import Neighbors, Protection
 
@@ -149,7 +158,7 @@ def _name_mechanism(event: str, matrix: StrategyMatrix, noise: tuple[Fraction, F
     text = exact_text(bound.upper)
     square = f"s^2 {relation} {text}" if len(text) <= 40 else f"s^2 <= {decimal_text(bound.upper, 30, round_up=True)}"
     about = {"event": event, "ratio": exact_text(ratio), "square": square, "noise": exact_text(deviation), "matrix": matrix.describe()}
-    return MATRIX_MECHANISM.about(**about)
+    return (MATRIX_MECHANISM if bound.is_exact else MATRIX_BOUNDED).about(**about)
 
 
 __all__ = ["MatrixRelease", "release", "release_bands", "release_matrix"]

@@ -29,7 +29,7 @@ from accountant.curves.curve import PrivacyCurve, curve_of
 from accountant.guarantees import Guarantee, point_of_curve, render, to_json
 from accountant.guarantees.stored import tell_beside
 from profiles import InvalidArgument, decimal_text, exact_text, to_exact
-from profiles.hypotheses import Hypothesis
+from profiles.hypotheses import MATRIX_BOUNDED, Hypothesis
 from profiles.protection import Neighbors
 from profiles.views import show_picture
 
@@ -116,6 +116,8 @@ class Account:
 
     def _describe_gap(self) -> Iterable[str]:
         yield from _say_batches(self.curve.composition, both=self.side == BOTH)
+        if self.side == BOTH and any(item.id == MATRIX_BOUNDED.id for item in self.curve.hypotheses):
+            yield "the lower end is that of noise in units of a bound on the sensitivity of a matrix: the worst data may lose less"
         if self.side == BOTH and not self.point.reached:
             yield f"gap: both ends are proved, but they are further apart than the {_exactly(self.gap)} that was asked for"
 

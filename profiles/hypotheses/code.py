@@ -63,6 +63,16 @@ MATRIX_MECHANISM = Hypothesis(
     "was computed from C and from who takes part when; pdp account --matrix computes it again from the file, which its digest names.",
     brief="the {event} is Cx + z as a whole, with the matrix C that is named",
 )
+MATRIX_BOUNDED = Hypothesis(
+    "matrix-bounded",
+    "the {event} with noise_multiplier {ratio} is one release of Cx + z, row after row, in units of an upper end of s, {square}: row j of "
+    "x is the sum of step j, which depends on the data and on earlier rows alone, z is fresh Gaussian noise of deviation {noise} in each "
+    "entry, and C is {matrix}",
+    Head.CODE,
+    "As matrix-mechanism, of a matrix whose s is not known: the bound holds for all data, and its lower end need not be reached by any. "
+    "pdp account --matrix tells both ends of s, and what the data lose that have the lower one.",
+    brief="the {event} is Cx + z, in units of a bound, with the C that is named",
+)
 PARTS_RUN = Hypothesis(
     "parts-run",
     "{name!r} runs the parts that it was composed from, each as often as declared, and nothing else on the data",

@@ -269,6 +269,51 @@ def test_a_bounded_sensitivity_tells_what_some_data_lose(tmp_path: Path, capsys:
     assert float(low) <= ((matrix[:, places] @ signs) ** 2).sum(axis=0).max() * (1 + 1e-9) <= float(high) * (1 + 1e-8)
 
 
+def test_the_lower_end_of_a_bound_is_told_as_such() -> None:
+    rng = np.random.default_rng(3)
+    when = Participation(10, 12)
+    bounded = declare_matrix(np.tril(rng.uniform(-1, 1, (150, 150))), 40, when, neighbors="zero-out")
+    assert {item.id for item in bounded.hypotheses} >= {"matrix-bounded", "steps-apart"}
+    said = "the worst data may lose less"
+    assert said in " ".join(account(bounded, delta="1e-5").render().split())
+    assert said not in " ".join(account(bounded, delta="1e-5", side="upper").render().split())
+    known = declare_matrix(make_matrix([1, "0.5"], 150), 40, when, neighbors="zero-out")
+    assert "matrix-bounded" not in {item.id for item in known.hypotheses}
+    assert said not in " ".join(account(known, delta="1e-5").render().split())
+    assert read_composition(write_composition(curve_of(bounded).declared)) == curve_of(bounded).declared
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1.3])
+def test_no_choice_by_earlier_turns_loses_more_than_sampled_steps(alpha: float) -> None:
+    """Theorem 13 for three steps of two bands: the turns are rows 1 and 2, and row 3, by quadrature; u = 1 attains it."""
+    rate, column, last = 0.3, (1.2, 0.9), 1.5
+    axis = np.linspace(-6.0, 7.5, 136)
+    step = axis[1] - axis[0]
+
+    def density(x: np.ndarray) -> np.ndarray:
+        return np.exp(-(x**2) / 2) / sqrt(2 * np.pi)
+
+    one, two, three = np.meshgrid(axis, axis, axis, indexing="ij", sparse=True)
+    none = density(one) * density(two)
+    first = (1 - rate) * none + rate * density(one - column[0]) * density(two - column[1])
+    flat = (1 - rate) * density(axis) + rate * density(axis - last)  # both turns have the shift 1.5
+    pair, base = np.multiply.outer(flat, flat), np.multiply.outer(density(axis), density(axis))
+    bounds = [np.maximum(pair - alpha * base, 0).sum() * step**2, np.maximum(base - alpha * pair, 0).sum() * step**2]
+    for choose in (
+        lambda x, y: np.ones_like(x + y),
+        lambda x, y: np.sign(x + y),
+        lambda x, y: np.where(x > 1, 1.0, -0.5),
+        lambda x, y: np.sin(x * y),
+    ):
+        moved = last * choose(one, two)
+        with_it = first * ((1 - rate) * density(three) + rate * density(three - moved))
+        without = none * density(three)
+        lost = [np.maximum(with_it - alpha * without, 0).sum() * step**3, np.maximum(without - alpha * with_it, 0).sum() * step**3]
+        assert all(value <= bound + 5e-5 for value, bound in zip(lost, bounds, strict=True))
+        if choose(0.0, 0.0) == 1 and choose(-9.0, 0.0) == 1:
+            assert lost == pytest.approx(bounds, abs=5e-5)
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
