@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from profiles import InvalidArgument, UnreadableFile, exact_text, to_exact
-from profiles.arrays import Floats, Integers
+from profiles.arrays import Floats, Integers, ignore_flags
 from profiles.numbers import to_integer
 from profiles.strict_json import name_type_of
 from profiles.suggestions import suggest_file
@@ -120,6 +120,7 @@ class StrategyMatrix:
             return [*self.coefficients[: self.steps - place]]
         return _whole(self._array()[place : place + self.bands, place], self.unit)
 
+    @ignore_flags
     def round_up(self) -> tuple[Integers, int]:
         """Return integers N and an exponent p with |C_ij| ≤ N_ij 2^p, N_ij ≤ 2^40, and N_ij = 0 only where C_ij is; ``steps`` ≤ 4096."""
         if self.coefficients is not None:
@@ -228,6 +229,7 @@ def _require_kind(dtype: np.dtype[np.generic]) -> None:
         )
 
 
+@ignore_flags
 def _make(array: npt.NDArray[np.generic], steps: object, digest: str | None = None, about: str = "") -> StrategyMatrix:
     _require_kind(array.dtype)
     if array.ndim not in (1, 2) or not array.size:
@@ -300,6 +302,7 @@ def _make_toeplitz(given: list[Fraction], steps: object, digest: str | None = No
     return StrategyMatrix(size, len(kept), digest, about, unit, tuple(int(item / unit) for item in kept))
 
 
+@ignore_flags
 def _whole(column: Floats, unit: Fraction) -> list[int]:
     """Return binary64 numbers as integers times ``unit``, a power of 2 that divides them."""
     least = unit.numerator.bit_length() - unit.denominator.bit_length()

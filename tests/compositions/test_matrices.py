@@ -299,6 +299,22 @@ def test_a_hostile_file_is_refused_by_name(content: bytes, said: str, tmp_path: 
     assert "\n" not in str(caught.value)
 
 
+def test_flags_of_the_caller_do_not_come_into_it(tmp_path: Path) -> None:
+    """A signalling NaN warned when it was made a binary64 number; what underflows when entries are scaled is rounded up all the same."""
+    signalling = np.frombuffer(b"\x01\x00\x80\x7f" * 4, dtype="<f4").reshape(2, 2)
+    (tmp_path / "c.npy").write_bytes(saved(np.tril(np.ones((2, 2), dtype="<f4")))[:-16] + signalling.tobytes())
+    tiny = np.array([[1e20, 0, 0], [-3e-310, 5e-324, 0], [7.0, 1e-200, 2.0]])
+    with np.errstate(all="raise"):
+        with pytest.raises(UnreadableFile, match="a NaN or an infinity"):
+            read_matrix(tmp_path / "c.npy")
+        matrix = make_matrix(tiny)
+        bound = bound_sensitivity(matrix, Participation(1, 3))
+        pairs = matrices._bound_pairs(matrix, 3, 1)
+    truth = by_signs([[Fraction(item) for item in row] for row in tiny.tolist()], 3, 1)
+    assert bound.lower <= truth <= bound.upper
+    assert pairs.lower <= truth <= pairs.upper
+
+
 def test_a_file_of_too_many_steps_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "large.npy").open("wb") as stream:
         stream.truncate(8 * 4200**2)
