@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from profiles.balls import working_precision
@@ -30,56 +32,75 @@ _DIGITS = 15
 Point = Mapping[str, Fraction]
 
 
-def enclose_term(term: Term, records: Sequence[Statistic], *, budget: int = _BUDGET) -> tuple[Fraction, Fraction, Point] | None:
-    """Return a number that the term takes at a record or is below it, a number that is at least its supremum, and that record.
+@dataclass(frozen=True)
+class RecordTerm:
+    """A term in the statistics of records, each of which is anywhere in its range."""
 
-    The first is no larger than the term there. None where no finite number was found.
-    """
-    used = tuple(item for item in records if item.name in free_symbols(term))
-    corners = [{item.name: end for item, end in zip(used, ends, strict=True)} for ends in _corners(used)]
-    exact = [(value, corner) for corner in corners if isinstance(value := _value(term, corner), Fraction)]
-    with working_precision(_BITS):
-        objective = SearchedTerm(term, tuple(item.name for item in used))
-        supremum = enclose_supremum(objective, {item.name: (item.lo, item.hi) for item in used}, _GAP, budget, least=_LEAST)
-        ends = supremum.exact()
-    if ends is None:
-        return None
-    low, high, at = *ends, supremum.at
-    best = max(exact, key=lambda pair: pair[0], default=None)
-    if best is not None and best[0] >= low:
-        low, at = best
-        high = max(low, high)
-        if certify_at_most(term, records, low) is not None:
-            return low, low, _complete(at, records)
-    return low, max(Fraction(decimal_text(high, _DIGITS, round_up=True)), low), _complete(at, records)
+    term: Term
+    records: Sequence[Statistic]
 
+    @cached_property
+    def used(self) -> tuple[Statistic, ...]:
+        """The statistics that occur in the term."""
+        names = free_symbols(self.term)
+        return tuple(item for item in self.records if item.name in names)
 
-def certify_at_most(term: Term, records: Sequence[Statistic], bound: Fraction) -> dict[str, Any] | None:
-    """Return a certificate that 0 ≤ term ≤ ``bound`` for all records of the ranges, where ``bound`` > 0; None where no proof was found."""
-    try:
-        verified = verify(_stand_in(term, records), bound, [assumption_8.ID])
-    except PDPError:
-        return None
-    decision = verified.decisions[assumption_8.ID]
-    return verified.certificate() if decision.verdict is Verdict.PROVED and decision.checked else None
+    @cached_property
+    def stand_in(self) -> Profile:
+        """The profile with the term in the place of ε, which promises nothing."""
+        return Profile(NAME, self.term, self.used, ())
 
+    def enclose(self, *, budget: int = _BUDGET) -> tuple[Fraction, Fraction, Point] | None:
+        """Return a number that the term takes at a record or is below it, a number that is at least its supremum, and that record.
 
-def proves_at_most(certificate: object, term: Term, records: Sequence[Statistic], bound: Fraction) -> bool:
-    """Tell whether the kernel accepts a certificate, and it says that 0 ≤ term ≤ ``bound`` for all records of these very ranges."""
-    if not isinstance(certificate, Mapping):
-        return False
-    text = json.dumps(certificate)
-    read = json.loads(text)  # what the kernel reads is what is compared
-    about = read.get("profile") == profile_json(_stand_in(term, records)) and read.get("target_epsilon") == exact_text(bound)
-    if not about:
-        return False
-    report = check_text(text)
-    return report.accepted and any(claim.claim == assumption_8.ID and claim.verdict == "proved" for claim in report.claims)
+        The first is no larger than the term there. None where no finite number was found.
+        """
+        corners = [{item.name: end for item, end in zip(self.used, ends, strict=True)} for ends in _corners(self.used)]
+        exact = [(value, corner) for corner in corners if isinstance(value := self._value(corner), Fraction)]
+        with working_precision(_BITS):
+            objective = SearchedTerm(self.term, tuple(item.name for item in self.used))
+            supremum = enclose_supremum(objective, {item.name: (item.lo, item.hi) for item in self.used}, _GAP, budget, least=_LEAST)
+            ends = supremum.exact()
+        if ends is None:
+            return None
+        low, high, at = *ends, supremum.at
+        best = max(exact, key=lambda pair: pair[0], default=None)
+        if best is not None and best[0] >= low:
+            low, at = best
+            high = max(low, high)
+            if self.certify_at_most(low) is not None:
+                return low, low, self._complete(at)
+        return low, max(Fraction(decimal_text(high, _DIGITS, round_up=True)), low), self._complete(at)
 
+    def certify_at_most(self, bound: Fraction) -> dict[str, Any] | None:
+        """Return a certificate that 0 ≤ term ≤ ``bound`` for all records, where ``bound`` > 0; None where no proof was found."""
+        try:
+            verified = verify(self.stand_in, bound, [assumption_8.ID])
+        except PDPError:
+            return None
+        decision = verified.decisions[assumption_8.ID]
+        return verified.certificate() if decision.verdict is Verdict.PROVED and decision.checked else None
 
-def _stand_in(term: Term, records: Sequence[Statistic]) -> Profile:
-    used = free_symbols(term)
-    return Profile(NAME, term, tuple(item for item in records if item.name in used), ())
+    def is_at_most(self, bound: Fraction, certificate: object) -> bool:
+        """Tell whether the kernel accepts a certificate, and it says that 0 ≤ term ≤ ``bound`` for all records of these very ranges."""
+        if not isinstance(certificate, Mapping):
+            return False
+        text = json.dumps(certificate)
+        read = json.loads(text)  # what the kernel reads is what is compared
+        about = read.get("profile") == profile_json(self.stand_in) and read.get("target_epsilon") == exact_text(bound)
+        if not about:
+            return False
+        report = check_text(text)
+        return report.accepted and any(claim.claim == assumption_8.ID and claim.verdict == "proved" for claim in report.claims)
+
+    def _value(self, point: Point) -> object:
+        try:
+            return value_at(self.term, point, _BITS)
+        except UndefinedAtPoint:
+            return None
+
+    def _complete(self, at: Point) -> dict[str, Fraction]:
+        return {item.name: Fraction(at.get(item.name, item.lo)) for item in self.records}
 
 
 def _corners(records: Sequence[Statistic]) -> list[tuple[Fraction, ...]]:
@@ -87,14 +108,3 @@ def _corners(records: Sequence[Statistic]) -> list[tuple[Fraction, ...]]:
     for item in records[:6]:
         corners = [(*corner, end) for corner in corners for end in dict.fromkeys((item.lo, item.hi))]
     return corners if len(records) <= 6 else []
-
-
-def _value(term: Term, point: Point) -> object:
-    try:
-        return value_at(term, point, _BITS)
-    except UndefinedAtPoint:
-        return None
-
-
-def _complete(at: Point, records: Sequence[Statistic]) -> dict[str, Fraction]:
-    return {item.name: Fraction(at.get(item.name, item.lo)) for item in records}

@@ -24,7 +24,7 @@ from profiles.terms import Term, free_symbols
 from profiles.variables import Statistic
 from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
-from proofs_check.suprema.ceilings import certify_at_most
+from proofs_check.suprema.ceilings import RecordTerm
 
 _BITS, _DIGITS, _BOXES = 128, 9, 64
 #: Records at which the lower side is looked for at first, in each direction of the box and in all.
@@ -271,7 +271,7 @@ class _Search:
     def _certify(self, box: Box, place: int) -> Cell | None:
         """Return the cell of a box with a row, where the kernel accepts that the row dominates its pairs."""
         row = self.rows[place]
-        below, shifted = certify_at_most(self.q, box, row.q), certify_at_most(self.shift, box, row.mu)
+        below, shifted = RecordTerm(self.q, box).certify_at_most(row.q), RecordTerm(self.shift, box).certify_at_most(row.mu)
         return None if below is None or shifted is None else Cell(place, below, shifted)
 
     def _make_row(self, mu: Fraction, q: Fraction) -> TableRow | None:

@@ -27,7 +27,7 @@ from profiles.strict_json import check_heading, read_count, read_exact, read_fie
 from profiles.terms import Term, to_text
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.kernel import CheckedClaim, Report
-from proofs_check.suprema.ceilings import proves_at_most
+from proofs_check.suprema.ceilings import RecordTerm
 
 FORMAT, VERSION = "pdp-weight-cover", 1
 _MOST_DEPTH, _MOST_CELLS = 64, 2_000
@@ -130,7 +130,8 @@ def find_cover_fault(covered: CoveredRule) -> str | None:
         return "tree"
     for place, (cell, box) in enumerate(cells):
         row = cover.rows[cell.row]
-        if not proves_at_most(cell.q, covered.q, box, row.q) or not proves_at_most(cell.shift, ("div", zeta, covered.q), box, row.mu):
+        q, shift = RecordTerm(covered.q, box), RecordTerm(("div", zeta, covered.q), box)
+        if not q.is_at_most(row.q, cell.q) or not shift.is_at_most(row.mu, cell.shift):
             return f"cells[{place}]"
     return None if cover.lower is None or _holds_below(covered, cover.lower, zeta) else "lower"
 

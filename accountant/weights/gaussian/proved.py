@@ -20,7 +20,7 @@ from profiles.variables import WEIGHT
 from proofs_check.branch_and_bound import minimum_enclosure
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import homogeneous
-from proofs_check.suprema.ceilings import certify_at_most, enclose_term, proves_at_most
+from proofs_check.suprema.ceilings import RecordTerm
 
 Point = Mapping[str, Fraction]
 _BOXES = 1_000
@@ -65,8 +65,8 @@ def prove_gaussian(profile: Profile) -> ProvedGaussian:
     if not profile.record:
         raise InvalidProfile(f"the profile {profile.name[:60]!r} declares no record statistic, so no data can be read for it; declare one")
     promise = require_homogeneous(profile).certificate()
-    term = zeta_term(profile)
-    enclosed = enclose_term(term, profile.record)
+    zeta = RecordTerm(zeta_term(profile), profile.record)
+    enclosed = zeta.enclose()
     if enclosed is None:
         raise Undecided("mu(1, x) could not be bounded over the declared domain; narrow the ranges and clip each record to them")
     _, reach, worst = enclosed
@@ -74,10 +74,10 @@ def prove_gaussian(profile: Profile) -> ProvedGaussian:
         raise InvalidProfile(
             f"weights were asked for, but every record of {profile.name[:60]!r} has mu = 0 and loses nothing; use all records"
         )
-    ceiling = certify_at_most(term, profile.record, reach)
+    ceiling = zeta.certify_at_most(reach)
     if ceiling is None:
         raise Undecided(f"mu(1, x) <= {decimal_text(reach, 9, round_up=True)} could not be proved for every record; write mu more simply")
-    ends = minimum_enclosure(term, profile.record_variables(), _BOXES)
+    ends = minimum_enclosure(zeta.term, profile.record_variables(), _BOXES)
     least = Fraction(0) if ends is None else max(Fraction(decimal_text(max(ends[0], Fraction(0)), 9, round_up=False)), Fraction(0))
     return ProvedGaussian(profile, reach, worst, promise, ceiling, least)
 
@@ -92,7 +92,7 @@ def recheck_promise(profile: Profile, promise: object) -> bool:
 
 def recheck_proved(profile: Profile, reach: Fraction, promise: object, ceiling: object) -> bool:
     """Tell whether the kernel accepts now what a file gives as its certificates of ``profile`` and ``reach``."""
-    return recheck_promise(profile, promise) and proves_at_most(ceiling, zeta_term(profile), profile.record, reach)
+    return recheck_promise(profile, promise) and RecordTerm(zeta_term(profile), profile.record).is_at_most(reach, ceiling)
 
 
 def describe_record(at: Point) -> str:
