@@ -107,9 +107,9 @@ def refuse_nested(estimator: object) -> None:
 
 def _refuse(name: str) -> NotPrivate:
     return NotPrivate(
-        f"{name} was asked for by {_name_asker()}, but every fit there is a release of its own, all of them add up, and what is made of "
-        "scores and labels of private records is not private; choose parameters on public records in a loop of your own, fit once, and "
-        "hand on the fitted one as a FrozenEstimator, for records that are public or stay with you"
+        f"{name} was to be fitted by {_name_asker()}, but every fit there is a separate release, their epsilons add up, and what "
+        "is made of scores and labels of private records is not private; choose parameters on public records in a loop of your own, "
+        "fit once, and pass on the fitted model as a FrozenEstimator, for records that are public or stay with you"
     )
 
 

@@ -93,7 +93,7 @@ FITTING_NOTHING = {
 
 #: What says that nothing is fitted: this package's sentences, and those of scikit-learn about what it does not take.
 SAID = (
-    "every fit there is a release of its own|each fitted record|doesn't support sample_weight|should be a (regressor|classifier)|"
+    "every fit there is a separate release|each fitted record|doesn't support sample_weight|should be a (regressor|classifier)|"
     "parameter of .* must be|should implement fit and transform|missing 1 required positional argument"
 )
 
@@ -181,7 +181,7 @@ def test_a_meta_estimator_releases_nothing_and_a_sentence_says_why(name: str, pr
 @pytest.mark.parametrize("private", PRIVATE)
 @pytest.mark.parametrize("name", FITTING)
 def test_a_function_that_fits_releases_nothing(name: str, private: str, releases: list[str]) -> None:
-    with pytest.raises((NotPrivate, ValueError), match="every fit there is a release"):
+    with pytest.raises((NotPrivate, ValueError), match="every fit there is a separate release"):
         FITTING[name](PRIVATE[private]())
     assert releases == []
 
@@ -207,7 +207,7 @@ class Around(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("private", PRIVATE)
 def test_a_meta_estimator_that_nobody_has_heard_of_is_refused(private: str, releases: list[str]) -> None:
-    with pytest.raises(NotPrivate, match="asked for by Twice, but every fit there is a release"):
+    with pytest.raises(NotPrivate, match="to be fitted by Twice, but every fit there is a separate release"):
         Twice(PRIVATE[private]()).fit(ROWS, LABELS)
     assert releases == []
 
@@ -231,7 +231,7 @@ def test_a_frozen_one_goes_where_it_is_sent_and_releases_nothing_more(name: str)
 
 def test_the_sentence_names_what_was_asked() -> None:
     for name, said in (("OneVsRestClassifier", "OneVsRestClassifier"), ("CalibratedClassifierCV", "CalibratedClassifierCV")):
-        with pytest.raises(NotPrivate, match=f"DPSGDClassifier was asked for by {said}, "):
+        with pytest.raises(NotPrivate, match=f"DPSGDClassifier was to be fitted by {said}, "):
             _make(name, PRIVATE["DPSGDClassifier"]()).fit(ROWS, LABELS)
     with pytest.raises(NotPrivate, match="by cross_val_predict, "):
         FITTING["cross_val_predict"](PRIVATE["DPSGDClassifier"]())
@@ -240,5 +240,5 @@ def test_the_sentence_names_what_was_asked() -> None:
 
 @pytest.mark.thorough
 def test_a_worker_process_refuses_as_well() -> None:
-    with pytest.raises(NotPrivate, match="every fit there is a release"):
+    with pytest.raises(NotPrivate, match="every fit there is a separate release"):
         CLASSES["OneVsRestClassifier"](PRIVATE["DPSGDClassifier"](), n_jobs=2).fit(ROWS, LABELS + (ROWS[:, 1] > 0))

@@ -26,9 +26,9 @@ def make_model(**changes):
 
 def test_a_grid_search_fits_thirteen_times():
     """GridSearchCV(cv=4) over three numbers of clusters, and the best one once more."""
-    with pytest.raises(NotPrivate, match="every fit there is a release of its own, all of them add up"):
+    with pytest.raises(NotPrivate, match="every fit there is a separate release, their epsilons add up"):
         GridSearchCV(make_model(), {"n_clusters": [2, 3, 4]}, cv=4).fit(POINTS)
-    with pytest.raises(NotPrivate, match="every fit there is a release"):
+    with pytest.raises(NotPrivate, match="every fit there is a separate release"):
         cross_val_score(make_model(), POINTS)
 
 
@@ -38,9 +38,9 @@ def test_a_calibrator_fits_three_times():
     model = DPSGDClassifier(noise=2, delta="1e-5", size=300, rate="1/5", steps=1)
     unlabeled = np.where(np.arange(300) % 3, labels, -1)
     for made in (CalibratedClassifierCV(model, cv=3), BaggingClassifier(model, oob_score=True), RFE(model), SelectFromModel(model)):
-        with pytest.raises(NotPrivate, match=f"asked for by {type(made).__name__}, but every fit there is a release of its own"):
+        with pytest.raises(NotPrivate, match=f"to be fitted by {type(made).__name__}, but every fit there is a separate release"):
             made.fit(POINTS, labels)
-    with pytest.raises(NotPrivate, match="every fit there is a release of its own"):
+    with pytest.raises(NotPrivate, match="every fit there is a separate release"):
         SelfTrainingClassifier(model).fit(POINTS, unlabeled)
 
 

@@ -4,7 +4,7 @@ The noise of a report is drawn, the state with the step after it is written and 
 drawn again: a pass that ends between the two loses reports that nobody saw, and goes on after them. Records that came after the last
 write are lost, too, unless they are given again: records of steps that are over are skipped, and those of the step at hand count once.
 A process that goes on holds a lock and writes the state anew at once, so that two processes never go on from one state. That the file was
-not copied or put back nobody can check: it is a hypothesis. Digits read ahead are not in the file. Proof: docs/heavy-hitters.md, Theorem 4.
+not copied or put back nobody can check: it is a hypothesis. Digits read ahead are not in the file. Proof: docs/heavy-hitters.md, Theorem 6.
 """
 
 from __future__ import annotations
