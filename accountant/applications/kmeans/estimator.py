@@ -203,7 +203,7 @@ class DPLloyd(PrivateCentres):
             run = Run(noise=source, known=ships(self), proved=made.evidence | self._range_evidence(profile))
             certified = kind.certify(made.constants, made.mechanism, profile, run)
             personal = None if ledger is None else _charge_by_norm(profile, points, weights, self.norm)
-            self._run(made.mechanism, profile, certified, points, weights, generator, ledger=ledger, personal=personal)
+            self._run(_CertifiedFit(made.mechanism, profile, certified), _Records(points, weights), generator, ledger, personal=personal)
         return self
 
     def fit_sampled(
@@ -260,7 +260,8 @@ class DPLloyd(PrivateCentres):
                 return points[selected], weights[selected]
 
             said = {"rule": rule, "constants": constants, "target_epsilon": target_epsilon, "select": select}
-            self._run(made.mechanism, profile, CertifiedRun(guarantee), points, None, generator, pick=pick, ledger=ledger, said=said)
+            fit = _CertifiedFit(made.mechanism, profile, CertifiedRun(guarantee))
+            self._run(fit, _Records(points), generator, ledger, sample=_Sample(pick, said))
         return self
 
     def _check_geometry(self) -> NoiseKind:
@@ -328,38 +329,68 @@ class DPLloyd(PrivateCentres):
 
     def _run(
         self,
-        mechanism: Mechanism,
-        profile: Profile,
-        certified: CertifiedRun,
-        points: Floats,
-        weights: Floats | None,
+        certified: _CertifiedFit,
+        records: _Records,
         generator: np.random.Generator,
+        ledger: Analysis | None,
         *,
-        pick: Callable[[Floats], tuple[Floats, Floats]] | None = None,
-        ledger: Analysis | None = None,
         personal: Personal | None = None,
-        said: Mapping[str, object] | None = None,
+        sample: _Sample | None = None,
     ) -> None:
-        def compute(active: Booleans | None) -> dict[str, Floats]:
-            part = points if active is None else points[active]
-            loads = weights if weights is None or active is None else weights[active]
-            part, loads = (part, loads) if pick is None else pick(part)
-            return {"centres": mechanism.run(part, loads, generator), "start": np.asarray(mechanism.initial_centres)}  # type: ignore[attr-defined]
+        mechanism, curve = certified.mechanism, certified.run.curve
 
-        arguments = (self, describe_parameters(self), said, points.shape[1], weights is None)
+        def compute(active: Booleans | None) -> dict[str, Floats]:
+            part = records.keep(active)
+            if sample is not None:
+                part = _Records(*sample.pick(part.points))
+            return {"centres": mechanism.run(part.points, part.weights, generator), "start": np.asarray(mechanism.initial_centres)}  # type: ignore[attr-defined]
+
+        said = None if sample is None else sample.said
+        arguments = (self, describe_parameters(self), said, records.points.shape[1], records.weights is None)
         fit, guarantee, charged = release_once(
-            ledger, certified.guarantee, len(points), compute, arguments=arguments, curve=certified.curve, personal=personal
+            ledger, certified.run.guarantee, len(records.points), compute, arguments=arguments, curve=curve, personal=personal
         )
         for name in ("privacy_curve_", "charged_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if charged is not None:
             self.charged_ = charged
-        elif certified.curve is not None:
-            self.privacy_curve_ = certified.curve
+        elif curve is not None:
+            self.privacy_curve_ = curve
         self.mechanism_ = mechanism if charged is None else replace(mechanism, initial_centres=fit["start"])  # type: ignore[type-var]
-        self.profile_ = profile
+        self.profile_ = certified.profile
         self.guarantee_ = guarantee
         self.cluster_centers_ = fit["centres"]
+
+
+@dataclass(frozen=True, slots=True)
+class _CertifiedFit:
+    """A mechanism that is about to run, the profile that its guarantee is about, and the guarantee."""
+
+    mechanism: Mechanism
+    profile: Profile
+    run: CertifiedRun
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """Records with a weight each, 1 where there are none."""
+
+    points: Floats
+    weights: Floats | None = None
+
+    def keep(self, active: Booleans | None) -> _Records:
+        """Return those that take part, all without a mask."""
+        if active is None:
+            return self
+        return _Records(self.points[active], None if self.weights is None else self.weights[active])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """What a fit on a sample runs on: records that are picked of all, with their weights; and what was ``said`` of it by its options."""
+
+    pick: Callable[[Floats], tuple[Floats, Floats]]
+    said: Mapping[str, object]
 
 
 def _charge_by_norm(profile: Profile, points: Floats, weights: Floats | None, norm: float) -> Personal:
