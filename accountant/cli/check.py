@@ -133,7 +133,7 @@ def _compare_logs(checked: CheckedDocument, text: str, earlier: Path) -> Checked
     except LedgerRejected as error:
         return replace(checked, outcome=replace(checked.outcome, report=Report(accepted=False, step="since", reason=str(error))))
     about = {**(checked.outcome.about or {}), "since": {"entries": len(before.entries), "head": before.head}}
-    lines = (*checked.outcome.lines, f"it goes on from {earlier}: its {len(before.entries)} entries are the first of this one")
+    lines = (*checked.outcome.lines, f"it goes on from {earlier}: up to entry {len(before.entries) - 1} both are the same")
     return replace(checked, outcome=replace(checked.outcome, about=about, lines=lines))
 
 

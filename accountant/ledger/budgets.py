@@ -75,7 +75,7 @@ class BudgetRule:
             if rows.size:
                 found = name_rows((first_row + rows).tolist())
                 raise InvalidData(
-                    f"{found} is outside the declared range [{exact_text(item.lo)}, {exact_text(item.hi)}] "
+                    f"{found} {'is' if rows.size == 1 else 'are'} outside the declared range [{exact_text(item.lo)}, {exact_text(item.hi)}] "
                     f"of the attribute {item.name!r} (rows count from 0); correct it, or open a ledger with a range "
                     "that is known to hold everybody without looking at the data"
                 )
@@ -125,6 +125,8 @@ def to_budget_rule(
     with working_precision(_BITS):
         value = Enclosure(term).evaluate({item.name: interval(item.lo, item.hi) for item in attributes})
         low, high = lower_fraction(value), upper_fraction(value)
+    if not attributes and low is not None and (low < 0 or to_budget(low) == MOST):
+        raise InvalidArgument(f"a budget of at least 0 and below 2^22 nats was expected, but {written[:40]} was found; give another one")
     if low is None or high is None or low < 0 or to_budget(low) == MOST or to_budget(high) == MOST:
         raise InvalidArgument(
             "a budget of at least 0 and below 2^22 nats was expected for every unit, but that is not certain of this one; write it with "

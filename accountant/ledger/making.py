@@ -18,7 +18,7 @@ from accountant.ledger.tables.accounts_table import TableBook
 from accountant.ledger.tables.choosing import to_engine
 from accountant.ledger.tables.versions import Folder
 from accountant.ledger.units import Hasher
-from profiles import InvalidArgument
+from profiles import InvalidArgument, UnwritableOutput
 
 _Path = str | os.PathLike[str]
 
@@ -48,6 +48,8 @@ class NewFiles:
         newest = NEWEST if folder is None else VERSION
         if version is not None and (type(version) is not int or not VERSION <= version <= newest):
             raise InvalidArgument(f"a version of tables from {VERSION} to {newest} was expected for this ledger, but another was asked for")
+        if where.file is not None and os.path.lexists(where.file):
+            raise UnwritableOutput(f"the ledger {where.file.name} is there already, and is never written over; name another file")
         with ExitStack() as made:
             if folder is not None:
                 to_engine(engine)

@@ -60,7 +60,7 @@ class PublicLog:
             return
         if self.entries[: len(before.entries)] != before.entries:
             raise LedgerRejected(
-                f"the log has not only grown since the earlier one, whose {len(before.entries)} entries end with {before.head}: history was"
+                f"the log has not only grown since the earlier one, which ends with entry {len(before.entries) - 1}, {before.head}: history was"
                 " changed, or one of the two is of a copy"
             )
         if self.key != before.key and not self._hands_over(before):
@@ -167,7 +167,7 @@ def _signed_text(tail: str) -> str:
 def _judge(found: PublicLog) -> Outcome:
     about = {"ledger": found.ledger, "entries": len(found.entries), "head": found.head, "key": found.key, "time": found.time}
     lines = (
-        f"ledger {found.ledger}: {len(found.entries)} entries, up to {found.head}, signed at {found.time}",
+        f"ledger {found.ledger}, up to entry {len(found.entries) - 1}, {found.head}, signed at {found.time}",
         f"signed with the key {found.key}; compare it with the one that the office publishes",
     )
     return Outcome(Report(accepted=True), about, lines)

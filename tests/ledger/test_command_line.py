@@ -283,3 +283,27 @@ def test_the_rows_that_took_part_go_when_their_release_is_published(pdp, folder)
         assert said.code == 0, said.err
         assert ("removed" in said.out) is not kept
         assert Path(f"{name}.csv").exists() is kept
+
+
+def test_what_a_clerk_reads_names_what_is_wrong(pdp, tmp_path, monkeypatch):
+    """Found by an office's clerk: a ledger that is there, not its secret; a number, not an expression; one and several rows."""
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("id,years\nada,3\nben,50\ncleo,70\n")
+    words = ("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--anchor", "a")
+    assert pdp(*words, "--budget", "2").code == 0
+    assert "the ledger l is there already" in pdp(*words, "--budget", "2").err
+    words = ("ledger", "init", "m", "--data", "people.csv", "--key", "id", "--anchor", "b")
+    assert "below 2^22 nats was expected, but -1 was found" in " ".join(pdp(*words, "--budget=-1").err.split())
+    ranged = ("--budget", "1+years/100", "--attribute")
+    assert "rows 1, 2 are outside the declared range [0, 40]" in " ".join(pdp(*words, *ranged, "years=0:40").err.split())
+    assert "row 2 is outside the declared range [0, 60]" in " ".join(pdp(*words, *ranged, "years=0:60").err.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a.lock", "l", "l.key", "people.csv"]
+
+
+def test_a_table_is_named_when_a_ledger_is_opened(pdp, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("id\nada\n")
+    told = pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "2", "--anchor", "a", "--table", "t")
+    if told.code:
+        pytest.skip("neither DuckDB nor Polars is installed")
+    assert "table t; it has the accounts, which a backup of the log has not" in " ".join(told.out.split())

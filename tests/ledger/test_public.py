@@ -123,7 +123,7 @@ def test_the_command_line(pdp, tmp_path, monkeypatch):
     assert result.code == 0
     said = " ".join(result.out.split())
     assert told["key"] in said
-    assert "its 1 entries are the first" in said
+    assert "it goes on from p1: up to entry 0 both are the same" in said
     assert pdp("check", "p2", "--json", "--since", "p1").json()["about"]["entries"] == 2
     changed = pdp("check", "p1", "--since", "p2", "--json")
     assert changed.code == 1

@@ -67,7 +67,8 @@ def _backup(options: _Backup) -> int:
         head = ledger.journal.entries[-1].hash.hex()
     return print_result(
         {"entries": entries, "hash": head, "log": str(options.log)},
-        f"{entries} entries written to {options.log}, up to {head}; it is as private as the ledger, and needs its secret and its anchor",
+        f"the log up to entry {entries - 1}, {head}, was written to {options.log}; it is as private as the ledger, and needs its secret "
+        "and its anchor",
         as_json=options.json,
     )
 

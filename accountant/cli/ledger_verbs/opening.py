@@ -129,6 +129,11 @@ def _init(options: _Init) -> int:
         f"mode                  {mode.value}: {MODES[mode]}",
         f"anchor                {options.anchor}; keep it elsewhere, where nothing can be removed from it",
         f"secret                {options.secret or f'{options.file}.key'}; without it no account can be found again",
+        *(
+            [f"table                 {options.table}; it has the accounts, which a backup of the log has not: copy it as well"]
+            if options.table
+            else []
+        ),
         as_json=options.json,
     )
 

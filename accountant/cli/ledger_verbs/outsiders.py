@@ -37,7 +37,7 @@ def _export(options: _Export) -> int:
     write_whole(options.out, text)
     return print_result(
         {"entries": len(public.entries), "hash": public.head, "key": public.key, "out": str(options.out)},
-        f"{len(public.entries)} entries written to {options.out}, up to {public.head}; it may be published",
+        f"the log up to entry {len(public.entries) - 1}, {public.head}, was written to {options.out}; it may be published",
         f"signed with the key {public.key}: publish it, too, where it cannot be replaced",
         f"anybody can check it, without the secret, with: pdp check {options.out} --since EARLIER",
         as_json=options.json,

@@ -107,7 +107,7 @@ class TableBook:
             for units, is_new in self._iter_units(work):
                 made = make(units)
                 tally.put(units, made)
-                if is_new:
+                if is_new and known is not None:
                     fresh.append((units.accounts.high, units.accounts.low))
                 if anew:
                     writer.write(units.accounts.to_batch(made.spent, made.budget))
@@ -117,7 +117,7 @@ class TableBook:
                     writer.write_codes(made.codes)
                     hashes.write_batch(_list_hashes(units, made))
         tally.require_equal(work.went)
-        if fresh and known is not None:
+        if fresh:
             require_new(self._iter_known(work), *(np.concatenate(part) for part in zip(*fresh, strict=True)))
         asked.require_records(tally.most)
         written, own = tuple(writer.end_part()[already:]), None if worst is None else writer.end_codes(worst)
