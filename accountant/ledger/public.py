@@ -60,8 +60,8 @@ class PublicLog:
             return
         if self.entries[: len(before.entries)] != before.entries:
             raise LedgerRejected(
-                f"the log has not only grown since the earlier one, which ends with entry {len(before.entries) - 1}, {before.head}: history was"
-                " changed, or one of the two is of a copy"
+                f"the log has not only grown since the earlier one, which ends with entry {len(before.entries) - 1}, {before.head}: "
+                "history was changed, or one of the two is of a copy"
             )
         if self.key != before.key and not self._hands_over(before):
             raise LedgerRejected("the log is signed with another key than the earlier one, which did not hand over to it; ask why")
