@@ -76,8 +76,8 @@ class BudgetRule:
                 found = name_rows((first_row + rows).tolist())
                 raise InvalidData(
                     f"{found} {'is' if rows.size == 1 else 'are'} outside the declared range "
-                    f"[{exact_text(item.lo)}, {exact_text(item.hi)}] of the attribute {item.name!r} (rows count from 0); correct it, or open a ledger with a range "
-                    "that is known to hold everybody without looking at the data"
+                    f"[{exact_text(item.lo)}, {exact_text(item.hi)}] of the attribute {item.name!r} (rows count from 0); correct it, or "
+                    "open a ledger with a range that is known to hold everybody without looking at the data"
                 )
         named = Columns(
             {item.name: columns[_name(item)] + 0.0 for item in self.attributes},

@@ -41,7 +41,7 @@ WRITERS = {
     "accountant/ledger/backup.py": {"replace_file": "private"},
     "accountant/ledger/journal.py": {"os.open": "private"},  # the secret
     "accountant/ledger/sqlite.py": {"os.open": "private"},  # the ledger
-    "accountant/ledger/tables/versions.py": {"open": "private"},  # spending, in a folder of mode 0700
+    "accountant/ledger/tables/versions.py": {"open": "private", "os.open": "private"},  # whose table it is; hashes, spending and codes
     "accountant/ledger/writing.py": {"replace_file": "private"},  # the rows that take part
     "accountant/report/writing.py": {"write_whole": "public"},
     "accountant/samples/drawing.py": {"replace_files": "named"},  # a sample; its certificate is private where it has private figures
