@@ -100,7 +100,8 @@ $(ENGINES): $(STAMP)
 test-engines: $(ENGINES)
 	$(BIN)/python -m pytest -q -m "not slow" tests/engines
 
-# Four writers of one ledger, of which KILLS are killed one after the other at random moments; and each bit of a small ledger flipped once.
+# Four writers of one ledger, of which KILLS are killed one after the other at random moments; and each bit of a small ledger in chunks
+# flipped once, and FLIPS bits of one in pages.
 # The laws and the kills also on a PostgreSQL server, which is started for it (Debian: apt-get install postgresql), and skipped without.
 LEDGER := $(VENV)/.ledger
 $(LEDGER): $(STAMP)
@@ -108,8 +109,9 @@ $(LEDGER): $(STAMP)
 	touch $(LEDGER)
 
 KILLS ?= 1000
+FLIPS ?= 100000
 test-ledger: $(LEDGER)
-	KILLS=$(KILLS) $(BIN)/python -m pytest -q -s -m slow tests/ledger
+	KILLS=$(KILLS) FLIPS=$(FLIPS) $(BIN)/python -m pytest -q -s -m slow tests/ledger
 
 # CPython in WebAssembly, of one version whose files have known hashes: docs/report.md. Its tests are skipped where it cannot be had.
 RUNTIME := $(VENV)/runtime/node_modules/pyodide

@@ -628,6 +628,15 @@ def test_backup_restore_and_migration(tmp_path, engine):
         Ledger.open(tmp_path / "l.db", engine=engine)  # older than its anchor now
 
 
+def test_duckdb_prints_no_bar_of_its_own():
+    """It begins one after two seconds, in what a command prints."""
+    pytest.importorskip("duckdb")
+    from accountant.ledger.tables.duck import connect  # noqa: PLC0415 - an extra
+
+    with connect() as connection:
+        assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)
+
+
 def test_what_is_refused(tmp_path, engine, monkeypatch):
     with pytest.raises(InvalidArgument, match="did you mean 'polars'"):
         create(tmp_path, engine="polar")

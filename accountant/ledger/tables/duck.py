@@ -45,12 +45,12 @@ class DuckEngine:
         return self._query(_SORT, {"accounts": list(map(str, accounts))}, scratch)
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
-        with _reporting(), duckdb.connect() as connection:
+        with connect() as connection:
             row = connection.execute(_REPEATED, {"accounts": list(map(str, accounts))}).fetchone()
             return int(row[0]) if row else 0
 
     def _query(self, statement: str, values: dict[str, Any], scratch: Path) -> Iterator[Any]:
-        with _reporting(), duckdb.connect() as connection:
+        with connect() as connection:
             connection.execute("SET preserve_insertion_order = false")
             connection.execute("SET temp_directory = $folder", {"folder": str(scratch)})
             if self.memory is not None:
@@ -59,8 +59,11 @@ class DuckEngine:
 
 
 @contextlib.contextmanager
-def _reporting() -> Iterator[None]:
+def connect() -> Iterator[Any]:
+    """Yield a connection that prints nothing: its bar of progress would stand in what a command prints. Its errors are ours."""
     try:
-        yield
+        with duckdb.connect() as connection:
+            connection.execute("SET enable_progress_bar = false")
+            yield connection
     except duckdb.Error as error:
         raise name_failure("DuckDB", error) from None
