@@ -67,13 +67,20 @@ $(TRAINERS)/diffprivlib/.installed: $(STAMP)
 	$(TRAINERS)/diffprivlib/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[scikit-learn]' pytest hypothesis diffprivlib 'scikit-learn<1.7'
 	touch $@
 
-test-interop: $(INTEROP) $(TRAINERS)/opacus/.installed $(TRAINERS)/jax-privacy/.installed $(TRAINERS)/flwr/.installed $(TRAINERS)/diffprivlib/.installed $(TRAINERS)/pipeline-dp/.installed
+# TensorFlow Privacy 0.9.0 needs the estimators that TensorFlow had until 2.15.
+$(TRAINERS)/tensorflow-privacy/.installed: $(STAMP)
+	$(PYTHON) -m venv $(TRAINERS)/tensorflow-privacy
+	$(TRAINERS)/tensorflow-privacy/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[scikit-learn]' pytest hypothesis tensorflow-privacy==0.9.0 'tensorflow<2.16'
+	touch $@
+
+test-interop: $(INTEROP) $(TRAINERS)/opacus/.installed $(TRAINERS)/jax-privacy/.installed $(TRAINERS)/flwr/.installed $(TRAINERS)/diffprivlib/.installed $(TRAINERS)/pipeline-dp/.installed $(TRAINERS)/tensorflow-privacy/.installed
 	$(BIN)/python -m pytest -q -m "not slow" tests/interop
-	$(TRAINERS)/opacus/bin/python -m pytest -q tests/interop/test_opacus.py tests/interop/test_docs.py -k "opacus"
+	$(TRAINERS)/opacus/bin/python -m pytest -q tests/interop/test_opacus.py tests/interop/test_loaders.py tests/interop/test_docs.py -k "opacus or loaders"
 	$(TRAINERS)/jax-privacy/bin/python -m pytest -q tests/interop/test_jax_privacy.py tests/interop/test_docs.py -k "jax_privacy"
 	$(TRAINERS)/flwr/bin/python -m pytest -q -W ignore::DeprecationWarning tests/interop/test_flower.py tests/interop/test_docs.py -k "flower or flwr"
 	$(TRAINERS)/diffprivlib/bin/python -m pytest -q -W ignore::DeprecationWarning tests/interop/test_budgets.py tests/interop/test_docs.py -k "diffprivlib"
 	$(TRAINERS)/pipeline-dp/bin/python -m pytest -q -W ignore::DeprecationWarning tests/interop/test_budgets.py tests/interop/test_docs.py -k "pipeline_dp"
+	$(TRAINERS)/tensorflow-privacy/bin/python -m pytest -q -W ignore::DeprecationWarning tests/interop/test_tensorflow_privacy.py tests/interop/test_docs.py -k "tensorflow"
 	$(BIN)/python -m pytest -q --doctest-modules accountant/interop
 
 # Wheel and sdist, checked; the wheel installed in a clean environment of each Python that is here, and used outside of this folder.

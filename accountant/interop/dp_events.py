@@ -199,9 +199,9 @@ def read_uses(event: Any, depth: int = 0) -> Iterator[tuple[Use, int]]:
         yield Use(None if spent.delta == 1 else spent.to_event(), whole.unit, whole.neighbors, spent, event.open_hypotheses), 1
     elif isinstance(event, dp_event.NonPrivateDpEvent) or _is_without_noise(event):
         yield Use(None), 1
-    elif isinstance(event, dp_event.SingleEpochTreeAggregationDpEvent):
+    elif _is_a(event, "SingleEpochTreeAggregationDpEvent"):
         yield _climb(event)
-    elif isinstance(event, dp_event.RandomizedResponseDpEvent):
+    elif _is_a(event, "RandomizedResponseDpEvent"):
         if event.num_buckets != 1:
             yield Use(_respond(event), neighbors=Neighbors.REPLACE_ONE), 1
     elif not isinstance(event, dp_event.NoOpDpEvent):
@@ -350,7 +350,7 @@ def _climb(event: Any) -> tuple[Use, int]:
         raise InvalidArgument("a SingleEpochTreeAggregationDpEvent has trees of some steps, but none was found; correct it")
     sizes = [to_integer(size, "the steps of a tree of a SingleEpochTreeAggregationDpEvent", 1) for size in given]
     try:
-        node = declare_event(MechanismKind.GAUSSIAN, {"noise_multiplier": event.noise_multiplier})
+        node = declare_event(MechanismKind.GAUSSIAN, {"noise_multiplier": _plain(event.noise_multiplier)})
     except PDPError as error:
         raise type(error)(f"a SingleEpochTreeAggregationDpEvent is none: {error}") from None
     once = STEPS_APART.about(unit="unit", most=1, steps=sum(sizes), apart=sum(sizes))
@@ -373,8 +373,8 @@ def _respond(event: Any) -> Event:
 _NOISE = ("GaussianDpEvent", "LaplaceDpEvent", "DiscreteGaussianDpEvent", "SingleEpochTreeAggregationDpEvent")
 #: Events of one mechanism by their class, some of which only newer releases have: what they are as an event of ours, None where nothing.
 _READ: Mapping[str, Callable[[Any], tuple[MechanismKind, Mapping[str, object]] | None]] = {
-    "GaussianDpEvent": lambda item: (MechanismKind.GAUSSIAN, {"noise_multiplier": item.noise_multiplier}),
-    "LaplaceDpEvent": lambda item: (MechanismKind.LAPLACE, {"scale": item.noise_multiplier}),
+    "GaussianDpEvent": lambda item: (MechanismKind.GAUSSIAN, {"noise_multiplier": _plain(item.noise_multiplier)}),
+    "LaplaceDpEvent": lambda item: (MechanismKind.LAPLACE, {"scale": _plain(item.noise_multiplier)}),
     "DiscreteLaplaceDpEvent": lambda item: (
         (MechanismKind.DISCRETE_LAPLACE, {"scale": 1 / to_exact(item.noise_parameter)})
         if item.sensitivity == 1 and to_exact(item.noise_parameter) > 0
@@ -390,15 +390,26 @@ _READ: Mapping[str, Callable[[Any], tuple[MechanismKind, Mapping[str, object]] |
 
 def _is_without_noise(event: Any) -> bool:
     """Tell whether noise has the scale 0, where searches for the least noise begin: it promises nothing."""
-    noise = getattr(event, "noise_multiplier", getattr(event, "sigma", None))
-    return isinstance(event, tuple(filter(None, (getattr(dp_event, name, None) for name in _NOISE)))) and noise == 0
+    noise = _plain(getattr(event, "noise_multiplier", getattr(event, "sigma", None)))
+    return any(_is_a(event, name) for name in _NOISE) and noise == 0
+
+
+def _is_a(event: Any, name: str) -> bool:
+    """Tell whether an event is of a class that not every release has: TensorFlow Privacy 0.9.0 brings one of 2023."""
+    kind = getattr(dp_event, name, None)
+    return kind is not None and isinstance(event, kind)
+
+
+def _plain(number: Any) -> Any:
+    """Return the number of a tensor without dimensions, which events of TensorFlow Privacy have; others as they are."""
+    read = getattr(number, "numpy", None)
+    return read() if callable(read) and getattr(number, "shape", None) == () else number
 
 
 def _single(event: Any) -> Event:
     for name, read in _READ.items():
-        kind = getattr(dp_event, name, None)
         try:
-            found = read(event) if kind is not None and isinstance(event, kind) else None
+            found = read(event) if _is_a(event, name) else None
             if found is not None:
                 return declare_event(*found)
         except PDPError as error:

@@ -68,6 +68,14 @@ def _draw_steps(records: int, steps: int, source: BitSource) -> np.ndarray[Any, 
     return (words % np.uint64(steps)).astype(np.intp)
 
 
+def find_allocated(batches: object) -> AllocatedBatches | None:
+    """Return the batches of random allocation that a loader has, or is; None elsewhere."""
+    for item in (batches, getattr(batches, "batch_sampler", None)):
+        if isinstance(item, AllocatedBatches):
+            return item
+    return None
+
+
 def find_batches(batches: object) -> Mapping[str, object]:
     """Return what is said of batches in the words of an ``[[event]]``: by a probability, by these words themselves, or by a loader.
 
@@ -83,10 +91,10 @@ def find_batches(batches: object) -> Mapping[str, object]:
                 "they are run"
             )
         return batches
-    drawn = getattr(batches, "batch_sampler", None)
+    allocated, drawn = find_allocated(batches), getattr(batches, "batch_sampler", None)
+    if allocated is not None:
+        return {"sampling": Sampling.RANDOM_ALLOCATION.value, "steps_per_epoch": allocated.steps_per_epoch}
     for item in (batches, drawn):
-        if isinstance(item, AllocatedBatches):
-            return {"sampling": Sampling.RANDOM_ALLOCATION.value, "steps_per_epoch": item.steps_per_epoch}
         if getattr(item, "sample_rate", None) is not None:
             return {"sampling_probability": getattr(item, "sample_rate")}  # noqa: B009 - of an object of any class
     if isinstance(batches, str) or not any(hasattr(batches, name) for name in ("batch_sampler", "sampler", "__next__", "__iter__")):
@@ -128,4 +136,4 @@ def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-__all__ = ["AllocatedBatches", "find_batches"]
+__all__ = ["AllocatedBatches", "find_allocated", "find_batches"]

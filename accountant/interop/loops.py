@@ -14,13 +14,13 @@ on besides.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 from accountant.compositions.batches import read_batches
 from accountant.compositions.engine import guess_epsilon
@@ -34,12 +34,13 @@ from accountant.files import check_outputs, replace_files
 from accountant.guarantees import Guarantee
 from accountant.guarantees.measures import Losses
 from accountant.interop.files import write_guarantee
-from accountant.interop.loaders import find_batches
+from accountant.interop.loaders import AllocatedBatches, find_allocated, find_batches
 from profiles import Infeasible, InvalidArgument, Undecided, decimal_text
 from profiles.errors import OverBudget
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import bisect, to_integer
 from profiles.protection import RECORDS, Protection
+from profiles.randomness.bits import Uncopied
 from proofs_check.certificates import to_file_text
 
 _NAME = "a training run"
@@ -50,7 +51,19 @@ _GAP = Fraction(1, 1000)
 CERTIFICATE, GUARANTEE = ".certificate.json", ".guarantee.json"
 
 
-class TrainingAccount:
+@dataclass(frozen=True, slots=True)
+class _Epochs:
+    """``longest``: the most steps that one may have; ``allocated``: the batches that begin them, where these say so."""
+
+    longest: int = 1
+    allocated: AllocatedBatches | None = None
+
+    def count(self) -> int:
+        """Return how many were begun so far, 0 where nobody says so."""
+        return 0 if self.allocated is None else self.allocated.epochs
+
+
+class TrainingAccount(Uncopied):
     """Counts the steps of one training run, which is a composition of events. Made by :func:`training`, entered once.
 
     A use of the event is a step, or an epoch where batches are drawn for all of its steps together: one that is begun counts whole, because
@@ -58,11 +71,11 @@ class TrainingAccount:
     """
 
     def __init__(
-        self, event: Event, protection: Protection, delta: Fraction, budget: Fraction | None, out: Path | None, longest: int = 1
+        self, event: Event, protection: Protection, delta: Fraction, budget: Fraction | None, out: Path | None, epochs: _Epochs
     ) -> None:
         self._event, self._protection, self._delta, self._budget, self._out = event, protection, delta, budget, out
         self._before: DeclaredEvents | None = None
-        self._each, self._longest = steps_of(event), longest  # steps of a use: what is accounted for, and the most that there may be
+        self._each, self._epochs, self._begun = steps_of(event), epochs, epochs.count()
         self._by_epochs = event.batches is not None and event.batches.sampling.is_by_epochs
         self._uses, self._steps, self._left = 0, 0, 0  # uses that cost, the steps in them, and those that are left of the last epoch
         self._state = "new"
@@ -111,14 +124,15 @@ class TrainingAccount:
         """Say that an epoch begins; call it before its batches are drawn, also where the one before was left in the middle.
 
         Where batches are drawn for a whole epoch (random allocation, shuffling) it counts with all of its steps, which :meth:`step` then
-        only tells: raises :class:`profiles.OverBudget` as :meth:`step` does. Elsewhere steps cost by themselves, and this costs nothing.
+        only tells: raises :class:`profiles.OverBudget` as :meth:`step` does. Those that ``AllocatedBatches`` begin
+        without it are counted by the next step. Elsewhere steps cost by themselves, and this costs nothing.
         Raises :class:`InvalidArgument` outside of the ``with`` block.
         """
         self._require_open("an epoch")
         if self._by_epochs:
             with self._counting:
                 self._charge(1)
-                self._left = self._longest
+                self._left = self._epochs.longest
 
     def step(self, count: object = 1) -> None:
         """Count a step, or several; call it before the noise of the step is drawn.
@@ -130,12 +144,16 @@ class TrainingAccount:
         number = to_integer(count, "the number of steps", 1, MOST_USES, hint="count steps as they are run")
         self._require_open("a step")
         with self._counting:
+            unsaid = self._epochs.count() - self._begun - self._uses
+            if unsaid > 0:  # epochs that the loader has begun, of which epoch() was not told
+                self._charge(unsaid)
+                self._left = self._epochs.longest
             if not self._by_epochs:
                 self._charge(number)
             elif number > self._left:
                 raise InvalidArgument(
-                    f"batches are drawn for epochs of {self._longest} steps, of which {self._left} are left, but {number} more were to be "
-                    "counted; call epoch() before the batches of each epoch are drawn"
+                    f"an epoch of {self._epochs.longest} steps has {self._left} left, but {number} more were to be counted; call epoch() "
+                    "before the batches of each epoch are drawn"
                 )
             else:
                 self._left -= number
@@ -167,7 +185,7 @@ class TrainingAccount:
     @property
     def room(self) -> int | None:
         """How many more steps the budget has room for, by the proved upper ends; None without a budget. Epochs that follow are whole."""
-        return None if self._budget is None else self._left + (self._find_most() - self._uses) * self._longest
+        return None if self._budget is None else self._left + (self._find_most() - self._uses) * self._epochs.longest
 
     def resume(self, state: str | DeclaredEvents) -> None:
         """Go on after the steps of an earlier run on the same records: its :meth:`state`, or what a composition file declares.
@@ -252,6 +270,11 @@ class TrainingAccount:
     @property
     def _first_horizon(self) -> int:
         return max(_FIRST_HORIZON // self._each, 1)
+
+    def _refuse_copy(self) -> NoReturn:
+        raise InvalidArgument(
+            "an account of a training run cannot be copied or pickled, because both would count for themselves; keep state(), and resume"
+        )
 
     def _require_uses(self) -> int:
         if not self._uses and self._before is None:
@@ -379,7 +402,9 @@ def training(
     longest = steps_of(event)
     if longest > 1 and "steps_per_epoch" not in said:  # which are rounded down, so that nothing becomes less
         longest = -(-to_integer(said["records"], "records", 1) // to_integer(said["batch_size"], "batch_size", 1))
-    return TrainingAccount(event, protection, least, None if budget is None else to_epsilon(budget), place, longest)
+    return TrainingAccount(
+        event, protection, least, None if budget is None else to_epsilon(budget), place, _Epochs(longest, find_allocated(batches))
+    )
 
 
 def _outputs(out: Path) -> tuple[Path, Path]:

@@ -14,7 +14,7 @@ from typing import Any
 from accountant.compositions.queries import to_delta, to_gap
 from accountant.curves import PrivacyCurve
 from accountant.guarantees import Guarantee
-from accountant.interop.loaders import AllocatedBatches, find_batches
+from accountant.interop.loaders import AllocatedBatches, find_allocated, find_batches
 from accountant.interop.training import curve_of_opacus
 from profiles import Infeasible, InvalidArgument, MissingExtra, Undecided
 from profiles.numbers import round_up_finite
@@ -120,7 +120,7 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
                     f"noise was looked for as for Poisson samples, but the batches are {said['sampling']}; use poisson_sampling=True, or "
                     "make_private with the noise that pdp account --calibrate noise finds"
                 )
-            by_hand = _Epochs(self, said, sample_rate, getattr(loader, "batch_sampler", None))
+            by_hand = _Epochs(self, said, sample_rate, find_allocated(loader))
         rate = max(sample_rate, said.get("sampling_probability", 0))  # type: ignore[call-overload]
 
         def count_step(optimizer: Any) -> None:
@@ -154,21 +154,26 @@ class _Epochs:
     """Steps whose batches are no Poisson samples, each into an entry of the history: one for an epoch, where batches are drawn for one.
 
     An epoch begins where its loader says so (random allocation), or where the one before is full (shuffled batches). It has the least noise
-    of its steps: with more in some of them it loses less.
+    of its steps: with more in some of them it loses less. Of several passes that were begun together nobody knows which of them a step is
+    of, and all of them count.
     """
 
-    def __init__(self, accountant: OpacusAccountant, said: Mapping[str, object], rate: float, drawn: object) -> None:
-        self._accountant, self._said, self._rate = accountant, said, rate
-        self._allocated = drawn if isinstance(drawn, AllocatedBatches) else None
+    def __init__(
+        self, accountant: OpacusAccountant, said: Mapping[str, object], rate: float, allocated: AllocatedBatches | None = None
+    ) -> None:
+        self._accountant, self._said, self._rate, self._allocated = accountant, said, rate, allocated
         self._most = said.get("steps_per_epoch")
         self._entry: list[Any] | None = None
-        self._begun = 0
+        self._begun = self._count_begun()
+
+    def _count_begun(self) -> int:
+        return 0 if self._allocated is None else self._allocated.epochs
 
     def step(self, noise: float) -> None:
-        begun = 0 if self._allocated is None else self._allocated.epochs
-        entry, known = self._entry, any(item is self._entry for item in self._accountant.history)
-        if entry is None or not known or begun != self._begun or entry[2] == self._most or (self._most is None and entry[0] != noise):
-            often = {"count": 1} if self._most is None else {"epochs": 1}
+        begun, entry = self._count_begun(), self._entry
+        full = entry is None or entry[2] == self._most or (self._most is None and entry[0] != noise)
+        if entry is None or full or begun != self._begun or not any(item is entry for item in self._accountant.history):
+            often = {"count": 1} if self._most is None else {"epochs": max(begun - self._begun, 1)}
             self._entry, self._begun = [noise, self._rate, 1, {**self._said, **often}], begun
             self._accountant.history.append(self._entry)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from accountant.curves import Participation, bound_sensitivity, draw_batches, make_matrix
@@ -292,3 +293,33 @@ def test_a_batch_of_what_promises_nothing_promises_nothing():
         curve_of_dp_event(FIXED(100, 10, dp_event.NonPrivateDpEvent()))
     with pytest.raises(InvalidArgument, match="does nothing"):
         curve_of_dp_event(FIXED(100, 10, dp_event.NoOpDpEvent()))
+
+
+class Tensor:
+    """A tensor without dimensions, as TensorFlow has them."""
+
+    shape = ()
+
+    def __init__(self, value):
+        self.value = value
+
+    def numpy(self):
+        return self.value
+
+
+def test_numbers_in_tensors_are_read():
+    made = curve_of_dp_event(dp_event.GaussianDpEvent(Tensor(np.float32(0.1))))
+    assert made.composition.events[0]["noise_multiplier"] == Fraction(float(np.float32(0.1)))
+    with pytest.raises(InvalidArgument, match="promises nothing"):
+        curve_of_dp_event(dp_event.LaplaceDpEvent(Tensor(0.0)))
+    for wrong in (Tensor(None), Tensor("many"), Tensor(np.float32("nan"))):
+        with pytest.raises((InvalidArgument, InvalidNumber)):
+            curve_of_dp_event(dp_event.GaussianDpEvent(wrong))
+
+
+def test_releases_without_the_newer_events_are_read(monkeypatch):
+    """TensorFlow Privacy 0.9.0 brings dp_accounting 0.4.3, of 2023: its events raised an AttributeError."""
+    for name in ("RandomizedResponseDpEvent", "TruncatedSubsampledGaussianDpEvent", "DiscreteGaussianDpEvent"):
+        monkeypatch.delattr(dp_event, name, raising=False)
+    made = curve_of_dp_event(dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(0.5, GAUSSIAN), 3))
+    assert made.composition.events[0].count == 3

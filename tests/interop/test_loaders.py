@@ -12,6 +12,7 @@ import pytest
 from accountant import training
 from accountant.interop.loaders import AllocatedBatches, find_batches
 from profiles import InvalidArgument, InvalidNumber
+from profiles.errors import OverBudget
 from profiles.randomness import open_bits
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -186,6 +187,32 @@ def test_a_loop_with_allocated_batches_counts_its_epochs():
     (event,) = loop.curve.composition.events
     assert (loop.steps, event.count, event.batches.describe()) == (12, 2, "random allocation to 6 steps per epoch (add-remove)")
     assert list(seen) == [2] * 60
+
+
+def test_epochs_that_a_loader_begins_are_counted_where_nobody_says_so():
+    """A loop that leaves its loader and draws anew without a word: three epochs, of which each step told one."""
+    batches = AllocatedBatches(60, 6)
+    list(batches)  # before the account, which is none of its epochs
+    with training(noise_multiplier=2, batches=batches, delta="1e-5", budget=4) as loop:
+        for _ in range(3):
+            for _ in batches:
+                loop.step()
+                break
+        assert (loop.steps, loop.curve.composition.events[0].count) == (3, 3)
+        one, other = iter(batches), iter(batches)
+        for batch in (next(one), next(other)):  # of two passes together
+            assert isinstance(batch, list)
+            loop.step()
+        assert (loop.steps, loop.curve.composition.events[0].count) == (5, 5)
+        loop.epoch()
+        for _ in batches:
+            loop.step()
+        assert (loop.steps, loop.curve.composition.events[0].count) == (11, 6)
+        for _ in range(100):
+            list(batches)
+        with pytest.raises(OverBudget):
+            loop.step()
+        assert loop.steps == 11
 
 
 # --- PyTorch's own --------------------------------------------------------------------------------------------------------------------

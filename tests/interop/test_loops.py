@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import threading
 import time
 from contextlib import suppress
@@ -534,3 +536,10 @@ def test_a_progress_bar_of_batches_whose_ends_are_apart_is_as_quick_as_others():
     told = loop.account().point
     assert told.lower * Fraction(97, 100) <= low <= told.upper
     assert told.lower <= high <= told.upper * Fraction(102, 100)
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_an_account_is_not_copied(copied):
+    """Two of them would have the budget of one each; a worker's count would be lost."""
+    with training(**SETTINGS) as loop, pytest.raises(InvalidArgument, match=r"keep state\(\)"):
+        copied(loop)

@@ -209,6 +209,15 @@ def test_allocated_epochs_that_are_left_in_the_middle_are_counted():
     assert event.count == 3
 
 
+def test_passes_that_are_begun_together_all_count():
+    """Steps of two passes in turn looked like those of one."""
+    engine, model, optimizer, data = _private({"batch_sampler": AllocatedBatches(64, 8, source=8)})
+    for batch in (next(one) for one in [iter(data), iter(data)]):
+        _step(engine, model, optimizer, *batch)
+    (event,) = engine.accountant.curve.composition.events
+    assert (len(engine.accountant), event.count) == (2, 2)
+
+
 def test_an_epoch_has_the_least_noise_of_its_steps():
     engine, model, optimizer, data = _private({"batch_sampler": AllocatedBatches(64, 8, source=7)})
     for place, (inputs, labels) in enumerate(data):
