@@ -44,7 +44,7 @@ _PUBLIC = frozenset(item.id for item in (PUBLIC_CONSTANTS, PUBLIC_CENTRE, NOISE_
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """One rule: the least noise that was found and certified (``found``), or why there is none (``reason``).
+    """One rule: the least noise that was found and certified (``calibration``), or why there is none (``reason``).
 
     ``verdict``: certified, unknown or infeasible. ``error``: the expected error of the sum, None with ``error_reason``. ``size``: the
     expected sample size, where it is a public number. ``from_data``: the noise is a function of the data, and private like them.
@@ -52,7 +52,7 @@ class RuleResult:
 
     rule: str
     verdict: str
-    found: Calibration | None = None
+    calibration: Calibration | None = None
     reason: str | None = None
     error: SumError | None = None
     error_reason: str | None = None
@@ -62,10 +62,10 @@ class RuleResult:
     @property
     def public(self) -> tuple[Hypothesis, ...]:
         """The open hypotheses about constants: what must be public for the guarantee to hold."""
-        return () if self.found is None else tuple(item for item in self.found.hypotheses if item.id in _PUBLIC)
+        return () if self.calibration is None else tuple(item for item in self.calibration.hypotheses if item.id in _PUBLIC)
 
     def to_json(self) -> dict[str, Any]:
-        calibration = self.found
+        calibration = self.calibration
         made: dict[str, Any] = {"rule": self.rule, "verdict": self.verdict, "reason": self.reason}
         if calibration is None:
             return made
@@ -91,7 +91,7 @@ class RuleResult:
 
     def private_json(self) -> dict[str, Any]:
         """Return what depends on the data set: to be shown under ``private`` only."""
-        calibration = self.found
+        calibration = self.calibration
         if calibration is None:
             return {}
         made: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def calibrate(
     >>> from profiles import declare
     >>> profile = declare("sum", "w*z/b", record={"z": [0, 1]}, parameters={"b": "positive"})
     >>> found = calibrate(profile, 2, rules="uniform", constants={"n": 100}, target_size=10)
-    >>> [(name, float(value)) for name, value in found.choices[0].found.parameters.items()]
+    >>> [(name, float(value)) for name, value in found.choices[0].calibration.parameters.items()]
     [('b', 2.3965293)]
     >>> round(found.choices[0].error.root_mean_square, 2)
     30.19
@@ -328,12 +328,12 @@ def fill_profile(choice: RuleResult, declaration: Declaration) -> Declaration:
 
     Raises :class:`InvalidArgument` for a choice without noise, or whose noise is a function of the data.
     """
-    if choice.found is None:
+    if choice.calibration is None:
         raise InvalidArgument(f"there is no noise for {choice.rule!r} to be written to a profile ({choice.reason}); choose another rule")
     if choice.from_data:
         raise InvalidArgument(
             f"the noise for {choice.rule!r} was computed from the data, and a profile or certificate with it would show them; choose "
             "a noise without looking at this data, and write it into the profile"
         )
-    q = choice.found.derived.rule.q
-    return Declaration(choice.found.profile, None if q is None else SamplingDeclaration(q), declaration.hypotheses)
+    q = choice.calibration.derived.rule.q
+    return Declaration(choice.calibration.profile, None if q is None else SamplingDeclaration(q), declaration.hypotheses)

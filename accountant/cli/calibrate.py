@@ -147,12 +147,12 @@ def _write(comparison: Comparison, declaration: Any, certificate: Path | None, o
     from proofs_check.certificates import to_file_text
 
     choice = comparison.choices[0]
-    if (certificate is None and out is None) or choice.found is None:
+    if (certificate is None and out is None) or choice.calibration is None:
         return False
     filled = fill_profile(choice, declaration)
     texts = {path: text for path, text in ((out, write_toml(filled)),) if path is not None}
     if certificate is not None:
-        texts[certificate] = to_file_text(choice.found.derived.certificate())
+        texts[certificate] = to_file_text(choice.calibration.derived.certificate())
     for path, text in texts.items():
         write_whole(path, text)
     return True
@@ -182,7 +182,7 @@ def _print(comparison: Comparison, *, everything: bool, explain: bool) -> None:
 def _row(choice: RuleResult, names: tuple[str, ...]) -> list[str]:
     from profiles import decimal_text, exact_text
 
-    calibration = choice.found
+    calibration = choice.calibration
     if calibration is None:
         return [choice.rule, *(["-"] * len(names)), choice.verdict, "-", "-"]
     hidden = "private: below"
@@ -198,7 +198,7 @@ def _print_choice(choice: RuleResult, *, everything: bool, explain: bool) -> Non
 
     print_line("")
     print_line(f"{choice.rule}: {choice.verdict}")
-    calibration = choice.found
+    calibration = choice.calibration
     if calibration is None:
         print_line(f"    {choice.reason}")
         return
@@ -228,9 +228,9 @@ def _print_private(comparison: Comparison) -> None:
 
     lines = []
     for choice in comparison.choices:
-        if choice.found is not None and choice.from_data:
-            noise = ", ".join(f"{name} = {exact_text(value)}" for name, value in choice.found.parameters.items())
-            size = "" if choice.found.size is None else f", expected sample size {_shown(choice.found.size)}"
+        if choice.calibration is not None and choice.from_data:
+            noise = ", ".join(f"{name} = {exact_text(value)}" for name, value in choice.calibration.parameters.items())
+            size = "" if choice.calibration.size is None else f", expected sample size {_shown(choice.calibration.size)}"
             lines.append(f"{choice.rule}: {noise}{size}")
         if choice.error is not None and choice.error.private:
             lines.append(f"{choice.rule}: error of the sum {_shown(choice.error.root_mean_square)}; {_split(choice)}")

@@ -20,7 +20,7 @@ _MOST = len(COLOURS)
 
 def can_draw(found: RuleResult) -> bool:
     """Tell whether the noise of a rule is there, public, and drawn against the epsilon of the same rule."""
-    return found.found is not None and not found.from_data and found.found.derived.rule.q is not None
+    return found.calibration is not None and not found.from_data and found.calibration.derived.rule.q is not None
 
 
 @show_picture.register(Comparison)
@@ -57,12 +57,12 @@ def plot_comparison(comparison: Comparison) -> Picture:
 
 
 def _noise(choice: RuleResult, name: str) -> Fraction:
-    return Fraction(0) if choice.found is None else choice.found.parameters[name]
+    return Fraction(0) if choice.calibration is None else choice.calibration.parameters[name]
 
 
 def _bound(choice: RuleResult, names: tuple[str, ...], step: Fraction) -> float:
     """Return a certified upper bound of ε with so many times the noise that was found; no number where none is certified."""
-    found = choice.found
+    found = choice.calibration
     if found is None or found.derived.rule.q is None:
         return nan
     if step == 1:

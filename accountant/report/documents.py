@@ -16,21 +16,22 @@ class _Reader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: dict[str, str] = {}
+        self.documents: dict[str, str] = {}
         self._editor: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = dict(attrs)
         link, label = named.get("href") or "", named.get("aria-label") or ""
         if tag == "a" and link.startswith(_LINK):
-            self.found[named.get("download") or f"certificate {len(self.found)}"] = base64.b64decode(link.removeprefix(_LINK)).decode()
+            name = named.get("download") or f"certificate {len(self.documents)}"
+            self.documents[name] = base64.b64decode(link.removeprefix(_LINK)).decode()
         elif tag == "textarea" and label.startswith("certificate "):
             self._editor = f"{label} as the page checks it"
-            self.found[self._editor] = ""
+            self.documents[self._editor] = ""
 
     def handle_data(self, data: str) -> None:
         if self._editor is not None:
-            self.found[self._editor] += data
+            self.documents[self._editor] += data
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "textarea":
@@ -48,7 +49,7 @@ def read_report(text: str) -> dict[str, str]:
     except ValueError:
         raise UnreadableFile("a certificate of the report is not base64 of UTF-8; get the report anew") from None
     texts: dict[str, str] = {}
-    for name, document in reader.found.items():
+    for name, document in reader.documents.items():
         texts.setdefault(document.strip(), name)
     return {name: document for document, name in texts.items()}
 

@@ -125,7 +125,7 @@ def _write_sum(normaliser: Normaliser, poly: Poly, back: Mapping[str, Term], nam
 class _Frame:
     # a goal and the lemmas of its parts
     def __init__(self, goals: Sequence[ProvedGoal], proved: ProvedGoal, confirmed: Mapping[int, str]) -> None:
-        self.goals, self.found, self.confirmed = goals, proved, confirmed
+        self.goals, self.proved, self.confirmed = goals, proved, confirmed
         self.names = name_variables(proved.goal)
         self.text = write_term(self.term(proved.goal), self.names)
 
@@ -134,7 +134,7 @@ class _Frame:
         return fix(goal.term, goal.box)
 
     def part(self, name: str) -> Goal:
-        return self.goals[self.found.parts[name]].goal
+        return self.goals[self.proved.parts[name]].goal
 
     def write(self, name: str, **others: str) -> str:
         # the term of a part over the variables of the goal
@@ -145,11 +145,11 @@ class _Frame:
         part, values = self.part(name), {**self.names, **(others or {})}
         arguments = [values[v] for v in name_variables(part)]
         ranges = len(write_goal(part).ranges)
-        return f"({' '.join([self.confirmed[self.found.parts[name]], *(f'({a})' for a in arguments), *['ltac:(inside)'] * ranges])})"
+        return f"({' '.join([self.confirmed[self.proved.parts[name]], *(f'({a})' for a in arguments), *['ltac:(inside)'] * ranges])})"
 
 
 def _scale(frame: _Frame) -> Iterator[str]:
-    sign = "lt" if frame.found.goal.strict else "le"
+    sign = "lt" if frame.proved.goal.strict else "le"
     yield (
         f"pose proof {frame.lemma('positive')}; pose proof {frame.lemma('product')}; apart; "
         f"apply (scale_{sign} {frame.write('positive')}); first [assumption | lra | nra]"
@@ -157,7 +157,7 @@ def _scale(frame: _Frame) -> Iterator[str]:
 
 
 def _sum(frame: _Frame) -> Iterator[str]:
-    parts = sorted(frame.found.parts)
+    parts = sorted(frame.proved.parts)
     posed = "".join(f"pose proof {frame.lemma(name)}; " for name in parts)
     whole = " + ".join(frame.write(name) for name in parts)
     yield f"{posed}apart; lra"
@@ -166,9 +166,9 @@ def _sum(frame: _Frame) -> Iterator[str]:
 
 def _tangent(frame: _Frame) -> Iterator[str]:
     # the rest is the goal's term less a product that is >= 0
-    goal, rest = frame.term(frame.found.goal), frame.term(frame.part("rest"))
+    goal, rest = frame.term(frame.proved.goal), frame.term(frame.part("rest"))
     taken = rest.args[1].args[1] if rest.op == "add" and rest.args[0] is goal and rest.args[1].op == "mul" else None
-    posed = "".join(f"pose proof {frame.lemma(name)}; " for name in frame.found.parts)
+    posed = "".join(f"pose proof {frame.lemma(name)}; " for name in frame.proved.parts)
     if taken is None:
         yield f"{posed}apart; nra"
         return
@@ -176,7 +176,7 @@ def _tangent(frame: _Frame) -> Iterator[str]:
 
 
 def _split(frame: _Frame) -> Iterator[str]:
-    v, place = find_split(frame.goals, frame.found)
+    v, place = find_split(frame.goals, frame.proved)
     at = write_number(place)
     yield (
         f"destruct (Rle_or_lt {frame.names[v]} {at}); "
@@ -186,9 +186,9 @@ def _split(frame: _Frame) -> Iterator[str]:
 
 
 def _generalise(frame: _Frame) -> Iterator[str]:
-    y, value = find_generalised(frame.goals, frame.found)
+    y, value = find_generalised(frame.goals, frame.proved)
     shown = write_term(value, frame.names)
-    posed = "".join(f"pose proof {frame.lemma(name)}; " for name in ("lower", "upper") if name in frame.found.parts)
+    posed = "".join(f"pose proof {frame.lemma(name)}; " for name in ("lower", "upper") if name in frame.proved.parts)
     instance = frame.write("proof", **{y: shown})
     yield (
         f"{posed}apart; pose proof {frame.lemma('proof', {y: shown})}; apart; "
@@ -197,7 +197,7 @@ def _generalise(frame: _Frame) -> Iterator[str]:
 
 
 def _monotone(frame: _Frame) -> Iterator[str]:
-    goal, slope, end = frame.found.goal, frame.part("slope"), frame.part("end")
+    goal, slope, end = frame.proved.goal, frame.part("slope"), frame.part("end")
     (v,) = (v for v in goal.box if v not in end.box)
     term = frame.term(goal)
     if any(node.op in BRANCHING and v in node.free for node in postorder(term)):

@@ -28,8 +28,8 @@ POINTS = np.random.default_rng(0).uniform(0.2, 2, 500)
 def certified(found, index=0):
     choice = found.choices[index]
     assert choice.verdict == "certified"
-    assert choice.found.derived.bound.upper <= found.target
-    assert choice.found.derived.bound.evidence.checked_by_kernel or choice.from_data
+    assert choice.calibration.derived.bound.upper <= found.target
+    assert choice.calibration.derived.bound.evidence.checked_by_kernel or choice.from_data
     return choice
 
 
@@ -45,10 +45,10 @@ def test_uniform_sampling_is_the_closed_form(target, how):
     choice = certified(calibrate(SUM, target, rules="uniform", **how))
     with mpmath.workdps(40):
         exact = 2 / (mpmath.log1p(mpmath.expm1(mpmath.mpf(target)) * 10) / 10)
-        scale = mpmath.mpf(choice.found.scale.numerator) / choice.found.scale.denominator
+        scale = mpmath.mpf(choice.calibration.scale.numerator) / choice.calibration.scale.denominator
         assert exact <= scale <= exact * (1 + mpmath.mpf(10) ** -6)
-    assert choice.found.smallest
-    assert choice.found.parameters == {"b": choice.found.scale}
+    assert choice.calibration.smallest
+    assert choice.calibration.parameters == {"b": choice.calibration.scale}
 
 
 @pytest.mark.thorough
@@ -67,12 +67,12 @@ def test_rules_are_compared_with_their_own_constants_and_in_order():
     for index, choice in enumerate(found.choices):
         certified(found, index)
         assert choice.size == 50
-        again = derive_epsilon(choice.found.profile, rule=choice.found.derived.rule)
+        again = derive_epsilon(choice.calibration.profile, rule=choice.calibration.derived.rule)
         assert again.bound.upper <= 2
         assert choice.error.basis == "any data set of n records in the declared range, z being the norm |x|"
     by = {choice.rule: choice for choice in found.choices}
     assert (
-        by["coreset-l2"].found.derived.rule.constants
+        by["coreset-l2"].calibration.derived.rule.constants
         == make_rule("coreset-l2", SUM, {"m": 50, "n": 1000, "lam": "0.5", "mean": "1.5"}).constants
     )
     assert any("mean" in item.sentence for item in by["coreset-l1"].public)
@@ -90,18 +90,18 @@ def test_constants_of_the_file_but_never_its_mean_are_shared(tmp_path):
     assert own.size == 100
     smaller = certified(calibrate(str(path), 1, target_size=50))
     assert smaller.size == 50
-    assert smaller.found.scale != own.found.scale
-    assert certified(calibrate(str(path), 1, rules="uniform")).found.derived.rule.q == ("num", Fraction(1, 10))
+    assert smaller.calibration.scale != own.calibration.scale
+    assert certified(calibrate(str(path), 1, rules="uniform")).calibration.derived.rule.q == ("num", Fraction(1, 10))
     with pytest.raises(InvalidSampling, match="mean is missing"):
         calibrate(str(path), 1, rules="coreset-l2")
 
 
 def test_a_parameter_with_a_number_is_found_anew_and_several_in_proportion():
     one = certified(calibrate(LLOYD, 20, rules="uniform", rate="1/2", parameters="s"))
-    assert set(one.found.parameters) == {"s"}
-    assert one.found.profile.with_parameters(s=30) == LLOYD
+    assert set(one.calibration.parameters) == {"s"}
+    assert one.calibration.profile.with_parameters(s=30) == LLOYD
     both = certified(calibrate(LLOYD, 20, rules="uniform", rate="1/2", parameters={"s": 1, "c": "3/2"}))
-    assert both.found.parameters["c"] == both.found.parameters["s"] * Fraction(3, 2)
+    assert both.calibration.parameters["c"] == both.calibration.parameters["s"] * Fraction(3, 2)
     with pytest.raises(InvalidArgument, match=r"give their proportions, such as s=1, c=1"):
         calibrate(LLOYD, 20, rules="uniform", rate="1/2", parameters=["s", "c"])
     with pytest.raises(InvalidArgument, match="was to be found, but 'lloyd' has T, c, s"):
@@ -145,7 +145,7 @@ def test_a_target_that_is_reached_only_in_the_limit_is_infeasible(epsilon, targe
     profile = declare("p", epsilon, record={"z": [1, 1]}, parameters={"b": "positive"})
     found = calibrate(profile, target, rules="uniform", rate=1)
     assert found.choices[0].verdict == verdict
-    assert (found.choices[0].found is None) == (verdict != "certified")
+    assert (found.choices[0].calibration is None) == (verdict != "certified")
     assert verdict == "certified" or "reaches it" in found.choices[0].reason
 
 
@@ -200,9 +200,9 @@ def test_the_noise_for_a_size_under_privacy_constrained_sampling_is_private():
     choice = certified(found)
     assert choice.from_data
     assert NOISE_FROM_DATA in choice.public
-    assert 100 * (1 - 1e-5) <= choice.found.size <= 100
+    assert 100 * (1 - 1e-5) <= choice.calibration.size <= 100
     told = choice.to_json()
-    assert found.to_json()["private"]["privacy-constrained"]["noise"]["b"] == choices.exact_text(choice.found.scale)
+    assert found.to_json()["private"]["privacy-constrained"]["noise"]["b"] == choices.exact_text(choice.calibration.scale)
     assert "noise" not in told
     assert "guarantee" not in told
     assert "b" in found.choices[1].to_json()["noise"]
@@ -219,8 +219,8 @@ def test_the_error_is_that_of_noisy_sums_of_samples():
         SUM, 2, rules="coreset-l1", target_size=60, constants={"n": 500, "lam": "0.5", "mean": "1.1"}, data=table, specs=["z=0"]
     )
     choice = certified(found)
-    plan = plan_sample(choice.found.profile, rule="coreset-l1", constants={"m": 60, "n": 500, "lam": "0.5", "mean": "1.1"})
-    generator, scale, whole = np.random.default_rng(1), float(choice.found.scale), POINTS.sum()
+    plan = plan_sample(choice.calibration.profile, rule="coreset-l1", constants={"m": 60, "n": 500, "lam": "0.5", "mean": "1.1"})
+    generator, scale, whole = np.random.default_rng(1), float(choice.calibration.scale), POINTS.sum()
     errors = []
     for seed in range(400):
         sample = draw_sample(
@@ -231,7 +231,7 @@ def test_the_error_is_that_of_noisy_sums_of_samples():
     expected = choice.error.sampling + choice.error.noise
     assert abs(np.mean(errors) - expected) < 5 * np.std(errors) / math.sqrt(len(errors))
     assert choice.error.private
-    q = round_rule(choice.found.derived.rule.q, {"z": POINTS})[0]
+    q = round_rule(choice.calibration.derived.rule.q, {"z": POINTS})[0]
     assert choice.error.sampling == pytest.approx(float(((1 / q - 1) * POINTS**2).sum()), rel=1e-9)
     assert choice.error.noise == pytest.approx(2 * scale**2)
 
@@ -249,7 +249,7 @@ def test_the_norms_of_a_file_give_noise_and_coordinates():
         found = calibrate(profile, 2, rules="uniform", rate="0.5", data=table, specs=[f"z={norm}(0,1)"])
         choice = certified(found)
         assert (found.noise.norm, found.noise.dimension) == (norm, 2)
-        assert choice.error.noise == pytest.approx(energy * float(choice.found.scale) ** 2)
+        assert choice.error.noise == pytest.approx(energy * float(choice.calibration.scale) ** 2)
         assert choice.error.sampling == pytest.approx(float((table**2).sum()), rel=1e-9)  # (1/q - 1) = 1
     with pytest.raises(InvalidArgument, match="give --dimension"):
         calibrate(profile, 2, rules="uniform", rate="0.5", data=table, specs=["z=l2"])
@@ -281,11 +281,11 @@ def test_a_filled_profile_reads_back_and_meets_the_target():
     found = calibrate(declaration, 1, q="m/n", target_size=3, constants={"n": 7})
     text = write_toml(fill_profile(found.choices[0], declaration))
     again = parse_file(text)
-    assert again.profile == found.choices[0].found.profile
+    assert again.profile == found.choices[0].calibration.profile
     bound = derive_epsilon(again)
     assert bound.bound.upper <= 1
     assert DECLARED_PROFILE.id in {item.id for item in bound.guarantee.hypotheses}
-    mine = {item.sentence for item in found.choices[0].found.hypotheses}
+    mine = {item.sentence for item in found.choices[0].calibration.hypotheses}
     constants = {"m, n are public"}
     assert {item.sentence for item in bound.guarantee.hypotheses} == mine - {text for text in mine if any(c in text for c in constants)}
 
@@ -298,7 +298,7 @@ def test_the_error_of_a_count_needs_no_data():
     """n records, each counted with probability 1/4 and weight 4: n (4 − 1) from sampling, and 2 b² of Laplace noise."""
     found = calibrate(declare("count", "w/b", parameters={"b": "positive"}), 1, rules=["uniform"], constants={"rate": "1/4", "n": 100})
     (choice,) = found.choices
-    scale = choice.found.parameters["b"]
+    scale = choice.calibration.parameters["b"]
     assert choice.error.sampling == 300
     assert choice.error.noise == pytest.approx(2 * float(scale) ** 2, rel=1e-9)
     assert choice.error.basis == "any data set of n records, each counted once"

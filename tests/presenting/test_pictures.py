@@ -134,7 +134,8 @@ def test_noise_is_drawn_at_certified_bounds_around_the_least():
     exact = np.log1p(0.5 * np.expm1(2 / noise))  # q = 1/2, so that the weight is 2: a bound lies above the loss at z = 1
     assert (bounds >= exact * (1 - 1e-12)).all()
     np.testing.assert_allclose(bounds, exact, rtol=2e-3)
-    assert (float(mark.get_xdata()[0]), float(mark.get_ydata()[0])) == pytest.approx((float(found.choices[0].found.scale), 2), rel=1e-5)
+    scale = float(found.choices[0].calibration.scale)
+    assert (float(mark.get_xdata()[0]), float(mark.get_ydata()[0])) == pytest.approx((scale, 2), rel=1e-5)
     assert mark.get_ydata()[0] <= 2
     assert noise[0] < mark.get_xdata()[0] < noise[-1]
 

@@ -183,7 +183,7 @@ class _Walk:
         self.tuples, pairs = domain.pairs()
         self.data = [assemble(data) for data in self.tuples]
         self.larger, self.smaller, self.record = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
-        self.found: dict[str, Violation] = {}
+        self.violations: dict[str, Violation] = {}
         self.rounds = self.sequences = self.steps = 0
         self.best: list[Fraction | None] = [None] * len(domain.records)
         self.spread = Fraction(0)
@@ -191,7 +191,7 @@ class _Walk:
     def result(self) -> AssumptionCheck:
         nothing = np.zeros(len(self.larger), dtype=np.int64)
         waiting: list[tuple[tuple[Any, ...], Values, Values]] = [((), nothing, nothing)]
-        while waiting and len(self.found) < 2:
+        while waiting and len(self.violations) < 2:
             previous, sums, spreads = waiting.pop()
             current = read_round(self.mechanism, previous)
             if current is None:
@@ -223,7 +223,7 @@ class _Walk:
 
     def _check_signs(self, previous: tuple[Any, ...], current: Round, differences: Values) -> None:
         name = self.names[0]
-        if name in self.found or not (differences < 0).any():
+        if name in self.violations or not (differences < 0).any():
             return
         pair, place = (int(index[0]) for index in np.nonzero(differences < 0))
         output = () if current.scalar else (current.outputs[place],)
@@ -236,26 +236,26 @@ class _Walk:
             largest = as_fraction(sums[self.record == place].max())
             known = self.best[place]
             self.best[place] = largest if known is None else max(known, largest)
-        if self.names[1] not in self.found and as_fraction(sums.max()) > sensitivity_of(self.mechanism):
+        if self.names[1] not in self.violations and as_fraction(sums.max()) > sensitivity_of(self.mechanism):
             self._report(self.names[1], int(np.argmax(sums)), previous, as_fraction(sums.max()))
 
     def _report(self, name: str, pair: int, outputs: tuple[Any, ...], amount: Fraction) -> None:
         larger, smaller = self.tuples[self.larger[pair]], self.tuples[self.smaller[pair]]
-        self.found[name] = Violation(name, larger, smaller, outputs, amount)
+        self.violations[name] = Violation(name, larger, smaller, outputs, amount)
 
     def _conclude(self, reason: str | None) -> AssumptionCheck:
-        complete = reason is None and not self.found
+        complete = reason is None and not self.violations
         otherwise = Verdict.PROVED if complete else Verdict.UNKNOWN
-        verdicts = [Verdict.REFUTED if name in self.found else otherwise for name in self.names]
-        if reason is None and len(self.found) == 1:
-            verdicts = [Verdict.REFUTED if name in self.found else Verdict.PROVED for name in self.names]
-        whole = reason is None and len(self.found) < 2
+        verdicts = [Verdict.REFUTED if name in self.violations else otherwise for name in self.names]
+        if reason is None and len(self.violations) == 1:
+            verdicts = [Verdict.REFUTED if name in self.violations else Verdict.PROVED for name in self.names]
+        whole = reason is None and len(self.violations) < 2
         sums = {record: best for record, best in zip(self.domain.records, self.best, strict=True) if whole and best is not None}
         counted = self.names[0].startswith("4")
         return AssumptionCheck(
             self.mechanism, self.domain, verdicts[0], verdicts[1],
             f"{len(self.larger)} neighboring pairs and {self.sequences} complete output sequences",
-            tuple(self.found[name] for name in self.names if name in self.found), reason,
+            tuple(self.violations[name] for name in self.names if name in self.violations), reason,
             max(sums.values()) if sums else None, sums, self.spread if whole and counted else None, self.form,
         )  # fmt: skip
 
