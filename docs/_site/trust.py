@@ -25,32 +25,32 @@ _HEAD = """# What you have to believe
 *This page is generated: `python docs/_site/trust.py > docs/trust.md`.*
 
 When `pdp check`, or `python -m proofs_check.kernel FILE`, accepts a certificate, its claims are theorems about the function ε that is
-written in it, or about δ of the events that are listed in it. For that you have to believe what stands on this page and nothing else: not
+written in it, or about δ of the events that are listed in it. For that you have to believe what this page states and nothing else: not
 the prover, not SymPy, not python-flint, not the command line. The kernel is {lines:,} lines of code ({texts} more are docstrings) in
 {modules} modules, of which {core} lines are the core. No certificate needs all of them: one of a profile is judged by {of_profiles:,}
 lines, one of a composition by {of_compositions:,}. The kernel reads the profile, or the events, from the certificate's text and
 derives every goal by itself. `pdp check --axioms` prints which of the axioms below a certificate used.
 
 What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, that
-records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Every guarantee carries those that it rests on
-as hypotheses; some are discharged, each with the reason on record (for mechanisms of the catalogue in exact mode also the last one:
+records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Every guarantee lists those that it rests on
+as hypotheses; some are discharged, each with a recorded reason (for mechanisms of the catalogue in exact mode also the last one:
 [exact-noise.md](exact-noise.md)).
 
 ## The interpreter and its standard library
 
 Python 3.11 or newer, and from its standard library {library}.
 
-Of `decimal` it is believed that sums, products, quotients and roots are rounded as documented, and that `exp` and `ln` are off by at most
-one unit in the last place, and that a product for all of whose digits there is room is exact; of `fractions` and integers, that they are
-exact; of `json` and `re`, that they read what the text says.
+What is trusted: that `decimal` rounds sums, products, quotients and roots as documented, that its `exp` and `ln` are off by at most one
+unit in the last place, and that a product is exact if there is room for all of its digits; that `fractions` and integers are exact; that
+`json` and `re` read what the text says.
 Nothing is evaluated or executed: expressions are read word by word, by the kernel itself.
 Why the verdict is the same on every interpreter: [below](#one-verdict-on-every-interpreter).
 
 ## The kernel as one file
 
 `pdp check --export checker.pyz` writes the kernel as one file of {size:,} bytes, which any Python from 3.11 on runs:
-`python -I -O checker.pyz FILE`. It holds the modules below as they are, and some that nobody has to believe: they stand
-[below them](#what-only-helps). `pdp check` can be the stricter one: it lists the events of a composition with what they suppose, and
+`python -I -O checker.pyz FILE`. It holds the modules below as they are, and some that need not be trusted, which are
+[listed after them](#what-only-helps). `pdp check` can be stricter: it lists the events of a composition with their assumptions, and
 refuses those that it does not account for, such as a sample that takes a record with probability 10⁻¹⁶.
 The same sources give the same bytes on every machine; this page is about the ones with the SHA-256
 
@@ -62,10 +62,10 @@ The same sources give the same bytes on every machine; this page is about the on
 _HELPS = """
 ## What only helps
 
-{lines} more lines ({texts} of docstrings) are shipped with the kernel, and nobody has to believe them. Nothing in this folder makes a
-theorem, or writes a verdict other than a rejection (a test sees to it): the report is the one of `checker.check`, with words put beside
-it. Whatever theorem a prover returns, a rule looks whether it is one, sealed, of the very premise that it asked for, and whether its own
-parameters are of their types. `untrusted/upgrade` finds for a certificate of version 1 the `choices` with which the kernel then checks it
+{lines} more lines ({texts} of docstrings) are shipped with the kernel and need not be trusted. Nothing in this folder makes a
+theorem, or writes a verdict other than a rejection (a test ensures this): the report is that of `checker.check`, with explanations
+added. Whatever theorem a prover returns, a rule checks that it is one, sealed, of the very premise that it asked for, and that its own
+parameters have their types. `untrusted/upgrade` finds for a certificate of version 1 the `choices` with which the kernel then checks it
 ([certificates.md](certificates.md#1-file)).
 """
 

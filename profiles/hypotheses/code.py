@@ -23,7 +23,7 @@ DECLARED_EVENTS = Hypothesis(
     "declared-events",
     "{name!r} runs these mechanisms, and nothing else on the data, each with noise of exactly the law that is named: {what}",
     Head.CODE,
-    "What is declared is believed. A step more, less noise in one layer, or a sample of fixed size where a Poisson sample is declared "
+    "The declaration is not checked. One more step, less noise in one layer, or a sample of fixed size where a Poisson sample is declared "
     "costs more than is printed; an audit can only refute it.",
     brief="{name!r} runs the declared events, and nothing else",
 )
@@ -41,15 +41,15 @@ RECORD_NORM = Hypothesis(
     "in earlier batches; an empty one adds nothing, and nothing else of a step depends on it",
     Head.CODE,
     "With batches that say how they are drawn, the noise is counted in units of the norm that each record is clipped to, whatever the "
-    "neighbors are: a record in place of another moves a sum by 2. A state that is kept for each record, such as its earlier gradients, is "
-    "no function of the outputs.",
+    "neighbors are: a record in place of another moves a sum by 2. A state that is kept for each record, such as its earlier "
+    "gradients, is not a function of the outputs.",
     brief="each {unit} adds a vector of norm at most 1, by outputs alone",
 )
 PUBLIC_DIVISOR = Hypothesis(
     "public-divisor",
     "sums are divided by public numbers: an expected or a fixed batch size, never the number of records that a batch happens to have",
     Head.CODE,
-    "The mean over the batch that came out tells its size, and moves all of the noise and of the sum with it.",
+    "The mean over the batch that was drawn reveals its size, and rescales all of the noise and of the sum with it.",
     brief="sums are divided by public numbers, not by what a batch has",
 )
 MATRIX_MECHANISM = Hypothesis(
@@ -103,8 +103,8 @@ CONDITION = Hypothesis(
     "condition",
     "{name} holds",
     Head.CODE,
-    "It could be neither proved nor refuted. If it is false, some record breaks the target even with weight 1, and the bound is not one. A "
-    "smaller range or a larger target may decide it.",
+    "It could be neither proved nor refuted. If it is false, some record breaks the target even with weight 1, and the bound does "
+    "not hold. A smaller range or a larger target may decide it.",
     "a proof that the kernel accepts",
 )
 FEASIBLE_WEIGHTS = Hypothesis(
@@ -148,7 +148,7 @@ JUDGED_TOGETHER = Hypothesis(
     "judged-together",
     "the value of a user does not depend on the other users that the function is given at the same time, to the last bit",
     Head.CODE,
-    "The last bit of a row of a matrix product depends on how many rows the matrix has, and a step makes a whole unit of it.",
+    "The last bit of a row of a matrix product depends on how many rows the matrix has, and a threshold turns it into a whole unit.",
     "a function that is asked for one user at a time",
 )
 SUBMODULAR = Hypothesis("submodular", "Each user's function is monotone and submodular with values in [0, 1]", Head.CODE)
@@ -192,7 +192,7 @@ WITHIN_BUDGET = Hypothesis(
     "whatever {name!r} has released, it stops before the costs of its releases exceed the budget at some record",
     Head.CODE,
     "Each release may be chosen by what was released before, and so may its cost; that all costs of every possible run are within one "
-    "number, fixed in advance, is what makes this number an epsilon. The costs of one run say nothing of other runs.",
+    "number, fixed in advance, is what makes this number an epsilon. The costs of one run say nothing about other runs.",
     "the account of private k-means, which refuses such a release",
 )
 CHECKED_FORM = Hypothesis("checked-form", "{statement}", Head.CODE)

@@ -14,7 +14,7 @@ ONE_RECORD_EACH = Hypothesis(
     "one-record-each",
     "nobody has more than one record: epsilon is for one record, and k records of one person cost up to k times as much",
     Head.DATA,
-    "What is protected is one row. Where a person has several, merge them first, or multiply.",
+    "What is protected is one row. Where a person has several, merge them first, or multiply epsilon by their number.",
     brief="nobody has more than one record; k records cost up to k times",
 )
 ONE_USER = Hypothesis(
@@ -43,8 +43,8 @@ RECORD_STATISTICS = Hypothesis(
     "{names}: computed from the record alone, and from public constants",
     Head.DATA,
     "A rank, a quantile, a norm after centring by the mean of the data or a value that was scaled by it depends on the other records, too: "
-    "then one record more changes the statistics of all. It is the same where this was done by hand before the data were given: a run sees "
-    "the rows, and not what they were made of.",
+    "then one record more changes the statistics of all. The same holds where this was done by hand beforehand: a run sees the "
+    "rows, not how they were made.",
     "a mechanism of the catalogue that computes them itself",
     brief="{names}: made of the record alone and public constants",
 )
@@ -52,15 +52,16 @@ OWN_ENTRY = Hypothesis(
     "own-entry",
     "what stands for a user (or record) in the data was made from that user's own record and public constants alone, to the last bit",
     Head.DATA,
-    "A table that was made from all users together, as by a matrix product, by a rank or by leaving out rare items, is no table of users: "
-    "entries then depend on other users, on how many they are, or on their order.",
+    "A table that was made from all users together, as by a matrix product, by a rank or by leaving out rare items, is not a table "
+    "of users: entries then depend on other users, on how many they are, or on their order.",
     brief="what stands for a user was made from that user's record alone",
 )
 OWN_WEIGHTS = Hypothesis(
     "own-weights",
     "the weight that a record has by itself is computed from this record alone: not n/|S|, not scaled to a mean or total of the data set",
     Head.DATA,
-    "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
+    "Survey weights that were calibrated or normalised over the data set change for all records when one of them is removed. Such "
+    "weights are "
     "not 1/q of a sample either: those are made by the sampler.",
     brief="a record's own weight is computed from this record alone",
 )
@@ -68,8 +69,9 @@ RECORDS_KNOWN = Hypothesis(
     "records-known",
     "the data have {count} {unit}s, the one that is at stake among them, and this number is public",
     Head.DATA,
-    "The part of the records that a batch takes comes from this number; where users are protected, it is a number of users. It may be a "
-    "lower bound for batches of a fixed size, where fewer records make a larger part; of truncated batches only this number is covered.",
+    "The share of the records that a batch takes is computed from this number; where users are protected, it is a number of users. "
+    "It may be a lower bound for batches of a fixed size, where fewer records make the share larger; for truncated batches only "
+    "this very number is covered.",
     brief="the data have {count} {unit}s, and this number is public",
 )
 OWN_ROWS = Hypothesis(
@@ -80,8 +82,8 @@ OWN_ROWS = Hypothesis(
     "Files may change, and units may come, leave and answer to what was published. Broken by imputing or calibrating a row from others, by "
     "totals of a household or neighborhood in a row, by removing duplicates between units, by ranks, by linkage that gives a row to the "
     "nearest unit, by a cap on the rows of all, by rows added because somebody looked at the raw file, by an order of rows or ids issued "
-    "in sequence that tell how many came before. Two rows that copy a row of somebody else, who is charged log 2 of 2 log 2, let this "
-    "person's odds move by 32, not 4.",
+    "in sequence that reveal how many came before. For example, two rows copied from a row of somebody else, who is charged log 2 "
+    "of a budget of 2 log 2, let this person's odds change by a factor of 32, not 4.",
     brief="rows of a {unit} come from its own, released and public things",
 )
 OWN_BUDGET = Hypothesis(
@@ -110,8 +112,8 @@ TARGET_FIXED = Hypothesis(
     "target-fixed",
     "the target epsilon was chosen without looking at the data",
     Head.DATA,
-    "A target that was computed from the data, for example to reach a sample size, is not the same for a neighboring data set. That it is "
-    "passed on by hand changes nothing.",
+    "A target that was computed from the data, for example to reach a sample size, is not the same for a neighboring data set. "
+    "Passing it on by hand changes nothing.",
     "a target that the tool derives from public numbers",
 )
 TARGET_FROM_DATA = Hypothesis(

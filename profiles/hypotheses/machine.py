@@ -6,17 +6,18 @@ EXACT_REALS = Hypothesis(
     "exact-reals",
     "The mechanism computes in exact real arithmetic",
     Head.MACHINE,
-    "The proof is about real numbers. Noise in floating point can give away more than it says, above all in its last bits. Ask whether "
-    "outputs are rounded or the noise is drawn exactly; an audit with --bits looks for such leaks.",
+    "The proof is about real numbers. Noise in floating point can reveal more than the proof allows, above all in its last bits. "
+    "Find out whether outputs are rounded or the noise is drawn exactly; an audit with --bits looks for such leaks.",
     "a mechanism of the catalogue that releases correctly rounded values (arithmetic='exact'), under ieee-rounding and balls-enclose",
 )
 IEEE_ROUNDING = Hypothesis(
     "ieee-rounding",
     "the basic operations of binary64 (+, -, *, / and the square root) round to the nearest number, as IEEE 754 says",
     Head.MACHINE,
-    "Exact noise is rounded, and exact choices are made, in binary64 where a proved bound of its errors decides, and the bound is one for "
-    "these operations alone. A process in which something has set another rounding mode, flushes subnormal numbers to zero or keeps more "
-    "digits is refused by name before noise is drawn and before choices are prepared; what happens between is not seen.",
+    "Exact noise is rounded, and exact choices are made, in binary64 where a proved bound of its errors decides, and that bound "
+    "holds for these operations alone. A process in which something has set another rounding mode, flushes subnormal numbers to "
+    "zero or keeps more digits is refused, with an error that names this, before noise is drawn and before choices are prepared; "
+    "what happens between is not seen.",
     ordinary=True,
 )
 BALLS_ENCLOSE = Hypothesis(
@@ -24,7 +25,8 @@ BALLS_ENCLOSE = Hypothesis(
     "the balls of Arb contain the exact values of the exponentials, logarithms, roots, sines and cosines",
     Head.MACHINE,
     "Where binary64 does not decide how exact noise is rounded, balls of Arb (python-flint) do, with as many digits as it takes; some "
-    "exact counts are drawn by them alone. Its enclosures are proved on paper and tested by its authors; none of it is checked at a start.",
+    "exact counts are drawn by them alone. Its enclosures are proved on paper and tested by its authors; nothing of this is "
+    "checked at start.",
     ordinary=True,
 )
 ARITHMETIC = Hypothesis(

@@ -23,7 +23,7 @@ INDEPENDENT = Hypothesis(
     "independent-draws",
     "the sampler selects each record independently with probability exactly q(x)",
     Head.RELEASE,
-    "Every record must be drawn by a coin of its own with exactly this probability, by whatever software draws the sample, once: a lazy "
+    "Every record must be selected independently, with exactly this probability, and once, whatever software draws the sample: a lazy "
     "plan that is evaluated twice draws twice. pdp sample does so, and writes a certificate of it.",
     "a sampler of this project that draws exactly",
     ordinary=True,
@@ -50,7 +50,8 @@ NOT_REDRAWN = Hypothesis(
     "not-redrawn",
     "the sample is used as it is: it was not redrawn or chosen after its size or rows were seen",
     Head.RELEASE,
-    "A sample that is drawn again until it has the wanted size, or is not empty, is no Poisson sample: an empty one is an answer as well.",
+    "A sample that is drawn again until it has the wanted size, or is not empty, is not a Poisson sample: an empty one is a valid "
+    "outcome as well.",
     "a run that draws its own sample and drops it",
     brief="the sample was not redrawn or chosen after it was seen",
 )
@@ -58,7 +59,8 @@ FRESH_SAMPLES = Hypothesis(
     "fresh-samples",
     "each of the composed releases has a sample of its own, drawn anew",
     Head.RELEASE,
-    "Two uses of one sample are no two samples: log 5 where log 4 would be printed. Compose the mechanisms first and amplify once.",
+    "Two uses of one sample are not two samples: they can cost log 5 where log 4 would be printed. Compose the mechanisms first "
+    "and amplify once.",
     "runs that draw and drop their own samples",
     brief="each composed release has a sample of its own, drawn anew",
 )
@@ -75,14 +77,14 @@ BATCHES_SECRET = Hypothesis(
     "batches-secret",
     "nothing about which {unit} was in which batch is released: neither the batches, nor their order, nor how many each of them had",
     Head.RELEASE,
-    "The amplification is that nobody knows in which step a record took part.",
+    "The amplification comes from nobody knowing in which step a record took part.",
     brief="nobody learns which {unit} was in which batch, or how many",
 )
 STEPS_PUBLIC = Hypothesis(
     "steps-public",
     "the number of steps of an epoch is public, and does not follow the number of records",
     Head.RELEASE,
-    "A loader that makes as many batches as the records fill has one more with one record more: whoever counts steps sees it.",
+    "A loader that makes as many batches as the records fill may have one more with one more record: whoever counts steps sees it.",
     brief="the steps of an epoch are public and do not follow the data",
 )
 STEPS_APART = Hypothesis(
@@ -91,8 +93,8 @@ STEPS_APART = Hypothesis(
     "changes, all others stay in their steps",
     Head.RELEASE,
     "One order of the records that is kept in all epochs has the steps of an epoch between two participations. A loader that shuffles anew "
-    "in each epoch lets a record come last in one epoch and first in the next, one step later; and where later records move up when one "
-    "goes, others do not stay in their steps.",
+    "in each epoch lets a record come last in one epoch and first in the next, one step later; and where later records move up when "
+    "one is removed, others do not stay in their steps.",
     brief="each {unit} takes part {most} times at most, {apart} steps apart",
 )
 FIXED_ORDER = Hypothesis(
@@ -100,8 +102,8 @@ FIXED_ORDER = Hypothesis(
     "each {unit} takes part, if at all, in steps that are whole multiples of {apart} steps apart, of {steps} in all, and while one goes, "
     "comes or changes, all others stay in their steps",
     Head.RELEASE,
-    "Batches have one order, which is the same in all epochs. A loader that shuffles in each epoch, or whose later records "
-    "move up when one goes, has none.",
+    "Batches have one order, which is the same in all epochs. A loader that shuffles in each epoch, or whose later records move up "
+    "when one is removed, has none.",
     brief="each {unit} takes part in every {apart}-th step alone",
 )
 BANDS_GROUPED = Hypothesis(
@@ -109,16 +111,17 @@ BANDS_GROUPED = Hypothesis(
     "each {unit} is in one of {bands} groups, by itself alone, such as by a hash of its id, and a step draws from one group, the groups in "
     "turn: one of {steps} steps is {bands} steps after another one of its group",
     Head.RELEASE,
-    "Groups that are cut from a shuffled list, or made equally large, move other records when one comes or goes; where a record becomes "
-    "empty they may be. A sample from all records in each step lets a record take part in two steps whose noise is correlated.",
+    "Groups that are cut from a shuffled list, or made equally large, move other records when one is added or removed; for "
+    "neighbors in which a record becomes empty they are allowed. A sample from all records in each step lets a record take part in "
+    "two steps whose noise is correlated.",
     brief="each {unit} is in one of {bands} groups, by itself, in turn",
 )
 WHOLE_EPOCHS = Hypothesis(
     "whole-epochs",
     "each pass over the batches was run to its end before the next one was begun",
     Head.RELEASE,
-    "Only steps were counted, and epochs follow from them. A pass that is left in the middle, after which the loader draws anew, is an "
-    "epoch more than was counted.",
+    "Only steps were counted, and epochs follow from them. A pass that is left in the middle, after which the loader draws anew, is "
+    "one more epoch than was counted.",
     "a trainer that counts the epochs as they begin",
     brief="passes over the batches were run to their end",
 )
@@ -126,22 +129,22 @@ MOST_STEPS = Hypothesis(
     "most-steps",
     "at most {steps} steps are run in all, each on a fresh sample, and each has the declared mu whatever the earlier outputs were",
     Head.RELEASE,
-    "The delta is that of all steps together. A step more, or a step that clips or scales records by what it has seen of the outputs so "
+    "The delta is that of all steps together. One more step, or a step that clips or scales records by what it has seen of the outputs so "
     "that their mu is larger than declared, is not covered.",
 )
 UNSEEN_MOMENT = Hypothesis(
     "unseen-moment",
     "nobody who sees the reports sees when a report appears, how many have appeared so far, or how long none did",
     Head.RELEASE,
-    "A report appears when a record of a later time comes: that it appears tells that somebody had one, and that none does "
-    "tells that nobody had.",
+    "A report appears when a record of a later time comes: that it appears reveals that somebody had one, and that none appears "
+    "reveals that nobody had.",
     "a public clock, or a run that returns all reports together",
 )
 KEPT_STATE = Hypothesis(
     "kept-state",
     "the state file of the pass was read by nobody else, and was not copied, changed or put back: no state of it was used twice",
     Head.RELEASE,
-    "A state that is used twice makes the noise of the same reports twice.",
+    "A state that is used twice draws the noise of the same reports twice.",
 )
 ARRIVAL = Hypothesis("arrival", "whether a record comes before its time step is over does not depend on other users", Head.RELEASE)
 IN_TIME = Hypothesis(
@@ -153,8 +156,8 @@ ALL_CHARGED = Hypothesis(
     "no other ledger is opened about them in view of outputs",
     Head.RELEASE,
     "A release that is made beside the ledger, such as a query by hand, a copy of the data elsewhere or an older report, is not in its "
-    "accounts. Two ledgers about the same people are two budgets, which add up; one that is opened because of what was released is a raise "
-    "of the first one's budget.",
+    "accounts. Two ledgers about the same people are two budgets, which add up; opening one because of what was released amounts to "
+    "raising the first one's budget.",
     brief="every release about these units is in this ledger alone",
 )
 FROM_OUTPUTS = Hypothesis(
@@ -170,7 +173,7 @@ FILE_FROM_OUTPUTS = Hypothesis(
     "which file is read for a release, which of its columns, and when, is decided from outputs and public things alone",
     Head.RELEASE,
     "A file that is chosen by what is in another one reveals that by being read: where the file of the second date is chosen by whether "
-    "somebody is in that of the first, this person is charged nothing, and moves the odds by 16.",
+    "somebody is in that of the first, this person is charged nothing, and changes the odds by a factor of 16.",
     brief="which file is read is decided from outputs and public things",
 )
 RAISES_FIXED = Hypothesis(
@@ -179,7 +182,7 @@ RAISES_FIXED = Hypothesis(
     Head.RELEASE,
     "What is promised is the largest budget, as if it had been there from the beginning. A raise that answers to an output makes it a "
     "number that depends on what was released: randomised response of log 2 that is repeated, after a raise, where the first answer was 1 "
-    "reports log 2 after the answer 0, and loses log 4. Decide beforehand on a cap, the largest budget of all.",
+    "reports log 2 after the answer 0, and loses log 4. Fix a cap beforehand: the largest budget that there will ever be.",
     "a ledger whose budgets were never raised, or were raised below a cap that was fixed when it was opened",
 )
 RAISES_FROM_OUTPUTS = Hypothesis(
@@ -203,15 +206,16 @@ HYPOTHESES_UNKNOWN = Hypothesis(
     "hypotheses-unknown",
     "whatever else {name!r} rests on, which {carrier} does not say",
     Head.RELEASE,
-    "A bound without its hypotheses is a number. What they were is to be asked where it was made.",
+    "A bound without its hypotheses is a number. Ask for them where the bound was made.",
     "the guarantee itself, or a file that states its hypotheses",
 )
 NEIGHBORS_ASSUMED = Hypothesis(
     "neighbors-assumed",
     "what is known of {what} is about data sets that differ by one {unit} more or less, which nothing says",
     Head.RELEASE,
-    "Many tools state epsilon, delta or rho for data sets in which a record is replaced by another. Such a number says nothing of a record "
-    "more or less, and a Poisson sample does not lower it as it lowers the other. State the neighbors where the event is declared.",
+    "Many tools state epsilon, delta or rho for data sets in which a record is replaced by another. Such a number says nothing "
+    "about adding or removing a record, and a Poisson sample does not lower it in the same way. State the neighbors where the event "
+    "is declared.",
     "a declaration that states the neighbors",
 )
 NULL_RECORD = Hypothesis(
