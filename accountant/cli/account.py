@@ -118,7 +118,14 @@ def run(options: Options) -> int:
     if options.side != "both" and options.calibrate is not None:
         raise InvalidArgument("--side upper and --calibrate were given, but what is calibrated is known from both sides; omit --side")
     matrix = None if options.matrix is None else _read_matrix(options)
-    result, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options, matrix), None)
+    calibrated = None
+    if options.calibrate is None:
+        result = _account(options, matrix)
+    elif matrix is None:
+        result, calibrated = _calibrate(options)
+    else:
+        calibrated, matrix = _calibrate_matrix(options, matrix)
+        result = calibrated.account
     least = None if matrix is None or matrix.realised is None else _account_realised(options, matrix.realised)
     texts = {}
     if options.certificate is not None:
@@ -173,10 +180,8 @@ def _account_realised(options: Options, event: Event) -> str:
     from accountant.compositions.queries import find_point, lower_text, to_delta, to_epsilon, to_gap
     from accountant.curves import Composition
 
-    delta, epsilon = (
-        None if options.delta is None else to_delta(options.delta),
-        None if options.epsilon is None else to_epsilon(options.epsilon),
-    )
+    epsilon = None if options.epsilon is None else to_epsilon(options.epsilon)
+    delta = to_delta(options.delta) if options.delta is not None and epsilon is None else None  # of a target delta is told at its epsilon
     return lower_text(find_point(Composition("realised", (event,)), delta=delta, epsilon=epsilon, gap=to_gap(options.gap or "1e-3")))
 
 
@@ -192,6 +197,15 @@ def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
     with show_progress("calibrating"):
         calibrated = ways[options.calibrate](declared, options.epsilon, options.delta, gap=options.gap or "1e-2")
     return calibrated.account, calibrated
+
+
+def _calibrate_matrix(options: Options, matrix: MatrixRelease) -> tuple[CalibratedEvents, MatrixRelease]:
+    from accountant.calibration.matrices import find_least_matrix_noise
+
+    if options.delta is None or options.epsilon is None:
+        raise InvalidArgument("a target has an epsilon and a delta, but one is missing; give --epsilon E and --delta D with --calibrate")
+    with show_progress("calibrating"):
+        return find_least_matrix_noise(matrix, _declare(options, matrix), options.epsilon, options.delta, gap=options.gap or "1e-2")
 
 
 def _print(options: Options, result: Account, calibrated: CalibratedEvents | None) -> None:
@@ -262,15 +276,16 @@ def _read_matrix(options: Options) -> MatrixRelease:
             f"--matrix and {other[0]} were given, but a matrix says how many steps there are, and --min-separation and --participations "
             "who takes part; leave out the other"
         )
-    if options.calibrate is not None:
+    if options.calibrate not in (None, "noise"):
         raise InvalidArgument(
-            "--matrix and --calibrate were given, but of a matrix only its sensitivity s enters; calibrate without it (--count 1, or the "
-            "turns of the groups), and multiply the noise by s"
+            f"--matrix and --calibrate {str(options.calibrate)[:40]} were given, but of a matrix mechanism the noise is found; give "
+            "--calibrate noise"
         )
+    noise = options.gaussian or (None if options.calibrate is None else "1")
     if options.plot_steps is not None:
         raise InvalidArgument("--matrix and --plot-steps were given, but a matrix mechanism is one release; leave out --plot-steps")
-    if options.gaussian is None or options.min_separation is None:
-        missing = "--gaussian S" if options.gaussian is None else "--min-separation B"
+    if noise is None or options.min_separation is None:
+        missing = "--gaussian S" if noise is None else "--min-separation B"
         raise InvalidArgument(f"a matrix mechanism needs its noise and who takes part, but {missing} is missing; give it")
     matrix = read_matrix(options.matrix, options.steps)
     apart, most = (
@@ -279,7 +294,7 @@ def _read_matrix(options: Options) -> MatrixRelease:
     )
     when = Participation(1 if apart is None else apart, most, options.fixed_order)
     with show_progress("finding the sensitivity"):
-        return release(matrix, options.gaussian, when, _protection(options), options.sampling)
+        return release(matrix, noise, when, _protection(options), options.sampling)
 
 
 def _declare(options: Options, matrix: MatrixRelease) -> DeclaredEvents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -32,14 +32,41 @@ _SHOWN = 12
 class MatrixRelease:
     """A matrix mechanism as an event whose noise is counted in units of s, with what that rests on, and s² from both sides.
 
-    ``realised``: where s is bounded, not known, the event of its lower end, which some data realise.
+    ``noise``: σ, the deviation of z over the norm of a record. ``others``: what it rests on beside that it is this mechanism.
     """
 
     event: Event
-    hypotheses: tuple[Hypothesis, ...]
+    noise: Fraction
     sensitivity: Sensitivity
     matrix: StrategyMatrix
-    realised: Event | None = None
+    others: tuple[Hypothesis, ...]
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What it rests on."""
+        text, known = exact_text(self.sensitivity.upper), self.sensitivity.is_exact
+        square = f"s^2 {'=' if known else '<='} {text}"
+        about = {
+            "event": "gaussian event" if self.event.sampling_probability == 1 else "gaussian event in all its uses",
+            "ratio": exact_text(self.event["noise_multiplier"]),
+            "square": square if len(text) <= 40 else f"s^2 <= {decimal_text(self.sensitivity.upper, 30, round_up=True)}",
+            "noise": exact_text(self.noise),
+            "matrix": self.matrix.describe(),
+        }
+        return ((MATRIX_MECHANISM if known else MATRIX_BOUNDED).about(**about), *self.others)
+
+    @property
+    def realised(self) -> Event | None:
+        """Where s is bounded, not known, the event of its lower end, which some data realise."""
+        if self.sensitivity.is_exact:
+            return None
+        return replace(self.event, parameters=(("noise_multiplier", _divide(self.noise, self.sensitivity.lower, up=True)),))
+
+    def with_noise(self, noise: object) -> MatrixRelease:
+        """Return the same with another σ. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
+        deviation = _to_noise(noise)
+        ratio = _divide(deviation, self.sensitivity.upper)
+        return replace(self, event=replace(self.event, parameters=(("noise_multiplier", ratio),)), noise=deviation)
 
     def to_json(self) -> dict[str, Any]:
         """Return the matrix and what is known of s² as JSON types, exactly."""
@@ -91,12 +118,8 @@ def release_matrix(matrix: StrategyMatrix, noise: object, participation: Partici
         apart = FIXED_ORDER.about(unit=unit, steps=matrix.steps, apart=participation.apart)
     else:
         apart = STEPS_APART.about(unit=unit, most=participation.fit(matrix.steps), steps=matrix.steps, apart=participation.apart)
-    supposed = (_name_mechanism("gaussian event", matrix, (deviation, ratio), bound), apart)
     of_sums = (RECORD_NORM.about(unit=unit), PUBLIC_DIVISOR) if batches is None else ()  # else the event supposes it
-    realised = None
-    if not bound.is_exact:
-        realised = make_event("gaussian", {"noise_multiplier": _divide(deviation, bound.lower, up=True)}, batches=batches)
-    return MatrixRelease(event, (*supposed, *of_sums), bound, matrix, realised)
+    return MatrixRelease(event, deviation, bound, matrix, (apart, *of_sums))
 
 
 def release_bands(matrix: StrategyMatrix, noise: object, bands: object, rate: object, protection: Protection) -> MatrixRelease:
@@ -125,8 +148,7 @@ def release_bands(matrix: StrategyMatrix, noise: object, bands: object, rate: ob
     event = make_event("gaussian", {"noise_multiplier": ratio}, sampling_probability=probability, count=turns)
     unit = protection.unit.word
     grouped = BANDS_GROUPED.about(unit=unit, bands=groups, steps=matrix.steps)
-    supposed = (_name_mechanism("gaussian event in all its uses", matrix, (deviation, ratio), bound), grouped)
-    return MatrixRelease(event, (*supposed, RECORD_NORM.about(unit=unit), PUBLIC_DIVISOR), bound, matrix)
+    return MatrixRelease(event, deviation, bound, matrix, (grouped, RECORD_NORM.about(unit=unit), PUBLIC_DIVISOR))
 
 
 def _to_noise(noise: object) -> Fraction:
@@ -151,14 +173,6 @@ def _divide(deviation: Fraction, square: Fraction, *, up: bool = False) -> Fract
             "check the scale of the matrix and of the noise"
         )
     return rounded
-
-
-def _name_mechanism(event: str, matrix: StrategyMatrix, noise: tuple[Fraction, Fraction], bound: Sensitivity) -> Hypothesis:
-    (deviation, ratio), relation = noise, "=" if bound.is_exact else "<="
-    text = exact_text(bound.upper)
-    square = f"s^2 {relation} {text}" if len(text) <= 40 else f"s^2 <= {decimal_text(bound.upper, 30, round_up=True)}"
-    about = {"event": event, "ratio": exact_text(ratio), "square": square, "noise": exact_text(deviation), "matrix": matrix.describe()}
-    return (MATRIX_MECHANISM if bound.is_exact else MATRIX_BOUNDED).about(**about)
 
 
 __all__ = ["MatrixRelease", "release", "release_bands", "release_matrix"]

@@ -319,7 +319,7 @@ def test_no_choice_by_earlier_turns_loses_more_than_sampled_steps(alpha: float) 
     [
         (("--count", "3"), "--matrix and --count were given"),
         (("--batches", "shuffle"), "--matrix and --batches were given"),
-        (("--calibrate", "noise", "--epsilon", "1"), "--matrix and --calibrate were given"),
+        (("--calibrate", "count", "--epsilon", "1"), "--matrix and --calibrate count were given"),
         (("--plot-steps", "x.png"), "--matrix and --plot-steps were given"),
         (("--min-separation", "0"), "--min-separation must be an integer of at least 1"),
         (("--min-separation", "two"), "--min-separation must be"),
