@@ -1,1 +1,1 @@
-"""The command line ``pdp``: one module a command, thin over the library."""
+"""The command line ``pdp``: one module per command, thin over the library."""

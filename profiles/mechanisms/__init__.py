@@ -1,4 +1,4 @@
-"""The catalogue: one mechanism a module, its declared profile beside the sampler that runs it."""
+"""The catalogue: one mechanism per module, its declared profile beside the sampler that runs it."""
 
 from profiles.lazy import offer_names
 from profiles.mechanisms.catalogue import catalogue as catalogue  # at once: the function, not the module of its name

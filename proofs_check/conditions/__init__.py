@@ -1,1 +1,1 @@
-"""The conditions of the theory: one named condition a module, stated as goals."""
+"""The conditions of the theory: one named condition per module, stated as goals."""
