@@ -8,7 +8,7 @@ nothing is derived from it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -154,9 +154,8 @@ def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
     needs = obligations(of_term.term)
     against = find_counterexample(of_term.term, of_term.variables, needs)
     if against is not None:
-        used = against.at if against.reason else {name: value for name, value in against.at.items() if name in free_symbols(of_term.term)}
-        said = against.reason or ("it is" if against.divisor is None else f"{to_text(against.divisor)} changes its sign")
-        raise InvalidProfile(f"{what}, but {said}{f' at {_where(used)}' if used else ''}; correct it or restrict the ranges")
+        it = "" if against.reason is not None else "it "
+        raise InvalidProfile(f"{what}, but {it}{_say_against(against, free_symbols(of_term.term))}; correct it or restrict the ranges")
     if apart(SECONDS, lambda: _find_claim(of_term, needs, [], EPSILON)) is None:
         raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
 
@@ -181,14 +180,24 @@ def _refuse(against: Counterexample | None, word: str) -> None:
     """Raise :class:`InvalidProfile` for a promise against which there is something."""
     if against is None:
         return
-    where, how = _where(against.at), f"restrict the range or change {word}"
-    if against.divisor is not None and against.until is not None:
-        said = f"{word} divides by {to_text(against.divisor)}, which changes its sign between {where} and {_where(against.until)}"
+    if against.divisor is not None:
+        said = f"{word} {_say_against(against, ())}"
     elif against.reason is not None:
-        said = f"{word} must be a finite real number for all records and all w >= 1, but {against.reason} at {where}"
+        said = f"{word} must be a finite real number for all records and all w >= 1, but {_say_against(against, ())}"
     else:
-        said = f"{word} must not be negative, but it is at {where}"
-    raise InvalidProfile(f"{said}; {how}")
+        said = f"{word} must not be negative, but it {_say_against(against, against.at)}"
+    raise InvalidProfile(f"{said}; restrict the range or change {word}")
+
+
+def _say_against(against: Counterexample, names: Container[str]) -> str:
+    """Return in words what is against a term, at a point of which the coordinates with some names count where it is negative."""
+    if against.divisor is not None and against.until is not None:
+        ends = f"{_where(against.at)} and {_where(against.until)}"
+        return f"divides by {to_text(against.divisor)}, which changes its sign between {ends}"
+    if against.reason is not None:
+        return f"{against.reason} at {_where(against.at)}"
+    used = {name: value for name, value in against.at.items() if name in names}
+    return f"is at {_where(used)}" if used else "is"
 
 
 def _proofs(forms: ProfileForms, needs: Sequence[Obligation], word: str) -> Iterator[Tree]:

@@ -109,3 +109,11 @@ def test_files_keep_how_it_was_written(radius):
 def test_sympy_ends():
     radius = sympy.Symbol("R", positive=True)
     assert of({"z": [0, 2 * radius]}, R=2) == of({"z": [0, "2*R"]}, R=2)
+
+
+def test_an_end_that_divides_by_what_changes_its_sign_is_refused_by_what_it_divides_by():
+    profile = declare("p", "w*z", record={"z": [0, "2 + 1/(R*R - 2) - 1/(R*R - 2)"]}, parameters={"R": "positive"})
+    with pytest.raises(
+        InvalidProfile, match=r"upper end must not be below its lower one, but it divides by R\*R - 2, which changes its sign"
+    ):
+        admit(profile)
