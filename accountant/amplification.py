@@ -171,7 +171,7 @@ def amplify_remove(remove: object, q: object) -> Fraction:
 
 
 def amplify_add(add: object | None, q: object) -> Fraction | None:
-    """Return an upper bound of ψ⁻ = −log(1 − q (1 − e^−add)), the loss when a record comes; None where it is unbounded.
+    """Return an upper bound of ψ⁻ = −log(1 − q (1 − e^−add)), the loss when a record is added; None where it is unbounded.
 
     ``add`` None is ∞, the one-sided case, where ψ⁻ = −log(1 − q) is finite for every q < 1.
     Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1 (first half). Raises like :func:`amplify_remove`.

@@ -57,7 +57,7 @@ def show_progress(what: str, unit: str = "") -> Iterator[Report]:
 
 @contextlib.contextmanager
 def with_progress(total: int) -> Iterator[Callable[[int], None] | None]:
-    """Yield what is to be told how many outputs have come, and shows it on standard error; None where that is no terminal."""
+    """Yield what is to be told how many outputs have come, and shows it on standard error; None where that is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -75,7 +75,7 @@ class InvalidArgument(PDPError):
 
 
 class NotNeighbors(InvalidArgument):
-    """The two data sets of an audit are no neighbors: the same records, or several apart. A claim about one record says nothing of them.
+    """The two data sets of an audit are not neighbors: the same records, or several apart. A claim about one record says nothing of them.
 
     Neither consistent nor violated: the verdict is "not neighbors", and the exit code 3.
     """
@@ -144,4 +144,4 @@ class MissingExtra(PDPError, ImportError):
 
 
 class MissingProgram(PDPError):
-    """A program that is no Python package is not installed; the message names the package that has it."""
+    """A program that is not a Python package is not installed; the message names the package that has it."""

@@ -7,7 +7,7 @@ For all data sets, P and Q are the laws of the output with and without the weigh
 * ``renyi``: D_α(P‖Q) ≤ rdp(α, w, x) for all orders α > 1.
 * ``zcdp``: D_α(P‖Q) ≤ α ρ(w, x) for all orders α > 1.
 
-A number of one notion is no number of another one: a μ that is taken for an ε promises what is false.
+A number of one notion is not a number of another one: a μ that is taken for an ε promises what is false.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def to_integer(
 def to_number(value: object, what: str, within: str, hint: str = "correct it", error: type[PDPError] = InvalidArgument) -> Fraction:
     """Return ``value`` as an exact number of the interval ``within``, which is written as ``(0, 1]`` or ``[1, inf)``.
 
-    ``what`` and ``hint`` begin and end the message. Raises ``error`` outside of it, and :class:`InvalidNumber` for what is no number.
+    ``what`` and ``hint`` begin and end the message. Raises ``error`` outside of it, and :class:`InvalidNumber` for what is not a number.
 
     >>> to_number("1/3", "delta", "[0, 1)", "give a probability")
     Fraction(1, 3)

@@ -5,7 +5,7 @@ private: under ``"private"`` in JSON, under :data:`EYES_ONLY` in text; never in 
 the kind of fault. What was found there travels beside the message, as ``PDPError.private``, and is shown on request only: ``--show-values``
 on the command line, :func:`reveal` in Python. Whatever forgets to ask, such as ``str(error)``, a traceback or a log, shows nothing.
 
-Profiles, parameters, declared ranges, targets, public candidates and domains, and the names of columns that the user gave are no data.
+Profiles, parameters, declared ranges, targets, public candidates and domains, and the names of columns that the user gave are not data.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def _end(end: Any, what: str) -> Fraction | Term:
 
 
 def require_parameters(name: str, ends: Ends, parameters: Iterable[str]) -> None:
-    """Raise :class:`InvalidProfile` where an end uses a symbol that is no parameter."""
+    """Raise :class:`InvalidProfile` where an end uses a symbol that is not a parameter."""
     known = set(parameters)
     for unknown in sorted((free_symbols(ends[0]) | free_symbols(ends[1])) - known):
         listed = ", ".join(sorted(known)) or "none"

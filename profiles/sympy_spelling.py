@@ -46,7 +46,7 @@ def read_name(key: object) -> object:
 def read_number(value: object, what: str) -> object:
     """Return a number of SymPy as a fraction, a float with its exact binary value; what has symbols as text; anything else as it is.
 
-    Raises :class:`InvalidNumber` for constants such as √2, which are no fraction, and for floats of a huge exponent.
+    Raises :class:`InvalidNumber` for constants such as √2, which are not fractions, and for floats of a huge exponent.
     """
     if not isinstance(value, sympy.Expr):
         return value
@@ -75,7 +75,7 @@ def exact_float(value: Any, what: str) -> Fraction:
 def read_range(value: object, what: str) -> object:
     """Return a closed interval of SymPy as a pair, likewise a tuple of SymPy, with the ends read as numbers; anything else as it is.
 
-    Raises :class:`InvalidProfile` for sets that are no closed bounded interval.
+    Raises :class:`InvalidProfile` for sets that are not closed bounded intervals.
     """
     if isinstance(value, (list, tuple, sympy.Tuple)):
         return [read_number(end, f"an end of {what}") for end in value]

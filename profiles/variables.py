@@ -79,7 +79,7 @@ def make_parameter(name: object, value: object) -> Parameter:
 
 
 def require_name(name: object, what: str) -> None:
-    """Raise :class:`InvalidProfile` where ``what`` is to have a name that is no printable text of 1 to MAX_NAME characters."""
+    """Raise :class:`InvalidProfile` where ``what`` is to have a name that is not printable text of 1 to MAX_NAME characters."""
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InvalidProfile(f"{what} needs a printable name of 1 to {MAX_NAME} characters; give one")
 

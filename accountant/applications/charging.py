@@ -36,7 +36,7 @@ def release_once(
     that the run by itself promises nothing about one row of a unit with several.
 
     ``arguments``: first the algorithm, then all else that is public and decides the law of the output. Others as for ``Analysis.release``.
-    Raises what that raises, and :class:`InvalidArgument` for what is no analysis.
+    Raises what that raises, and :class:`InvalidArgument` for what is not an analysis.
     """
     if ledger is None:
         return run(None), guarantee, None

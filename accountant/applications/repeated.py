@@ -152,7 +152,7 @@ class SubsampledRepeated:
         ``bits`` is where the sample's random bits come from, ``rng`` those of the choices: None for the secure source of the operating
         system, a seed, a :class:`numpy.random.Generator`, or a bit source. Floating-point noise needs a generator. ``ledger``: an analysis
         with the unit of each record, ``ledger.analysis(name, ids)``; outputs are then numbers, texts and lists of them.
-        Raises :class:`InvalidData` for what is no sequence of records, :class:`InvalidArgument` for generators that repeat each other.
+        Raises :class:`InvalidData` for what is not a sequence of records, :class:`InvalidArgument` for generators that repeat each other.
         """
         _require_mechanism(self.mechanism)
         runs = replace(self.mechanism)  # the guarantee is that of what runs, whatever the mechanism was when it was declared

@@ -32,7 +32,7 @@ class CalibratedPair:
 
     @property
     def added(self) -> Fraction | None:
-        """What the mechanism loses at most when a record comes; None: there is no bound."""
+        """What the mechanism loses at most when a record is added; None: there is no bound."""
         return None
 
     @property

@@ -125,8 +125,8 @@ def read_candidates(given: str) -> int | list[str]:
 def read_incidence(data: str, user: str, item: str, value: str | None = None, *, with_ids: bool = False) -> Any:
     """Return what the readers take: the path of a file, or a table made of it.
 
-    JSON may also be a list with one list of items a user. ``with_ids``: a table in any case, read once, whose users have ids that a ledger
-    can charge; a list of lists has none. Raises :class:`InvalidData`.
+    JSON may also be a list with one list of items per user. ``with_ids``: a table in any case, read once, whose users have ids that a
+    ledger can charge; a list of lists has none. Raises :class:`InvalidData`.
     """
     from accountant.data.loading import load_columns, load_json, read_rows
 

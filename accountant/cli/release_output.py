@@ -66,7 +66,7 @@ def _tell_parts(plan: ReleasePlan) -> dict[str, Any]:
 
 
 def release_bytes(released: Released, told: dict[str, Any], path: Path) -> bytes:
-    """Return the file of the answers: JSON as it is told, else a table with a row an answer, as CSV or Parquet."""
+    """Return the file of the answers: JSON as it is told, else a table with one row per answer, as CSV or Parquet."""
     if path.suffix.lower() == ".json":
         return (json.dumps(told, indent=2, ensure_ascii=True, allow_nan=False) + "\n").encode()
     rows = list(released)

@@ -117,7 +117,7 @@ def clip_column(statistic: Statistic, column: Column) -> Column:
     """Return a column with each finite value outside the declared range at the end that is nearer to it, inside: of decimals a decimal of
     20 digits, of other numbers the binary64 number next to the end. A function of each record by itself. What is not finite stays.
 
-    Raises :class:`InvalidArgument` for a norm of several columns, which is no value that could be moved.
+    Raises :class:`InvalidArgument` for a norm of several columns, which is not a value that could be moved.
     """
     if isinstance(column, NormsOfDecimals):
         raise InvalidArgument(

@@ -1,6 +1,6 @@
 """Statistics of a batch: binary64 numbers that are exact, or decimals of a text file beside the binary64 numbers nearest to them.
 
-A decimal such as 0.1 is no binary64 number. Its column holds the nearest one, v, with |d − v| ≤ u |v| for |d| ≥ 2^-1000, v = 0 only where
+Decimals such as 0.1 are not binary64 numbers. A column holds the nearest one, v, with |d − v| ≤ u |v| for |d| ≥ 2^-1000, v = 0 only where
 d = 0, and knows the text: bounds of the fast paths have that error in them, and every row that they do not decide is decided for d itself.
 """
 

@@ -106,7 +106,7 @@ class Event:
     With ``batches`` they are drawn as these say, and the pair is that of their neighbors; a use may then be an epoch.
     ``parameters``: pairs of name and exact value in the order of :func:`parameter_names`. Made by :func:`make_event`, or checked
     as there when it is made by hand.
-    Raises :class:`InvalidArgument` for what is outside the ranges of the kind, :class:`profiles.InvalidNumber` for what is no number.
+    Raises :class:`InvalidArgument` for what is outside the ranges of the kind, :class:`profiles.InvalidNumber` for what is not a number.
     """
 
     mechanism: MechanismKind
@@ -232,7 +232,7 @@ def make_event(
 ) -> Event:
     """Return an event of numbers as a user gives them: each is exact, a text stands for the decimal or fraction that is written.
 
-    ``mechanism``: a :class:`MechanismKind` or its name. ``batches``: how they are drawn (:func:`draw_batches`), where they are no Poisson
+    ``mechanism``: a :class:`MechanismKind` or its name. ``batches``: how they are drawn (:func:`draw_batches`), where they are not Poisson
     samples for a record more or less; their rate is the sampling probability, and ``count`` is that of steps, or of epochs.
     Raises :class:`InvalidArgument` (unknown or missing names, numbers outside their ranges), :class:`profiles.InvalidNumber`.
 

@@ -179,7 +179,7 @@ def make_matrix(given: object, steps: object = None) -> StrategyMatrix:
     """Return the strategy matrix of an array of t × t numbers, or of the coefficients of a Toeplitz one of ``steps`` steps.
 
     Coefficients may be decimals and fractions as texts; a float stands for its exact binary value. Raises :class:`InvalidArgument`
-    for what is no square lower triangular matrix of finite numbers, and :class:`profiles.InvalidNumber`.
+    for what is not a square lower triangular matrix of finite numbers, and :class:`profiles.InvalidNumber`.
 
     >>> make_matrix([1, "0.5"], steps=3).column(0)
     [2, 1]

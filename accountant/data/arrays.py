@@ -56,7 +56,7 @@ class ArrayFrame:
 
 @dataclass(frozen=True, slots=True)
 class ArraySource:
-    """An array (``array``) or an NPY file (``path``); ``may_be_empty``: one without rows is no mistake."""
+    """An array (``array``) or an NPY file (``path``); ``may_be_empty``: one without rows is not a mistake."""
 
     path: Path | None
     batch_rows: int

@@ -59,7 +59,7 @@ def read_decimals(array: Any, label: str, title: str, first_row: int) -> Decimal
 
 
 def to_number(text: str) -> float | None:
-    """Return the binary64 number nearest to a decimal, None where the text is no number."""
+    """Return the binary64 number nearest to a decimal, None where the text is not a number."""
     try:
         return float(pc.cast(pa.scalar(text.strip()), pa.float64()).as_py())
     except pa.ArrowInvalid:

@@ -104,7 +104,7 @@ def check_names(label: str, names: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A table file (``format`` csv or parquet) or an Arrow table in memory; ``may_be_empty``: one without rows is no mistake.
+    """A table file (``format`` csv or parquet) or an Arrow table in memory; ``may_be_empty``: one without rows is not a mistake.
 
     ``only``: the columns that are read, all of which are there; None for all. ``coded``: columns of texts that come as dictionaries of
     a Parquet file, where each text is read once.

@@ -29,7 +29,7 @@ def keep_within_budget(guarantee: Guarantee, budget: Fraction) -> Guarantee:
     Without this rule the ε of a run would be a number that depends on its output, and would promise nothing.
 
     Source: docs/private-kmeans.md, Theorem 1; for ε Rogers, Roth, Ullman, Vadhan 2016; for μ² Smith and Thakurta 2022, and Koskela,
-    Tobaben, Honkela 2023. Raises :class:`InvalidArgument` where the costs of this run are above the budget, or are no worst case.
+    Tobaben, Honkela 2023. Raises :class:`InvalidArgument` where the costs of this run are above the budget, or are not worst case.
     """
     require_guarantee(guarantee)
     bound, subject = guarantee.bound, guarantee.subject

@@ -191,7 +191,7 @@ def curve_of_guarantee(guarantee: Guarantee) -> Guarantee:
     """A mechanism with losses (ε⁺, δ⁺) and (ε⁻, δ⁻) is dominated by the pair whose trade-off function is the largest that they allow.
 
     Numbers with more than 40 digits are rounded up. Source: docs/interoperability.md, "What is computed".
-    Raises :class:`InvalidArgument` for a guarantee that is no ε (a profile: take its worst case first).
+    Raises :class:`InvalidArgument` for a guarantee that is not an ε (a profile: take its worst case first).
     """
     require_guarantee(guarantee)
     bound = guarantee.bound

@@ -69,7 +69,7 @@ class DerivedEpsilon:
 
     @property
     def unsampled(self) -> EpsilonBound | None:
-        """Certified bounds of ε without sampling, sup over records of ε(1, x); None where that is no number, or none was found."""
+        """Certified bounds of ε without sampling, sup over records of ε(1, x); None where that is not a number, or none was found."""
         return bound_without_sampling(self.profile, self.relative_gap)
 
     @property

@@ -51,7 +51,7 @@ def declare_add_dp(
     """A mechanism is (ε₀, δ₀)-add-DP by a proof elsewhere: P[M(D) ∈ S] ≤ e^ε₀ P[M(D') ∈ S] + δ₀ for D = D' with one record more.
 
     ``source`` names the proof, as an attribution; that the mechanism has the losses stays an open hypothesis. ``hypotheses`` are what it
-    supposes of the implementation and of public inputs, ``unit`` what D' has less. Source: Ghazi et al. 2024, Definition 1.7.
+    assumes of the implementation and of public inputs, ``unit`` what D' has less. Source: Ghazi et al. 2024, Definition 1.7.
     Raises :class:`InvalidNumber`, :class:`InvalidArgument`.
     """
     return declare_directions(subject, epsilon0, None, source=source, hypotheses=hypotheses, delta_remove=delta, unit=unit)
@@ -143,7 +143,7 @@ _BOTH = Signature("both_directions")
 def both_directions(guarantee: Guarantee) -> Guarantee:
     """ε-differential privacy bounds both directions by ε: what :class:`Losses` says already. Files of earlier releases record the step.
 
-    Source: docs/one-sided.md, section 1. Raises :class:`InvalidArgument` for a bound that is no ε.
+    Source: docs/one-sided.md, section 1. Raises :class:`InvalidArgument` for a bound that is not an ε.
     """
     require_guarantee(guarantee)
     if not isinstance(guarantee.bound, Losses) or guarantee.bound.add is None:

@@ -126,7 +126,7 @@ class Run:
         return {**reasons, **self.proved}
 
     def supposes(self) -> Iterable[Hypothesis]:
-        """Return what it supposes of the sources of random numbers."""
+        """Return what it assumes of the sources of random numbers."""
         return [as_hypothesis(item, Head.MACHINE) for item in (self.draws, self.noise) if item is not None]
 
 

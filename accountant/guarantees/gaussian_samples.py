@@ -224,7 +224,7 @@ def bound_by_cover(
 
 
 def describe_steps(profile: Profile, rule: SamplingRule, steps: int) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
-    """Return what sampling by a rule in some steps supposes, and what of it holds because the profile reads no statistic."""
+    """Return what sampling by a rule in some steps assumes, and what of it holds because the profile reads no statistic."""
     supposes, held = describe_sampling(rule, profile)
     return (supposes if steps == 1 else (*supposes, FRESH_SAMPLES, MOST_STEPS.about(steps=steps))), held
 

@@ -34,7 +34,7 @@ def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] =
     In the notion ``gaussian`` it is a privacy curve, for records that are used with weight 1: :func:`point_of_curve` reads it at an ε or δ.
 
     A class of one's own, also a subclass of a mechanism of the catalogue, may run something else: there it stays a hypothesis. What a
-    mechanism says that it supposes is supposed beside ``hypotheses``.
+    mechanism says that it assumes is supposed beside ``hypotheses``.
     Raises :class:`InvalidArgument` for what has no profile.
     """
     profile = getattr(mechanism, "profile", None)

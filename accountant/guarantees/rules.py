@@ -131,7 +131,7 @@ def derive_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (E
 
 
 def describe_sampling(rule: SamplingRule, profile: Profile) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
-    """Return what a rule supposes of the records of ``profile``, and what of it holds because the profile reads no statistic."""
+    """Return what a rule assumes of the records of ``profile``, and what of it holds because the profile reads no statistic."""
     supposed = tuple(dict.fromkeys((*rule.hypotheses_for(profile), name_statistics(profile))))
     if profile.record:
         return supposed, {}
@@ -157,7 +157,7 @@ def amplify_by_importance_sampling(guarantee: Guarantee, rule: SamplingRule) -> 
     Source: Fay et al. 2024, Theorem 6. Formally: theorems ``importance_plus``, ``importance_minus``, ``psi_minus_le_plus`` and, for lists
     of records of any type, ``list_amplification``.
     Raises :class:`InvalidArgument` where the guarantee is not a profile of weighted records,
-    :class:`NotPrivate` for variance-optimal probabilities, which are no public map.
+    :class:`NotPrivate` for variance-optimal probabilities, which are not a public map.
     """
     refuse_oracle(rule)
     require_guarantee(guarantee)

@@ -34,7 +34,7 @@ class Discharged:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a carrier that is no guarantee, such as an entry of a ledger, knows of the one that it was made from: all but the bound.
+    """What a carrier that is not a guarantee, such as an entry of a ledger, knows of the one that it was made from: all but the bound.
 
     A rule that concludes from it inherits what is open in it and what was discharged, as from a guarantee.
     """
@@ -267,7 +267,7 @@ def conclude(
     another parent discharged it. Where a hypothesis of the rule is a family, ``supposes`` has a member of it.
 
     ``protection``: that of a leaf, or of a rule that changes it; all others keep that of their parents, which must be one.
-    Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents with different protections, for a
+    Raises :class:`InvalidArgument` for a subject or hypothesis that is not a line of text, for parents with different protections, for a
     protection that the rule does not hold for, for words in place of a step of code (:data:`statements.WORLD`), and where the caller left
     out a hypothesis of the rule.
     """

@@ -26,7 +26,7 @@ def spend(guarantee: Guarantee, library: str, *, accept_hypotheses: bool) -> Los
     """Return the numbers of a guarantee that ``library`` may use.
 
     Raises :class:`OpenHypotheses` where hypotheses are open and not accepted: the library cannot carry them, so that they would be lost;
-    :class:`InvalidArgument` for what no rule made, and for bounds that are no ε (a profile, a sampled profile).
+    :class:`InvalidArgument` for what no rule made, and for bounds that are not ε (a profile, a sampled profile).
     """
     require_guarantee(guarantee)
     bound = guarantee.bound

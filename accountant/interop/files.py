@@ -1,4 +1,4 @@
-"""Guarantees to JSON and back (the format ``pdp-guarantee``, version 3). What a file states is no theorem: no rule accepts its type."""
+"""Guarantees to JSON and back (the format ``pdp-guarantee``, version 3). What a file states is not a theorem: no rule accepts its type."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def write_guarantee(guarantee: Guarantee | ReadGuarantee) -> str:
     """Return the text of a JSON file with all that a guarantee states, exactly, and the calls of the rules that made it.
 
     :func:`accountant.interop.read_guarantee` reads it back, which is tried before it is returned.
-    Raises :class:`InvalidArgument` for what is no guarantee, and for one that no file can hold (too many steps, text of several lines),
+    Raises :class:`InvalidArgument` for what is not a guarantee, and for one that no file can hold (too many steps, text of several lines),
     :class:`InvalidNumber` for a number that is too long.
 
     >>> from accountant import derive_epsilon

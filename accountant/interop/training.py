@@ -1,6 +1,6 @@
 """What a training run says of itself as a privacy curve: the settings of Opacus (noise multiplier, sample rate, steps). Needs no extra.
 
-A history of our accountant in Opacus has a fourth entry where batches are no Poisson samples: how they are drawn, in the words of a file.
+A history of our accountant in Opacus has a fourth entry where batches are not Poisson samples: how they are drawn, in the words of a file.
 """
 
 from __future__ import annotations

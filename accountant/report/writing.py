@@ -40,7 +40,7 @@ def report(
     Python ``runtime``, npm's folder or package of pyodide (docs/report.md), the page checks its certificates again where it is read.
 
     Raises what loading, verification and :func:`accountant.derive_epsilon` raise for unusable input, :class:`profiles.InvalidArgument` for
-    a title that is no line of text, :class:`profiles.UnreadableFile` for a runtime that is missing or not the expected one,
+    a title that is not a line of text, :class:`profiles.UnreadableFile` for a runtime that is missing or not the expected one,
     :class:`profiles.UnwritableOutput`.
 
     >>> from pathlib import Path
@@ -82,7 +82,7 @@ def today() -> str:
 
 
 def check_title(given: str | None, what: str) -> str | None:
-    """Return a title. Raises :class:`InvalidArgument` for what is no line of printable text."""
+    """Return a title. Raises :class:`InvalidArgument` for what is not a line of printable text."""
     if given is not None and (not isinstance(given, str) or not given.strip() or len(given) > _MOST_TITLE or not given.isprintable()):
         raise InvalidArgument(f"{what} must be printable text of 1 to {_MOST_TITLE} characters; give another one")
     return given

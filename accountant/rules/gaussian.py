@@ -15,7 +15,7 @@ _SOURCE = "docs/gaussian-weights.md, Theorem 9"
 def make_gaussian_rule(epsilon: Fraction, delta: Fraction, steps: int, scale: Fraction | None = None) -> SamplingRule:
     """Return the rule for the target δ(``epsilon``) ≤ ``delta`` after ``steps`` steps; ``scale``: weights are at most λ/ζ.
 
-    A scale is computed from the data, for a sample size, and the rule supposes what that needs.
+    A scale is computed from the data, for a sample size, and the rule assumes what that needs.
     """
     constants = {"target_delta": delta, "steps": Fraction(steps)} | ({} if scale is None else {"scale": scale})
     supposes = (IN_RANGE, TARGET_FIXED) + (() if scale is None else (SCALE_FROM_DATA,))

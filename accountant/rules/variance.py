@@ -1,7 +1,7 @@
 """Variance-optimal sampling: an oracle that sees the whole data set. It is NOT private, and no guarantee can be made from it.
 
 Its probabilities depend on the norms of all records through one threshold, so that one record changes the weights of all the others: it
-is no public map, and Theorem 6 says nothing about it. It is a yardstick for the rules that are private (docs/sampling.md, section 5).
+is not a public map, and Theorem 6 says nothing about it. It is a yardstick for the rules that are private (docs/sampling.md, section 5).
 """
 
 from __future__ import annotations

@@ -78,9 +78,9 @@ def to_profiles(given: object) -> tuple[Profile, ...]:
 
 
 def to_hypotheses(given: object) -> tuple[Hypothesis, ...]:
-    """Return what running these mechanisms on one sample supposes beside their profiles: their own hypotheses, and equal statistics.
+    """Return what running these mechanisms on one sample assumes beside their profiles: their own hypotheses, and equal statistics.
 
-    What exact noise supposes of the machine is left out: before a run, exact real arithmetic is open in its place, which is more.
+    What exact noise assumes of the machine is left out: before a run, exact real arithmetic is open in its place, which is more.
     """
     items = _listed(given)
     shared = (SAME_STATISTICS,) if len(items) > 1 else ()

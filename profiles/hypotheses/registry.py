@@ -121,7 +121,7 @@ def name_declaration(profile: Profile) -> Hypothesis:
 def as_hypothesis(given: object, head: Head = Head.CODE) -> Hypothesis:
     """Return a hypothesis as it is, and a sentence as the one of :data:`REGISTRY` that says it, or else as one of the user's own.
 
-    Raises :class:`InvalidArgument` for what is neither, or is no line of text, which a print would distort and no file would hold.
+    Raises :class:`InvalidArgument` for what is neither, or is not a line of text, which a print would distort and no file would hold.
 
     >>> as_hypothesis("0 < q(x) <= 1 for every record").id, as_hypothesis("n is public").id, as_hypothesis("my own").id
     ('probability', 'public-constants', 'stated')
@@ -164,7 +164,7 @@ def restore(identifier: str, sentence: str, head: str) -> Hypothesis | None:
 def recall(identifier: str, sentence: str, head: str | None = None) -> Hypothesis:
     """Return the hypothesis that a carrier names: of the registry, or else one of the user's own, so that none is dropped.
 
-    ``head``: where the carrier says it. Raises :class:`InvalidArgument` for a sentence that is no line of text, and an unknown head.
+    ``head``: where the carrier says it. Raises :class:`InvalidArgument` for a sentence that is not a line of text, and an unknown head.
 
     >>> recall("of another tool", "the moon is full").id, recall("one-user", data.ONE_USER.sentence) == data.ONE_USER
     ('stated', True)

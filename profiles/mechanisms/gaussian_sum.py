@@ -20,7 +20,7 @@ class GaussianSum(WeightedSum):
     """Claim: M(S) = ζ + Σ w_i x_i with ζ_j iid N(0, σ²) has the profile μ(w, x) = w·z/σ in the notion ``gaussian``, z = ‖x‖₂.
 
     Proof: the laws with and without (w, x) are N(g + w·x, σ²I) and N(g, σ²I), which no test tells apart better, nor worse, than
-    N(w‖x‖₂/σ, 1) and N(0, 1): rotate w·x to the first axis (docs/gaussian-weights.md, Theorem 12). That is no ε: for which ε and δ it
+    N(w‖x‖₂/σ, 1) and N(0, 1): rotate w·x to the first axis (docs/gaussian-weights.md, Theorem 12). That is not an ε: for which ε and δ it
     is enough say :mod:`accountant.curves` and ``accountant.guarantees.derive_mechanism``.
 
     ``sigma`` is the standard deviation, in the unit of the data: a positive number, or ``"positive"`` for a profile over all of them,

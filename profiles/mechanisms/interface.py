@@ -88,7 +88,7 @@ class Mechanism(Protocol):
 
 
 class NoisyMechanism(ABC):
-    """A mechanism with continuous noise: what it supposes of the machine, and one run as the first of several outputs."""
+    """A mechanism with continuous noise: what it assumes of the machine, and one run as the first of several outputs."""
 
     __slots__ = ()
 
@@ -146,10 +146,10 @@ def is_exact(mechanism: Any) -> bool:
 
 
 def suppose_noise(arithmetic: Arithmetic) -> tuple[Hypothesis, ...]:
-    """Return what a mechanism with continuous noise supposes of the arithmetic of the machine.
+    """Return what a mechanism with continuous noise assumes of the arithmetic of the machine.
 
-    Exact mode releases the correctly rounded value of the real-valued mechanism, and supposes what its proof says of the processor and of
-    ball arithmetic; noise in binary64 supposes that its rounding gives nothing away.
+    Exact mode releases the correctly rounded value of the real-valued mechanism, and assumes what its proof says of the processor and of
+    ball arithmetic; noise in binary64 assumes that its rounding gives nothing away.
 
     >>> [item.id for item in suppose_noise(Arithmetic.EXACT)], [item.id for item in suppose_noise(Arithmetic.BINARY64)]
     (['ieee-rounding', 'balls-enclose'], ['exact-reals'])

@@ -9,11 +9,11 @@ How the exact product is truncated. Let e = w x_j/h over the reals and P = fl(e)
 and x_j. Records with |trunc(P)| > L are refused, where L is the least double that is not below 2¹¹ b/h, so that |P| < 2⁵³. Let e > 0, else
 mirror.
 
-* P is no integer: m = trunc(P) means m < P < m + 1, and both ends are doubles. Rounding is monotone and leaves doubles where they are:
+* P is not an integer: m = trunc(P) means m < P < m + 1, and both ends are doubles. Rounding is monotone and leaves doubles where they are:
   e ≥ m + 1 would give P ≥ m + 1, and e ≤ m would give P ≤ m. So trunc(e) = m.
 * P < 1, also where it has underflowed: e < 1 in the same way, and trunc(e) = 0.
 * P ≥ 1 is an integer: |e − P| ≤ 1/2, because doubles below 2⁵³ are at most 1 apart. So trunc(e) is P where e ≥ P, and P − 1 otherwise.
-  Write w/h = f·2^i and x_j = g·2^k with f, g in [1/2, 1). P is no subnormal number, so that P = fl(f g)·2^(i+k), and e − P has the sign of
+  Write w/h = f·2^i and x_j = g·2^k with f, g in [1/2, 1). P is not subnormal, so that P = fl(f g)·2^(i+k), and e − P has the sign of
   f g − fl(f g). This difference is a multiple of 2⁻¹⁰⁶ below 2⁻⁵³, hence a double, and Dekker's product after Veltkamp's splitting gives
   it without error: numbers in [1/2, 1) neither over- nor underflow on the way (Dekker 1971; Muller et al. 2018, Section 4.4). ∎
 

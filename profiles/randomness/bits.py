@@ -99,7 +99,7 @@ class SecureBits:
 
 
 class GeneratorBits(Uncopied):
-    """A NumPy generator: for tests and repeatable studies. The guarantee then supposes that nobody knows the seed.
+    """A NumPy generator: for tests and repeatable studies. The guarantee then assumes that nobody knows the seed.
 
     Its bits are used once: it cannot be copied or pickled, and gives none in a forked process, which would draw what its parent draws.
     The process of a generator is the one where it was first used here: see :func:`~profiles.randomness.forks.require_home`.

@@ -74,7 +74,7 @@ def system_generator() -> np.random.Generator:
 def open_generator(rng: object = None) -> tuple[np.random.Generator, Hypothesis]:
     """Return the generator that draws noise, and what has to be true of it: None is the secure source of the operating system.
 
-    Raises :class:`InvalidArgument` for what is no generator, and for one that was used before this process was forked.
+    Raises :class:`InvalidArgument` for what is not a generator, and for one that was used before this process was forked.
     """
     if rng is None:
         return system_generator(), SECURE_BITS

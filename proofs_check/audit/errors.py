@@ -30,4 +30,4 @@ class SharedGenerator(PDPError):
 
 
 class StatefulMechanism(PDPError):
-    """For equal generators and equal data sets the outputs depend on earlier calls: they are no independent draws of one mechanism."""
+    """For equal generators and equal data sets the outputs depend on earlier calls: they are not independent draws of one mechanism."""

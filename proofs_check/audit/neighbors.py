@@ -135,7 +135,7 @@ def count_apart(alone: tuple[int, int]) -> str:
 
 
 def describe_distance(alone: tuple[int, int], relation: Relation, *, one_sided: bool = False) -> str:
-    """Return why data sets with so many records in D alone and in D′ alone are no neighbors, and what to do; the counts are not told."""
+    """Return why data sets with so many records in D alone and in D′ alone are not neighbors, and what to do; the counts are not told."""
     if alone == (0, 0):
         difference, advice = "D and D' hold the same records in another order", "give D one record more"
     elif alone == (0, 1) and one_sided:

@@ -1,7 +1,7 @@
 """Profiles whose branches are taken for some records and not for others: the records are split, and each half is decided by itself.
 
 Statement: what holds for all records with v ≤ c and for all records with v > c holds for all records; what fails at a record fails.
-Where the border is no number, as in z < sqrt(2) or z < y, the difference of the two sides becomes a statistic of its own, split at 0.
+Where the border is not a number, as in z < sqrt(2) or z < y, the difference of the two sides becomes a statistic of its own, split at 0.
 A table is split at its points, first at one where the target is reached: a line that is followed alone rises or falls.
 """
 

@@ -205,7 +205,7 @@ def accept(
 ) -> Decision:
     """Return a decision whose claim was put to the kernel; ``checked`` tells what the kernel said.
 
-    A witness with a coordinate that is no fraction is named in the reason.
+    A witness with a coordinate that is not a fraction is named in the reason.
     """
     claim = context.claim(condition, verdict.value, proof)
     witness = None if witness is None else rational_point(witness) or witness

@@ -2,7 +2,7 @@
 
 Coq's functions are total: 1/0, ln(-1) and the square root of -1 have values there, which no statement should rest on. The kernel shows of
 every goal that its term is defined, and these side conditions are goals as well. One difference remains, and is stated with a lemma: a
-power with an exponent such as 1/3 is exp(ln(a)/3), which is no power at a = 0. So the lemma says a > 0 besides.
+power with an exponent such as 1/3 is exp(ln(a)/3), which is not a power at a = 0. So the lemma says a > 0 besides.
 """
 
 from __future__ import annotations

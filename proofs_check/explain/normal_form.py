@@ -2,7 +2,7 @@
 
 Statement: where :func:`find_normal_form` returns a form, then under its substitution (x = lo + u, or x = hi - u) the
 goal, multiplied by the positive ``denominator``, equals the sum of the ``summands``; and each summand is a coefficient ≥ 0 times factors
-that are ≥ 0. The kernel has a normal form of its own; this one is recomputed with SymPy and is no part of the proof.
+that are ≥ 0. The kernel has a normal form of its own; this one is recomputed with SymPy and is not part of the proof.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class ContinuousGreedy:
 
 
 def extend_multilinear(users: Sequence[frozenset[int]], point: Point) -> Fraction:
-    """Return the formula of Definition D.1 at ``point``, also where it is no mean: Σ over users of 1 − Π (1 − y_u)."""
+    """Return the formula of Definition D.1 at ``point``, also where it is not a mean: Σ over users of 1 − Π (1 − y_u)."""
     return sum((1 - math.prod((1 - point[u] for u in user), start=Fraction(1)) for user in users), Fraction(0))
 
 

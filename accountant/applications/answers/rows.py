@@ -152,7 +152,7 @@ class AnswerRows:
     _numbers: dict[str, Floats] = field(default_factory=dict)
 
     def numbers(self, column: str) -> Floats:
-        """Return the numbers of a column; of decimals the nearest binary64 ones. Raises :class:`InvalidData` for what is no number."""
+        """Return the numbers of a column; of decimals the nearest binary64 ones. Raises :class:`InvalidData` for what is not a number."""
         if column not in self._numbers:
             read = self._frame.column(column)
             self._numbers[column] = read.values if isinstance(read, Decimals) else read

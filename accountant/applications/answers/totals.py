@@ -41,7 +41,7 @@ class PartTotals:
         self.size, self._most = self.values.size, 0
 
     def measure(self, rows: AnswerRows) -> Totals | None:
-        """Return what the rows of a batch add to the totals. Raises :class:`profiles.InvalidData` for a value that is no number."""
+        """Return what the rows of a batch add to the totals. Raises :class:`profiles.InvalidData` for a value that is not a number."""
         part = self.noise.part
         if part.kind is PartKind.CHOICE:
             return self._count_places(rows)

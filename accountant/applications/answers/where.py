@@ -195,7 +195,7 @@ class Where:
 
 
 def read_where(text: object) -> Where:
-    """Return the filter that a text says. Raises :class:`InvalidArgument` for what is no filter of single rows.
+    """Return the filter that a text says. Raises :class:`InvalidArgument` for what is not a filter of single rows.
 
     >>> read_where("year = 2025 and not region in ('N', 'S')").columns
     ('year', 'region')

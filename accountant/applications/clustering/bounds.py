@@ -41,7 +41,7 @@ def bound_free_cost(model: PrivateMetricClustering, optimum: float, records: int
 
     ``optimum``: the least cost of any k centres in ℝ^d, in the norm of the space and with its power; not of k candidates. Formula, with
     ρ the radius of the grid, q the power and B of :func:`bound_cost`: (B((OPT^(1/q) + 2ρ n^(1/q))^q)^(1/q) + ρ n^(1/q))^q.
-    Source: docs/metric-clustering.md, Theorem 8. Raises :class:`InvalidArgument` where the space is no grid, and like :func:`bound_cost`.
+    Source: docs/metric-clustering.md, Theorem 8. Raises :class:`InvalidArgument` unless the space is a grid, and like :func:`bound_cost`.
 
     >>> from accountant.applications.clustering import measure_grid
     >>> space = measure_grid([(0, 1)], 100, norm=1)

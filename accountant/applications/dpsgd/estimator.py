@@ -76,7 +76,7 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     fit_intercept : bool
         Whether records get a last entry of 1.
     classes : sequence or None
-        The classes, publicly known. None takes those of the labels, and the guarantee supposes that they are public.
+        The classes, publicly known. None takes those of the labels, and the guarantee assumes that they are public.
     noise : exact number or None
         The noise multiplier (the standard deviation over C/q₀) in place of ``epsilon``.
     arithmetic : "exact" or "binary64"

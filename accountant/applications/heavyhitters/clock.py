@@ -157,7 +157,7 @@ class ClockedWatch(Uncopied):
 def follow_clock(watch: ClockedWatch, stream: Iterable[Any], clock: Clock, times: Iterable[int]) -> Iterator[StepReport]:
     """Yield the report of each public time step when ``clock`` releases it, while a thread reads ``stream``, which may block or end early.
 
-    What the thread raises is raised here when the time step is over. Raises :class:`InvalidArgument` for what is no clock.
+    What the thread raises is raised here when the time step is over. Raises :class:`InvalidArgument` for what is not a clock.
     """
     reader = _Reader(watch, stream)
     reader.thread.start()

@@ -76,7 +76,7 @@ class HeavyHitterMonitor:
     the sample* (an integer of at least 1), or the plan of :func:`plan_threshold` for these very numbers, which is checked
     (:meth:`from_plan`); ``domain`` all items, a range or list, public; ``times`` all time steps, a range or an increasing list of
     integers, public; ``calibration`` optimal or corollary (:func:`calibrate_one_sided`);
-    ``membership`` stored (exact; keeps every user seen) or keyed (keeps users of reports only; supposes a pseudorandom function);
+    ``membership`` stored (exact; keeps every user seen) or keyed (keeps users of reports only; assumes a pseudorandom function);
     ``outside``: records outside the domain or times are ignored, which the guarantee covers, or refused, which it does not.
 
     Source: Ghazi et al. 2024, Algorithm 3 and Theorem 5.6, repaired. Raises :class:`InvalidArgument`, :class:`InvalidTarget`.
@@ -203,7 +203,7 @@ class HeavyHitterMonitor:
 
         ``stream``: triples (user, time, item), or batches (:func:`open_stream`). Without a ``clock`` it must be sorted by time, and a
         report appears as soon as a record of a later time tells that its step is complete: **the moment tells that such a record came**,
-        and the guarantee supposes that nobody sees it. With a clock (:class:`PublicClock`) reports appear at its moments, one for each time
+        and the guarantee assumes that nobody sees it. With a clock (:class:`PublicClock`) reports appear at its moments, one for each time
         step, whatever comes; the stream is read by a thread, in any order, and may block. Raises like ``Watch.push``.
 
         ``ledger``: an analysis with the ids of all users who may take part, ``ledger.analysis(name, ids)``: they are charged ahead, before

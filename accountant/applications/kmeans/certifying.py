@@ -7,7 +7,7 @@ itself, for records that consist of their data x and their own weight s ∈ [1, 
 Proof. The map sends S ∪ {(w, (s, x))} to the image of S with (w s, x) more, and w s ≥ 1. ∎
 
 So a record of weight s that is used without sampling (w = 1) costs ε(s, x), and all records cost at most sup ε(s, x) over s ≤ W. The bound
-W must be public: the largest weight of the data would depend on them. Where s is no function of the record alone, as n/|S| is not, a
+W must be public: the largest weight of the data would depend on them. Where s is not a function of the record alone, as n/|S| is not, a
 record that goes changes the weights of the others, and nothing holds.
 """
 

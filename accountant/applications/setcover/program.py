@@ -52,7 +52,7 @@ class Group:
 
 
 def require_sets(system: object, sets: int) -> None:
-    """Refuse what is no instance with this public number of sets. Raises :class:`InvalidData`."""
+    """Refuse what is not an instance with this public number of sets. Raises :class:`InvalidData`."""
     if type(system) is not CoverageInstance or system.candidates != sets:
         raise InvalidData(f"a CoverageInstance with {sets} sets is needed, but another object or number was found; make one with from_sets")
 

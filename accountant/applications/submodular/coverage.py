@@ -67,7 +67,7 @@ class CoverageInstance(CandidateRows):
 
     @classmethod
     def from_sets(cls, sets: Iterable[Iterable[int]], *, candidates: int) -> Self:
-        """Return the instance of one set of candidates a user, also an empty one. A candidate may be named twice."""
+        """Return the instance of one set of candidates per user, also an empty one. A candidate may be named twice."""
         try:
             rows = [[None] if isinstance(items, (str, bytes)) else list(items) for items in sets]  # a text is no set: refused below
         except TypeError:
@@ -324,7 +324,7 @@ def _number(rows: NDArray[Any]) -> Pointers:
 
 
 def check_items(items: NDArray[Any], candidates: int) -> None:
-    """Refuse numbers that are no candidates. Raises :class:`InvalidData`."""
+    """Refuse numbers that are not candidates. Raises :class:`InvalidData`."""
     if candidates > MOST:
         raise InvalidData(f"at most {MOST} candidates are possible, but {candidates} were declared; group them")
     if items.size and not (int(items.min()) >= 0 and int(items.max()) < candidates):
@@ -336,7 +336,7 @@ def check_items(items: NDArray[Any], candidates: int) -> None:
 
 
 def check_rows(candidates: int, starts: NDArray[Any], items: NDArray[Any]) -> None:
-    """Refuse what is no list of compressed rows with strictly increasing entries. Raises :class:`InvalidData`."""
+    """Refuse what is not a list of compressed rows with strictly increasing entries. Raises :class:`InvalidData`."""
     if starts.ndim != 1 or items.ndim != 1 or starts.dtype.kind not in "iu" or items.dtype.kind not in "iu" or not len(starts):
         raise InvalidData("starts and items must be integer arrays of one dimension, starts with one entry more than there are users")
     if starts[0] != 0 or starts[-1] != len(items) or (np.diff(starts.astype(np.int64)) < 0).any() or len(starts) > MOST:

@@ -1,4 +1,4 @@
-"""What a sum of one function a user looks like to the private greedy algorithms, in which unit it is counted, and what may be looked up
+"""What a sum of one function per user looks like to the private greedy algorithms, in which unit it is counted, and what may be looked up
 about it where nothing is private: values, greedy without noise, counterexamples.
 """
 

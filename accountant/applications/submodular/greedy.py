@@ -60,7 +60,7 @@ class GreedyAnswer(Answer[tuple[int, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class OneSidedGreedy:
-    """Claim: for the k candidates that :meth:`run` returns, in order, a user who goes costs ``epsilon0``, one who comes k·``epsilon0``.
+    """Claim: for the k candidates that :meth:`run` returns, in order, removing a user costs ``epsilon0``, adding one k·``epsilon0``.
 
     ``noise`` "fresh": k rounds; each selects a remaining candidate c with probability proportional to exp(ε₀·(F(S ∪ {c}) − F(S))).
     "kept": every candidate draws geometric noise once, and the largest gain plus noise is selected k times; F must be submodular then, and
@@ -114,7 +114,7 @@ class OneSidedGreedy:
         return choose_greedily(count_up_to(function.candidates, self.k), scores, self.k, draws)
 
     def check(self, function: DecomposableFunction) -> None:
-        """Refuse what is no decomposable function, or has too few candidates: both are public."""
+        """Refuse what is not a decomposable function, or has too few candidates: both are public."""
         if not isinstance(function, DecomposableFunction):
             raise InvalidArgument(
                 f"a decomposable function is needed, but {type(function).__name__} was found; make a CoverageInstance, or give the members "

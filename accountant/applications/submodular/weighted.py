@@ -165,7 +165,7 @@ class WeightedGains:
 
 
 class DenseGains:
-    """The same gains where users value most candidates: one row of m values a user, absent ones 0, block by block.
+    """The same gains where users value most candidates: one row of m values per user, absent ones 0, block by block.
 
     When a candidate is added, the gains of the users whose value rises are taken out and put in again; where these are most users, all
     gains are added up anew. Both are sums of the same integers.

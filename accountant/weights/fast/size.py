@@ -53,7 +53,7 @@ def epsilon_for_size(
     ``batches`` is called once per step (some 10 to 20 times) and yields the statistics of all records in batches. M must be positive and at
     most the size at the least target of what is proved: a smaller ε* than ``convexity.least_target`` is not covered by assumption-8.
 
-    The result is a function of the data set. It is no private number unless the records are public: publish ε* from public or
+    The result is a function of the data set. It is not a private number unless the records are public: publish ε* from public or
     representative data, or choose ε* directly.
 
     Raises :class:`InvalidTarget` for M ≤ 0, M > n, and M that no target reaches.

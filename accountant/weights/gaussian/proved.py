@@ -55,8 +55,8 @@ def zeta_term(profile: Profile) -> Term:
 def prove_gaussian(profile: Profile) -> ProvedGaussian:
     """Return what is proved of a profile in the notion ``gaussian``.
 
-    Raises :class:`profiles.OtherNotion`, :class:`InvalidProfile` (a parameter without a number, no statistic, a μ that is no multiple of w,
-    or 0 everywhere), :class:`Undecided`.
+    Raises :class:`profiles.OtherNotion`, :class:`InvalidProfile` (a parameter without a number, no statistic, a μ that is not a multiple
+    of w, or 0 everywhere), :class:`Undecided`.
     """
     require_gaussian(profile)
     free = [parameter.name for parameter in profile.free_parameters]

@@ -32,7 +32,7 @@ class Grid:
     def of(cls, scale: Fraction, *, output_bits: int = 20, fine_bits: int = 20) -> Grid:
         """Return the grids h = 2^(⌊log₂ b⌋ − output_bits) and h_f = h·2^−fine_bits of a positive scale b.
 
-        Fewer bits serve tests of the law. Raises :class:`InvalidArgument` where b is not positive, h is no binary64 number, or there are
+        Fewer bits serve tests of the law. Raises :class:`InvalidArgument` where b is not positive, h is not a binary64 number, or there are
         more than 40 and 50 bits.
         """
         b = Fraction(scale)

@@ -58,7 +58,7 @@ def draw_rounded(totals: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSourc
 
     ``totals``: integers G in units of h_f, int64 or Python's in an object array, shape (rows, d); each row is one vector of the law, and
     rows are independent. That number is h·integer exactly while the integer is below 2^53 and the product below 2^1024 in size; what is too
-    large becomes the largest float. Raises :class:`InvalidArgument` for what are no integers, and :class:`PDPError` where the processor
+    large becomes the largest float. Raises :class:`InvalidArgument` for what are not integers, and :class:`PDPError` where the processor
     does not round to nearest.
 
     >>> from fractions import Fraction

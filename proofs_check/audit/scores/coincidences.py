@@ -24,7 +24,7 @@ _NO_BIT = 2000.0
 def grid_scores(outputs: Outputs, is_first: Booleans, columns: tuple[Column, ...]) -> list[Score]:
     """Return, for places whose remainder modulo a step returns, the score of that remainder: noise on a grid shows what it was added to.
 
-    Integer noise on an answer that is no integer is the common case. Continuous noise has no remainder that returns.
+    Integer noise on an answer that is not an integer is the common case. Continuous noise has no remainder that returns.
     """
     made = []
     looked_at = outputs.take(slice(0, _ROWS))

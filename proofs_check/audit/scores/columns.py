@@ -60,7 +60,7 @@ def _look_at_one(values: Floats, symbols: np.ndarray | None) -> Column:
 
 
 def cells(outputs: Outputs, columns: tuple[Column, ...]) -> np.ndarray:
-    """Return, for each output and place, 0 for a number that is no atom, else the number of the atom or symbol: shape (n, d), int64."""
+    """Return, for each output and place, 0 for a number that is not an atom, else the number of the atom or symbol: shape (n, d), int64."""
     made = np.zeros(outputs.values.shape, dtype=np.int64)
     for j, column in enumerate(columns):
         if 0 < len(column.atoms) <= _COMPARED:

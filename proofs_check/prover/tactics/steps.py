@@ -21,7 +21,7 @@ _MOST_VARIABLES = 3
 
 
 def name_arguments(attempt: Attempt) -> Iterator[Tree]:
-    """Replace the argument of a floor or ceiling by a new variable with the argument's exact range, so that its ends are no rounded ones.
+    """Replace the argument of a floor or ceiling by a new variable with the argument's exact range, so that its ends are not rounded ones.
 
     Interval arithmetic cannot tell that z/3 is not above 2 at z = 6; that y is not above 2 it can.
     """

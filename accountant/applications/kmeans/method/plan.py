@@ -94,7 +94,7 @@ def choose_method(signal: float, *, clusters: int, dimension: int, left: float =
     ``left``: the part of the budget that is left. Where Q·``left`` is below 1/2, all of it goes to the mean, which had too little: the mean
     of the clipped residuals is added, shrunk by its own noise. ``normal``: T rounds multiply the noise by √T, so that more of them pay.
 
-    Raises :class:`profiles.InvalidArgument` where k or d is no positive integer.
+    Raises :class:`profiles.InvalidArgument` where k or d is not a positive integer.
 
     >>> choose_method(50.0, clusters=8, dimension=22).cells
     32

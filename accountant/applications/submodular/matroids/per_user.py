@@ -123,7 +123,7 @@ class PerUser:
 
 
 def find_dependence(function: PerUser, data: Any, rng: np.random.Generator) -> str | None:
-    """Return how the value of a user changes with the other users of a call, if that is found: what ``together`` supposes not to be.
+    """Return how the value of a user changes with the other users of a call, if that is found: what ``together`` assumes not to be.
 
     Looks at orders, random parts and single users on random sets, bit by bit. Finding nothing proves nothing.
     """
