@@ -50,7 +50,7 @@ def test_a_search_without_end_is_unknown(decided_by):
 
     decision = decided_by(forever)
     assert decision.verdict is Verdict.UNKNOWN
-    assert "the work that it may do (0.2 nominal seconds" in decision.reason
+    assert "its budget of work (0.2 nominal seconds" in decision.reason
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PROVED, Verdict.REFUTED])

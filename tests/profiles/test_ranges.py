@@ -113,7 +113,5 @@ def test_sympy_ends():
 
 def test_an_end_that_divides_by_what_changes_its_sign_is_refused_by_what_it_divides_by():
     profile = declare("p", "w*z", record={"z": [0, "2 + 1/(R*R - 2) - 1/(R*R - 2)"]}, parameters={"R": "positive"})
-    with pytest.raises(
-        InvalidProfile, match=r"upper end must not be below its lower one, but it divides by R\*R - 2, which changes its sign"
-    ):
+    with pytest.raises(InvalidProfile, match=r"must not be below its lower one, but it divides by R\*R - 2, which changes its sign"):
         admit(profile)
