@@ -14,7 +14,7 @@ from profiles.mechanisms.nearest import find_nearest
 
 
 class PrivateCentres(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Centres ``cluster_centers_`` of shape (k, d) that a fit released. Using them on records releases nothing: the answers stay with you."""
+    """Centres ``cluster_centers_`` of shape (k, d) of a fit. Using them on records releases nothing: the answers stay with you."""
 
     cluster_centers_: Floats
 
