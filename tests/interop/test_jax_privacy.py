@@ -17,7 +17,17 @@ from jax_privacy import batch_selection
 from jax_privacy.experimental import accounting
 from jax_privacy.experimental.execution_plan import BandMFExecutionPlanConfig
 
-from accountant.curves import Composition, Participation, account, bound_sensitivity, curve_of, declare_matrix, make_event, make_matrix
+from accountant.curves import (
+    Composition,
+    Participation,
+    account,
+    bound_sensitivity,
+    curve_of,
+    declare_matrix,
+    draw_batches,
+    make_event,
+    make_matrix,
+)
 from accountant.interop.dp_accounting import CertifiedAccountant, UnsupportedEvent
 from accountant.interop.dp_events import curve_of_dp_event
 from profiles.protection import Neighbors
@@ -57,12 +67,15 @@ def test_records_that_are_added_need_independent_groups():
     assert 1.97 < CertifiedAccountant().compose(made).get_epsilon(DELTA) <= 2.0
 
 
-def test_events_of_other_batches_are_refused_by_name():
+def test_events_of_a_fixed_size_are_read_and_those_of_truncated_batches_refused_by_name():
     fixed = accounting.fixed_dpsgd_event(1.1, 10, dataset_size=100, batch_size=10)
+    batches = draw_batches("fixed-size", "zero-out", records=100, batch_size=10)
+    step = make_event("gaussian", {"noise_multiplier": 1.1}, count=10, batches=batches)
+    truth, ours = curve_of(step).epsilon(DELTA), CertifiedAccountant(NeighboringRelation.REPLACE_SPECIAL)
+    assert truth.lower <= ours.compose(fixed).get_epsilon(DELTA) <= float(truth.upper) * 1.002
     truncated = accounting.truncated_dpsgd_event(1.1, 10, sampling_prob=0.1, num_examples=100, truncated_batch_size=12)
-    for event in (fixed, truncated):
-        with pytest.raises(UnsupportedEvent):
-            CertifiedAccountant(NeighboringRelation.REPLACE_SPECIAL).compose(event)
+    with pytest.raises(UnsupportedEvent):
+        CertifiedAccountant(NeighboringRelation.REPLACE_SPECIAL).compose(truncated)
 
 
 def test_dp_sgd_events_are_calibrated_in_its_own_words():

@@ -189,6 +189,7 @@ def test_a_loop_with_allocated_batches_counts_its_epochs():
     assert list(seen) == [2] * 60
 
 
+@pytest.mark.thorough
 def test_epochs_that_a_loader_begins_are_counted_where_nobody_says_so():
     """A loop that leaves its loader and draws anew without a word: three epochs, of which each step told one."""
     batches = AllocatedBatches(60, 6)

@@ -390,7 +390,7 @@ def train(loop, uses, *, by_epochs):
         loop.step()
 
 
-@pytest.mark.thorough(quick=8)
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("neighbors", ["add-remove", "zero-out", "replace-one"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_each_scheme_has_the_number_of_pdp_account(scheme, neighbors, capsys):
@@ -459,10 +459,11 @@ def test_an_epoch_of_steps_that_are_drawn_by_themselves_costs_nothing():
         loop.epoch()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("scheme", "noise", "steps"), [("random-allocation", 2, 10), ("shuffle", 4, 11)])
-def test_a_budget_is_for_whole_epochs(scheme, noise, steps):
+def test_a_budget_is_for_whole_epochs(scheme, noise, steps, tmp_path, capsys):
     """Of 105 records in batches of 10 a loader makes 11 steps: that many are told, and 10 are accounted for."""
-    with training(noise_multiplier=noise, batches=SCHEMES[scheme][0], delta="1e-5", budget=6) as loop:
+    with training(noise_multiplier=noise, batches=SCHEMES[scheme][0], delta="1e-5", budget=6, out=tmp_path / "run") as loop:
         most = loop.room // steps
         assert most > 1
         for _ in range(most - 1):
@@ -481,10 +482,14 @@ def test_a_budget_is_for_whole_epochs(scheme, noise, steps):
         assert low <= high <= 6
     told = loop.account().point
     assert told.upper <= 6
+    for name in ("run.certificate.json", "run.guarantee.json"):
+        assert invoke(["check", str(tmp_path / name)]) == 0
+        assert f"{most} epochs" in capsys.readouterr().out
     alone = replace(loop.curve.composition.events[0], count=most + 1)
     assert curve_of(alone).epsilon_above("1e-5", gap="1/1000") > 6
 
 
+@pytest.mark.thorough
 def test_a_run_goes_on_in_an_epoch_of_its_own():
     """The order of the epoch that was left is not that of a loader which is made again."""
     with training(**ALLOCATED, budget=6) as first:
@@ -524,6 +529,7 @@ def test_other_batches_are_refused_in_a_sentence(batches):
         training(noise_multiplier=2, batches=batches, delta="1e-5")
 
 
+@pytest.mark.thorough
 def test_a_progress_bar_of_batches_whose_ends_are_apart_is_as_quick_as_others():
     """Cells were made finer to bring together what does not come together: 45 seconds for 50 epochs that are shuffled."""
     with training(noise_multiplier=3, batches=SCHEMES["shuffle"][0], delta="1e-5") as loop:
