@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all formal second-opinion verified properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean study-kmeans
+.PHONY: run test test-all formal second-opinion verified properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist test-wheel audit-suite audit-calibration docs clean study-kmeans
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -97,6 +97,10 @@ dist: $(DIST_TOOLS)
 	$(DIST_TOOLS)/bin/twine check --strict dist/*
 	$(DIST_TOOLS)/bin/check-wheel-contents dist/*.whl
 	$(PYTHON) tests/packaging/install_and_smoke.py dist $(DIST_PYTHONS)
+
+# All commands and programs of the pages with the wheel that make dist has built, in a clean environment and outside of this folder.
+test-wheel: $(STAMP)
+	$(PYTHON) tests/packaging/run_pages.py dist $(PYTHON)
 
 # Weights and samples inside DuckDB, Polars and Spark: docs/engines.md. Spark needs Java (Debian: apt-get install openjdk-17-jre-headless).
 ENGINES := $(VENV)/.engines

@@ -56,6 +56,43 @@ def test_a_page(chromium, page, window, dark):
     assert [url for url in urls if url.startswith(("http:", "https:"))] == []
 
 
+@pytest.mark.parametrize(
+    ("typed", "page"),
+    [("heavy hitters", "heavy-hitters.html"), ("ledger", "ledger.html"), ("derive_epsilon", "_generated/reference-accountant.html")],
+)
+@pytest.mark.parametrize(("window", "dark"), [("phone", False), ("desktop", True)], ids=["phone-light", "desktop-dark"])
+def test_what_is_typed_into_the_search_box_leads_to_its_page(chromium, typed, page, window, dark):
+    set_window(chromium, window, dark=dark)
+    chromium.get((SITE / "index.html").as_uri())
+    wait = WebDriverWait(chromium, 20)
+    if window == "phone":  # the box is in the drawer there
+        chromium.find_element("css selector", "label.nav-overlay-icon").click()
+        wait.until(lambda driver: driver.find_element("css selector", "input.sidebar-search").rect["x"] >= 0)
+    box = wait.until(lambda driver: driver.find_element("css selector", "input.sidebar-search"))
+    box.send_keys(typed)
+    box.submit()
+    results = wait.until(lambda driver: driver.find_elements("css selector", "#search-results li a"))
+    wait.until(lambda driver: "found" in driver.find_element("css selector", "#search-results").text)
+    links = [link.get_attribute("href") for link in chromium.find_elements("css selector", "#search-results li a")]
+    assert results
+    assert any(page in link.partition("?")[0].partition("#")[0] for link in links[:10]), links[:10]
+    violations, _ = run_axe(chromium)
+    assert violations == []
+    wide, inner = chromium.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    assert wide <= inner
+    first = next(link for link in links if page in link)
+    chromium.get(first)
+    assert chromium.find_element("css selector", "h1").text
+
+
+def test_what_is_nowhere_is_said_to_be_nowhere(chromium):
+    set_window(chromium, "desktop", dark=False)
+    chromium.get((SITE / "search.html").as_uri() + "?q=xylophone")
+    said = WebDriverWait(chromium, 20).until(lambda d: "did not match" in d.find_element("css selector", "#search-results").text)
+    assert said
+    assert chromium.find_elements("css selector", "#search-results li a") == []
+
+
 def test_a_plot_is_drawn_for_the_light_and_for_the_dark(chromium):
     seen = []
     for dark in (False, True):

@@ -26,6 +26,7 @@ EXTRAS = {
     "accountant.applications.dpsgd.estimator": "pdp-accountant[scikit-learn]",
     "accountant.interop.dp_accounting": "pdp-accountant[dp-accounting]",
     "accountant.interop.dp_events": "pdp-accountant[dp-accounting]",
+    "accountant.interop.flower": "pip install flwr",
     "accountant.interop.opacus": "pip install opacus",
     "accountant.interop.opendp": "pdp-accountant[opendp]",
     "accountant.ledger.postgres": "pdp-accountant[postgres]",
