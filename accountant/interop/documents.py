@@ -29,9 +29,9 @@ def _check_certificate(text: str) -> Outcome:
     if "composition" in whole:
         return _tell_composition(report, whole)
     about = {name: whole.get(name) for name in ("profile", "sampling", "target_epsilon")}
-    found = list_unchecked(text)
-    if found:
-        about |= {"hypotheses": [item.sentence for item in found], "premises": hypotheses_json(found)}
+    unverified = list_unchecked(text)
+    if unverified:
+        about |= {"hypotheses": [item.sentence for item in unverified], "premises": hypotheses_json(unverified)}
     return Outcome(report, about, tuple(describe_profile(about)))
 
 
@@ -41,13 +41,13 @@ def _tell_composition(report: Report, whole: Mapping[str, Any]) -> Outcome:
     groups = any(event.batches is not None and dict(event.batches.sizes).get("group_size", 1) > 1 for event in composition.events)
     said = whole.get("protection", {"unit": Unit.USER if groups else Unit.RECORD})  # batches of groups are about users
     declared = declare_events(composition, read_told(whole), **said)  # what a file leaves out of what its events suppose comes with them
-    found = declared.hypotheses
+    unverified = declared.hypotheses
     about = {
         "composition": whole["composition"],
         "bounds": [{name: claim[name] for name in ("claim", "direction", "epsilon", "bound")} for claim in whole["claims"]],
         "protection": declared.protection.to_object(),
-        "hypotheses": [item.sentence for item in found],
-        "premises": hypotheses_json(found),
+        "hypotheses": [item.sentence for item in unverified],
+        "premises": hypotheses_json(unverified),
     }
     lines = [f"about: {composition.name} ({declared.protection.describe()})"]
     for bound in about["bounds"]:

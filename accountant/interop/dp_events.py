@@ -91,10 +91,10 @@ class CertifiedDpEvent(dp_event.DpEvent):  # type: ignore[misc]
     def open_hypotheses(self) -> tuple[Hypothesis, ...]:
         """The open hypotheses; where an event does not say what it was made from, that they are unknown is one."""
         identifiers = self.identifiers or (STATED.id,) * len(self.hypotheses)
-        found = tuple(recall(*item) for item in zip(identifiers, self.hypotheses, strict=True))
-        if self.subjects and found:
-            return found
-        return (*found, HYPOTHESES_UNKNOWN.about(name="an event", carrier="a CertifiedDpEvent without subjects or hypotheses"))
+        stated = tuple(recall(*item) for item in zip(identifiers, self.hypotheses, strict=True))
+        if self.subjects and stated:
+            return stated
+        return (*stated, HYPOTHESES_UNKNOWN.about(name="an event", carrier="a CertifiedDpEvent without subjects or hypotheses"))
 
 
 def make_event(guarantee: Guarantee, *, accept_hypotheses: bool = False) -> CertifiedDpEvent:
@@ -221,17 +221,17 @@ def find_protection(uses: Iterable[Use], unit: Unit | None, neighbors: Neighbors
             f"events that protect one unit were expected, but {' and '.join(sorted(item.word for item in units))} were found (one of "
             f"dp_accounting protects a {own.word}, unless unit says another); bring the guarantees to one unit first"
         )
-    found = {use.neighbors or neighbors or Neighbors.ADD_REMOVE for use in listed}
+    relations = {use.neighbors or neighbors or Neighbors.ADD_REMOVE for use in listed}
     if not listed:
         return Protection(own, neighbors or Neighbors.ADD_REMOVE)
     if neighbors is not None:
-        found = {item for item in found if neighbors is not Neighbors.REPLACE_ONE or not item.is_directed} | {neighbors}
-    if len(found) > 1:
+        relations = {item for item in relations if neighbors is not Neighbors.REPLACE_ONE or not item.is_directed} | {neighbors}
+    if len(relations) > 1:
         raise InvalidArgument(
-            f"events with one kind of neighbors were expected, but {' and '.join(sorted(item.value for item in found))} were found (a "
+            f"events with one kind of neighbors were expected, but {' and '.join(sorted(item.value for item in relations))} were found (a "
             "RandomizedResponseDpEvent is about replace-one); bring guarantees to one first with change_neighbors, or use another relation"
         )
-    return Protection(units.pop(), found.pop())
+    return Protection(units.pop(), relations.pop())
 
 
 def declare_uses(
@@ -409,9 +409,9 @@ def _plain(number: Any) -> Any:
 def _single(event: Any) -> Event:
     for name, read in _READ.items():
         try:
-            found = read(event) if _is_a(event, name) else None
-            if found is not None:
-                return declare_event(*found)
+            said = read(event) if _is_a(event, name) else None
+            if said is not None:
+                return declare_event(*said)
         except PDPError as error:
             raise type(error)(f"a {name} is none: {error}") from None
     raise InvalidArgument(

@@ -86,12 +86,12 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
             return math.inf
         curve = self.curve
         try:
-            found = curve.epsilon_above(exact, gap=wanted)
-            if found * wanted > _STEP:
-                found = min(found, curve.epsilon_above(exact, gap=max(_STEP / found, Fraction(1, 10**6))))
+            epsilon = curve.epsilon_above(exact, gap=wanted)
+            if epsilon * wanted > _STEP:
+                epsilon = min(epsilon, curve.epsilon_above(exact, gap=max(_STEP / epsilon, Fraction(1, 10**6))))
         except (Infeasible, Undecided):
             return math.inf
-        return round_up_finite(found)
+        return round_up_finite(epsilon)
 
     def __len__(self) -> int:
         """The number of steps."""
