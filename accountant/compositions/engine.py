@@ -463,7 +463,11 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
 
     def about(epsilon: Fraction) -> Fraction:
         with localcontext(context):
-            return Fraction(int(delta(epsilon).scaleb(digits)), 10**digits)
+            try:
+                return Fraction(int(delta(epsilon).scaleb(digits)), 10**digits)
+            except Rejected as problem:
+                words = f"the privacy curve of one use was asked for at {float(epsilon):.4g} nats, but {problem}; account for other numbers"
+                raise Undecided(words) from problem
 
     def guess(target: Fraction) -> float | None:
         low, high = 0.0, 1.0

@@ -20,7 +20,7 @@ from accountant.compositions.events import Composition, Direction, Event, make_e
 from accountant.compositions.json_format import composition_from_object, composition_object
 from accountant.curves import account, curve_of, read_composition, write_composition
 from accountant.interop.files import read_guarantee, write_guarantee
-from profiles import InvalidArgument, UnreadableFile
+from profiles import InvalidArgument, Undecided, UnreadableFile
 from profiles.hypotheses import BATCHES_DRAWN, INDEPENDENT, RECORD_NORM, SENSITIVITY_ONE
 from profiles.protection import Neighbors
 from proofs_check.certificates import check_text
@@ -252,6 +252,14 @@ def test_a_lattice_is_named_by_epochs_and_by_nothing_else() -> None:
 def test_a_record_that_may_be_drawn_more_often_than_a_mixture_has_parts_is_refused() -> None:
     report = check_text(claimed([written("poisson", group_size=400, sampling_probability="9/10")], "delta-upper", "remove", "1", "1/2"))
     assert "drawn too often" in str(report.reason)
+
+
+def test_groups_whose_losses_are_beyond_all_numbers_are_refused_in_one_sentence() -> None:
+    event = gaussian("1/100", "poisson", "replace-one", 1, "3/10", group_size=400)
+    with pytest.raises(Undecided, match="the losses of a group are out of range; account for other numbers"):
+        enclose(event, "1e-5")
+    upper = bound_delta(Composition("batches", (event,)), Fraction(10**8), REMOVE)
+    assert upper.upper == 1 or upper.upper >= upper.lower > 0
 
 
 def test_what_only_numbers_gone_wrong_would_meet_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,3 +108,30 @@ def test_a_group_of_no_events_is_none():
     claim = {"claim": "delta-lower", "verdict": "proved", "direction": "remove", "epsilon": "1", "bound": "0", "parts": [part]}
     whole = {"format": "pdp-certificate", "version": 2, "composition": {"name": "x", "events": [LAPLACE]}, "claims": [claim]}
     assert check(json.dumps(whole)).reason == "an event is in two groups, or is none"
+
+
+@pytest.mark.parametrize(("q", "k", "mu"), [("1e-6", 2, 20), ("1e-6", 7, 20), ("1e-9", 3, 5), ("1e-9", 40, 20), ("1e-12", 2, 5), ("1e-15", 5, 100)])
+@pytest.mark.parametrize("epsilon", ["0", "1/1000000", "1", "12"])
+def test_groups_that_are_hardly_ever_drawn_have_bounds(q, k, mu, epsilon):
+    # where the loss is so flat that its last digits change less than those of the place, no two places have different signs
+    event = {"mechanism": "gaussian", "noise_multiplier": f"1/{mu}", "neighbors": "replace-one"}
+    event |= {"sampling": "poisson", "sampling_probability": q, "group_size": k, "count": 1}
+    with mpmath.workdps(60):
+        rate, a = mpmath.mpf(q), mpmath.exp(mpmath.mpf(epsilon.split("/")[0]) / mpmath.mpf((*epsilon.split("/"), 1)[1]))
+        weights = [mpmath.binomial(k, j) * rate**j * (1 - rate) ** (k - j) for j in range(k + 1)]
+
+        def density(x, sign):
+            return sum(w * mpmath.exp(sign * j * mu * x - mpmath.mpf(j * mu) ** 2 / 2) for j, w in enumerate(weights))
+
+        low, high = mpmath.mpf(0), mpmath.mpf(k * mu + 40)
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (low, middle) if density(middle, 1) > a * density(middle, -1) else (middle, high)
+        tails = [sum(w * mpmath.erfc((low - sign * j * mu) / mpmath.sqrt(2)) / 2 for j, w in enumerate(weights)) for sign in (1, -1)]
+        delta = tails[0] - a * tails[1]
+        assert delta > rate / 10**12
+        less, more = (mpmath.nstr(delta * (1 + sign * mpmath.mpf(10) ** -12), 30) for sign in (-1, 1))
+    for direction in ("remove", "add"):
+        for claim, bound, other in (("delta-upper", more, less), ("delta-lower", less, more)):
+            assert judge(event, direction, epsilon, bound, claim=claim).accepted
+            assert not judge(event, direction, epsilon, other, claim=claim).accepted

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
-from ...core.terms import Meter, require
+from ...core.terms import Meter, Rejected, require
 from ...reading import read_fields, read_integer
 from ...reading import read_number as read_any_number
 from . import curves
@@ -16,7 +16,7 @@ from .allocations import allocation
 from .curves import Base
 from .lattices import POINT
 
-_MOST, _ONE, _ZERO = 10**9, Decimal(1), Decimal(0)
+_MOST, _ONE, _ZERO, _LARGEST = 10**9, Decimal(1), Decimal(0), 9 * 10**8  # a number whose exponential is one
 _MOST_TERMS, _TURNS, _HALVES = 400, 200, 24  # of a mixture; of searches for roots, sharp ones and rough ones
 _ROUGH, _FINDING, _DRAW, _FAR = 24, 2_500_000, 2_000, 300  # digits to tell outcomes, and nanoseconds; of a draw; places of a ratio
 _SIZES = {"none": set[str](), "poisson": {"sampling_probability", "group_size"}, "fixed-size": {"records", "batch_size"}}
@@ -288,6 +288,7 @@ def _mixed(mu: Decimal, weights: Sequence[Decimal], meter: Meter, *, remove: boo
 
     def value(y: Decimal) -> tuple[Decimal, Decimal]:
         # the sum of the factors times e^(j y), j > 0, and of these times j
+        require(abs(y) * len(factors) <= _LARGEST, "the losses of a group are out of range")
         w, total, slope = y.exp(), _ZERO, _ZERO
         for j in range(len(factors) - 1, 0, -1):
             total, slope = (total + factors[j]) * w, (slope + j * factors[j]) * w
@@ -302,20 +303,21 @@ def _mixed(mu: Decimal, weights: Sequence[Decimal], meter: Meter, *, remove: boo
         return ((factors[0] + total) / (factors[0] + other)).ln(), slope / (factors[0] + total) + down / (factors[0] + other)
 
     def find(target: Decimal) -> Decimal:
-        # Newton's method where it stays inside, else halves; the root is between two places, which signs show
+        # Newton's method where it stays inside, else halves; the root is between two places, which signs show, or all losses from here to
+        # it are this one but for some of its last digits
         width, y = far * mu + abs(target) + abs(factors[1].ln()) + 1, _ZERO
-        left, right, close = -width, width, Decimal((0, (1,), 10 - getcontext().prec)) * (1 + width)
+        least = Decimal((0, (1,), 10 - getcontext().prec))
+        left, right, close = -width, width, least * (1 + width)
         for _ in range(_TURNS):
             meter.work(work)
             found, slope = loss(y)
             left, right = (left, y) if found > target else (y, right)
-            if right - left <= close:
-                break
+            if right - left <= close or abs(found - target) <= least:
+                return y
             step = y - (found - target) / slope if slope > 0 else left
             small = abs(step - y) <= close / 4
             y = (y + (close / 3 if y == left else -close / 3)) if small else step if left < step < right else (left + right) / 2
-        require(right - left <= close, "the root of a mixture was not found")
-        return y
+        raise Rejected("the root of a mixture was not found")
 
     def base(a: Decimal) -> tuple[Decimal, Decimal]:
         ratio = a if remove or replaced else 1 / a
