@@ -51,7 +51,10 @@ class Options(BoundOptions):
         str | None, typer.Option("--sampling", metavar="Q", help="with --gaussian: each record is in each sample with probability Q")
     ] = None
     count: Annotated[str | None, typer.Option("--count", metavar="T", help="with --gaussian: number of steps")] = None
-    steps: Annotated[str | None, typer.Option("--steps", metavar="T", help="the same as --count")] = None
+    steps: Annotated[
+        str | None,
+        typer.Option("--steps", metavar="T", help="the same as --count; begun epochs of random-allocation or shuffle count whole"),
+    ] = None
     batches: Annotated[
         str | None,
         typer.Option(
@@ -81,7 +84,12 @@ class Options(BoundOptions):
         str | None, typer.Option("--min-separation", metavar="B", help="with --matrix: two participations are at least so many steps apart")
     ] = None
     participations: Annotated[
-        str | None, typer.Option("--participations", metavar="K", help="with --matrix: in how many steps a record takes part at most")
+        str | None,
+        typer.Option(
+            "--participations",
+            metavar="K",
+            help="with --matrix: in how many steps a record takes part at most; with random-allocation: in how many of an epoch",
+        ),
     ] = None
     fixed_order: Annotated[
         bool, typer.Option("--fixed-order", help="with --matrix: a record takes part in every B-th step alone, by one order in all epochs")
@@ -239,7 +247,7 @@ def _read(options: Options) -> DeclaredEvents:
     given = [name for name, value in _single(options).items() if value is not None]
     if options.file is not None:
         return read_composition_file(options.file)
-    for name in ("--min-separation", "--participations", "--fixed-order"):
+    for name in ("--min-separation", "--fixed-order"):
         if name in given:
             raise InvalidArgument(f"{name} was given, but it is about a matrix mechanism; give --matrix C.npy as well")
     noise = options.gaussian or ("1" if options.calibrate == "noise" else None)
@@ -311,13 +319,14 @@ def _batches(options: Options) -> dict[str, object]:
     said = {
         "sampling": options.batches,
         "sampling_probability": options.sampling,
-        "count": options.count or options.steps,
+        "steps": options.count or options.steps,
         "records": options.records,
         "batch_size": options.batch_size,
         "epochs": options.epochs,
         "steps_per_epoch": options.steps_per_epoch,
         "limit": options.limit,
         "group_size": options.group_size,
+        "participations": options.participations,
     }
     return {name: value for name, value in said.items() if value is not None}
 

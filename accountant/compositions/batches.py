@@ -28,7 +28,7 @@ class Sampling(Enum):
     NONE = "none"
     #: Each record by a coin of its own, in each step.
     POISSON = "poisson"
-    #: Balls and bins: each record by itself into one uniform step of an epoch.
+    #: Balls and bins: each record by itself into one uniform step of an epoch, or into so many different ones.
     RANDOM_ALLOCATION = "random-allocation"
     #: A uniform batch of so many different records in each step.
     FIXED_SIZE = "fixed-size"
@@ -56,15 +56,16 @@ _SIZES: Mapping[Sampling, tuple[str, ...]] = MappingProxyType(
         Sampling.SHUFFLE: ("steps_per_epoch",),
     }
 )
+#: Numbers that a scheme may have, and that are 1 where it has not.
+_OPTIONAL: Mapping[Sampling, tuple[str, ...]] = MappingProxyType({Sampling.RANDOM_ALLOCATION: ("participations",)})
 #: Neighbors for which a theorem is known, where it is not all of them.
 _KNOWN: Mapping[Sampling, tuple[Neighbors, ...]] = MappingProxyType(
     {
-        Sampling.RANDOM_ALLOCATION: (Neighbors.ADD_REMOVE, Neighbors.ZERO_OUT),
         Sampling.WITH_REPLACEMENT: (Neighbors.ADD_REMOVE, Neighbors.REPLACE_ONE),
     }
 )
 #: What a file or the command line may say of batches.
-KEYS = ("sampling", "records", "batch_size", "steps_per_epoch", "epochs", "limit", "group_size")
+KEYS = ("sampling", "records", "batch_size", "steps_per_epoch", "epochs", "limit", "group_size", "participations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Batches:
         if not isinstance(self.sampling, Sampling) or not isinstance(self.neighbors, Neighbors) or not isinstance(self.sizes, tuple):
             raise InvalidArgument("batches have a Sampling, Neighbors and pairs of a name and a number; use draw_batches")
         kind, names = self.sampling.value, _SIZES[self.sampling]
-        if tuple(pair[0] for pair in self.sizes if isinstance(pair, tuple) and len(pair) == 2) != names:
+        if tuple(pair[0] for pair in self.sizes if isinstance(pair, tuple) and len(pair) == 2) not in (names, size_names(self.sampling)):
             raise InvalidArgument(f"{kind!r} batches have the numbers {', '.join(names) or 'none'}, in this order; give those")
         known = _KNOWN.get(self.sampling, tuple(Neighbors))
         if self.neighbors not in known:
@@ -91,13 +92,18 @@ class Batches:
                 f"a bound for {kind!r} batches was asked for where data sets are {self.neighbors.value} neighbors, but none is proved; ask "
                 f"for {' or '.join(item.value for item in known)}"
             )
-        least = {"steps_per_epoch": 2}
+        least = {"steps_per_epoch": 2, "participations": 2}
         most = {"group_size": _MOST_GROUP, "limit": _MOST_LIMIT}
         if self.sampling is Sampling.RANDOM_ALLOCATION:
             most["steps_per_epoch"] = _MOST_ALLOCATED
         for name, size in self.sizes:
             to_integer(size, f"{name} of {kind!r} batches", least.get(name, 1), most.get(name, _MOST), hint="give a whole number")
         given = dict(self.sizes)
+        if given.get("participations", 0) >= given.get("steps_per_epoch", 1):
+            raise InvalidArgument(
+                f"a record was said to take part in {given['participations']} of {given['steps_per_epoch']} steps per epoch, but those are "
+                "fewer than all; take all records without sampling"
+            )
         for name in ("batch_size", "limit"):
             if name in given and given[name] >= given["records"]:
                 raise InvalidArgument(
@@ -118,13 +124,13 @@ class Batches:
         if self.sampling is Sampling.NONE:
             return Fraction(1)
         if self.sampling.is_by_epochs:
-            return Fraction(1, given["steps_per_epoch"])
+            return Fraction(given.get("participations", 1), given["steps_per_epoch"])
         return Fraction(given["batch_size"], given["records"]) if "records" in given else None
 
     def is_tight(self, uses: int) -> bool:
         """Tell whether the lower end of so many uses is that of the worst data, and not only of some that are realised."""
         if self.sampling in (Sampling.NONE, Sampling.POISSON, Sampling.RANDOM_ALLOCATION):
-            return True
+            return "participations" not in dict(self.sizes)
         if self.sampling is Sampling.FIXED_SIZE and uses == 1:
             return True
         return self.neighbors is Neighbors.ADD_REMOVE and self.sampling in (Sampling.FIXED_SIZE, Sampling.WITH_REPLACEMENT)
@@ -135,17 +141,19 @@ class Batches:
         >>> draw_batches("random-allocation", "add-remove", steps_per_epoch=235).describe()
         'random allocation to 235 steps per epoch (add-remove)'
         """
-        given = dict(self.sizes)
+        given: dict[str, object] = {"several": "", **dict(self.sizes)}
+        if "participations" in given:
+            given["several"] = f"{given['participations']} of "
         said = {
             Sampling.NONE: "all records in each step",
-            Sampling.POISSON: "groups of {group_size} records, " if given.get("group_size", 1) > 1 else "",
-            Sampling.RANDOM_ALLOCATION: "random allocation to {steps_per_epoch} steps per epoch",
+            Sampling.POISSON: "groups of {group_size} records" if dict(self.sizes).get("group_size", 1) > 1 else "",
+            Sampling.RANDOM_ALLOCATION: "random allocation to {several}{steps_per_epoch} steps per epoch",
             Sampling.FIXED_SIZE: "{batch_size} different ones of {records} records",
             Sampling.WITH_REPLACEMENT: "{batch_size} draws with replacement from {records} records",
             Sampling.TRUNCATED_POISSON: "Poisson batches of {batch_size} of {records} records on average, cut to {limit}",
             Sampling.SHUFFLE: "shuffled into {steps_per_epoch} steps per epoch",
         }[self.sampling].format(**given)
-        return f"{said} ({self.neighbors.value})".replace(",  (", " (").strip()
+        return f"{said} ({self.neighbors.value})".strip()
 
 
 def draw_batches(sampling: object, neighbors: object, **sizes: object) -> Batches:
@@ -155,19 +163,20 @@ def draw_batches(sampling: object, neighbors: object, **sizes: object) -> Batche
     """
     kind = to_sampling(sampling)
     drawn_for = read_protection(Unit.RECORD, neighbors, f"{kind.value!r} batches").neighbors
-    names = _SIZES[kind]
+    names = size_names(kind)
     for name in sizes:
         if name not in names:
             raise InvalidArgument(f"{kind.value!r} batches have no {name[:40]!r}; they take {', '.join(names)}{suggest(name, names)}")
     given = {"group_size": 1, **sizes} if kind is Sampling.POISSON else sizes
-    if missing := [name for name in names if name not in given]:
+    if missing := [name for name in _SIZES[kind] if name not in given]:
         raise InvalidArgument(f"{kind.value!r} batches need {missing[0]}, but nothing was found; add it")
-    return Batches(kind, drawn_for, tuple((name, _whole(given[name], name, 1)) for name in names))
+    whole = [(name, _whole(given[name], name, 1)) for name in names if name in given]
+    return Batches(kind, drawn_for, tuple(pair for pair in whole if pair != ("participations", 1)))
 
 
-def size_names(sampling: Sampling) -> tuple[str, ...]:
-    """Return the names of the numbers of a scheme, in their order."""
-    return _SIZES[sampling]
+def size_names(sampling: Sampling, *, needed: bool = False) -> tuple[str, ...]:
+    """Return the names of the numbers of a scheme, in their order; ``needed``: of those that it always has."""
+    return _SIZES[sampling] + (() if needed else _OPTIONAL.get(sampling, ()))
 
 
 def to_sampling(sampling: object) -> Sampling:
@@ -193,22 +202,27 @@ class BatchedUses:
 def read_batches(given: Mapping[str, object], neighbors: Neighbors | None, where: str, *, of_records: bool = False) -> BatchedUses:
     """Return what a file or a command line says of batches: ``KEYS``, ``sampling_probability`` and ``count``, those that are there.
 
-    ``count`` is the number of steps, where a use is an epoch that of epochs. Epochs of steps are rounded up to whole steps, and steps per
-    epoch down, so that nothing becomes less. ``of_records``: noise on all records is counted in units of the norm of one of them, even if
-    nothing says so; where ``sampling`` is named it always is. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`.
+    ``count`` is the number of steps, where a use is an epoch that of epochs; ``steps`` is always that of steps. Epochs of steps are rounded
+    up to whole steps, steps to whole epochs, and steps per epoch down, so that nothing becomes less. ``of_records``: noise on all records
+    is counted in units of the norm of one of them, even if nothing says so; where ``sampling`` is named it always is.
+    Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`.
     """
     kind = to_sampling(given.get("sampling", Sampling.POISSON))
+    if "steps" in given and not kind.is_by_epochs:
+        given = {"count": given["steps"], **given}
     records, size = (_whole(given[name], name, 1) if name in given else None for name in ("records", "batch_size"))
     if (records is None) is not (size is None):
         raise InvalidArgument(f"{where} has one of records and batch_size, but they say something together; give both or none")
     _refuse_others(kind, given, where)
-    sizes = {name: given[name] for name in _SIZES[kind] if name in given}
+    sizes = {name: given[name] for name in size_names(kind) if name in given}
     if kind.is_by_epochs:
         if "steps_per_epoch" not in sizes and records is not None and size is not None:
             sizes["steps_per_epoch"] = records // size
-        if "count" in given and "epochs" in given:
-            raise InvalidArgument(f"{where} has epochs and count, but {kind.value!r} batches are counted in epochs; give one")
+        if len(often := [name for name in ("epochs", "count", "steps") if name in given]) > 1:
+            raise InvalidArgument(f"{where} has {often[0]} and {often[1]}, but {kind.value!r} batches are counted in epochs; give one")
         count = _whole(given.get("epochs", given.get("count", 1)), "epochs", 1)
+        if "steps" in given and "steps_per_epoch" in sizes:
+            count = -(-_whole(given["steps"], "the number of steps", 1) // _whole(sizes["steps_per_epoch"], "steps_per_epoch", 1))
     elif "epochs" in given:
         if "count" in given:
             raise InvalidArgument(f"{where} has epochs and count, but one follows from the other; give one")
@@ -243,9 +257,9 @@ def read_batches(given: Mapping[str, object], neighbors: Neighbors | None, where
 
 
 def _refuse_others(kind: Sampling, given: Mapping[str, object], where: str) -> None:
-    for name in ("limit", "group_size", "steps_per_epoch"):
-        if name in given and name not in _SIZES[kind]:
-            owners = " and ".join(repr(other.value) for other, names in _SIZES.items() if name in names)
+    for name in ("limit", "group_size", "steps_per_epoch", "participations"):
+        if name in given and name not in size_names(kind):
+            owners = " and ".join(repr(other.value) for other in Sampling if name in size_names(other))
             raise InvalidArgument(f"{where} has {name}, which {owners} batches have, but {kind.value!r} ones were found; leave it out")
 
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from math import ceil, exp, floor
+from typing import Any
 
 import numpy as np
 
-from accountant.compositions.allocations import plan_allocation
+from accountant.compositions.allocations import MOST_LOOKED_AT, find_crossing, is_replacement, plan_allocation, polish, slope_text
 from accountant.compositions.events import Composition, Direction, MechanismKind
 from accountant.compositions.grids import plan
 from accountant.compositions.groups import Claim, join_lower, join_upper, list_groupings, split_events
@@ -28,6 +29,7 @@ from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
+from proofs_check.kernel.theories.compositions.batches import Batches
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 from proofs_check.kernel.theories.compositions.lattices import Lattice, Laws
 from proofs_check.kernel.untrusted.formats import OWN
@@ -45,6 +47,7 @@ _MOST_GAUSSIAN = 10**10  # of Gaussian noise alone, whose curve has no exponenti
 _BEYOND = 16.0 * _MOST_EPSILON  # a guess of epsilon that is far beyond that: a grid would only be tried in vain
 _FINEST_AIM = Fraction(1, 10**15)
 _FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
+_LOOK = 2e-6  # of an epsilon, where each look at it takes a convolution
 _COARSER = 3  # times the cells of the lattice of an epoch may become twice as wide
 _NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
 _LOST = 1000  # one part in so many of a gap of delta may be cut off at once; the guess of delta may be several times too large
@@ -82,6 +85,8 @@ class _Curve:
     guess: Callable[[Fraction], float | None]
     fields: Mapping[str, object]
     most: int = _MOST_EPSILON
+    look: Callable[[Fraction], Mapping[str, object]] | None = None  # at an epsilon of its own, where each has a proof of its own
+    step: float = 1e-13  # relatively, how far from the guess an epsilon is looked for first
 
 
 def write_events(composition: Composition) -> list[dict[str, object]]:
@@ -335,7 +340,8 @@ def make_certificate(composition: Composition, claims: tuple[Mapping[str, object
 
 def _claim(direction: Direction, epsilon: Fraction, delta: Fraction, curve: _Curve, *, up: bool) -> dict[str, object]:
     stated = {"direction": direction.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
-    return {"claim": "delta-upper" if up else "delta-lower", "verdict": "proved", **stated, **curve.fields}
+    fields = curve.fields if curve.look is None else curve.look(epsilon)
+    return {"claim": "delta-upper" if up else "delta-lower", "verdict": "proved", **stated, **fields}
 
 
 def _find_end(composition: Composition, direction: Direction) -> LargestLoss:
@@ -367,6 +373,34 @@ def _refuse(composition: Composition, problem: Rejected) -> InvalidArgument:
 
 
 def _find_curves(
+    composition: Composition, direction: Direction, delta: Fraction, gap: Fraction, miss: Callable[[_Curve, _Curve], float], **how: Any
+) -> tuple[_Curve, _Curve]:
+    """Return curves as :func:`_plan_curves`; where no lattice holds the steps of epochs, the upper one is that of known allocations."""
+    allocated, lower = any(event.batches is not None and event.batches.is_summed(up=True) for event in _read(composition)), _NOTHING
+    try:
+        lower, upper = _plan_curves(composition, direction, delta, gap, miss, **how)
+        if not allocated or (upper.guess(delta) is not None and lower.guess(delta) is not None):
+            return lower, upper
+    except (Undecided, InvalidArgument):
+        if not allocated:
+            raise
+        lower = _NOTHING
+    return lower, _plan_curves(composition, direction, delta, gap, miss, **how, told=True)[1]
+
+
+def _tell_steps(events: Sequence[KernelEvent]) -> list[KernelEvent]:
+    """Return events in which it is known in which step of an epoch a record takes part: an upper bound without a lattice."""
+    result = list[KernelEvent]()
+    for event in events:
+        if (batches := event.batches) is not None and batches.is_summed(up=True):
+            made = partial(curves.gaussian, batches.whole)
+            result.append(replace(event, base=made, reverse=made, batches=None))
+        else:
+            result.append(event)
+    return result
+
+
+def _plan_curves(
     composition: Composition,
     direction: Direction,
     delta: Fraction,
@@ -376,21 +410,23 @@ def _find_curves(
     of_delta: bool = False,
     shares: int = _SHARES,
     above_only: bool = False,
+    told: bool = False,
 ) -> tuple[_Curve, _Curve]:
     """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are.
 
     ``gap``: of ε, or ``of_delta``. ``shares``: of the kernel's work each curve may take one. ``above_only``: the lower one says nothing.
+    ``told``: only the upper one counts, and allocations are told.
     """
-    events = _read(composition)
+    events = _tell_steps(_read(composition)) if told else _read(composition)
     delta = max(delta, _find_least(events))
     try:
         aim = min(gap, _COARSE)
         lost = delta * aim / (_LOST if of_delta else 100)
         sides = [Side(direction, up, delta, (aim / 100, lost)) for up in (False, True)]
         if len(events) == 1 and events[0].count == 1:
-            return _closed(events[0], sides[0]), _closed(events[0], sides[1])
+            return _NOTHING if told else _closed(events[0], sides[0]), _closed(events[0], sides[1])
         shapes = [find_shape(composition, events, sides[1])] * 2
-        apart = [event.rho is not None or (event.batches is not None and not event.batches.is_allocated) for event in events]
+        apart = [event.rho is not None or (event.batches is not None and not event.batches.is_summed(up=False)) for event in events]
         if any(apart):  # whose two sides are of different laws
             shapes[0] = find_shape(composition, events, sides[0])
     except Rejected as problem:
@@ -406,7 +442,7 @@ def _find_curves(
         steps = max(shapes[1].epsilon, float(LEAST_EPSILON)) * shapes[1].exponent
         aim = min(_COARSE, max(Fraction(float(gap) / max(steps, float(gap))).limit_denominator(10**15), _FINEST_AIM))
     lower, upper, far, alone = _NOTHING, None, 0.0, False
-    limit, start = dict[bool, int](), list[_Curve | None]([_NOTHING if above_only else None, None])
+    limit, start = dict[bool, int](), list[_Curve | None]([_NOTHING if above_only or told else None, None])
     fineness, curves, less = [_FIRST, _FIRST], list(start), 2
     for _ in range(_ROUNDS):
         try:
@@ -423,7 +459,7 @@ def _find_curves(
         below, above = curves
         if below is None or above is None:
             break
-        if above_only:
+        if above_only or told:
             return below, above
         before, now = far, miss(below, above)
         if upper is None or now < far:
@@ -456,7 +492,9 @@ def _find_most(events: Sequence[KernelEvent]) -> int:
 
 
 def _closed(event: KernelEvent, side: Side) -> _Curve:
-    digits, order = len(str(side.delta.denominator)) + 20, find_order(event, side)
+    if event.batches is not None and is_replacement(event, up=side.up):
+        return _look_once(event.batches.m, event.batches.size["steps_per_epoch"], side.delta, up=side.up)
+    digits, order = _count_digits(side.delta), find_order(event, side)
     most, context = _find_most([event]), curves.context(digits + curves.GUARD)
     with localcontext(context):
         delta, linear = _closed_curve(event, side, order)
@@ -466,8 +504,7 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
             try:
                 return Fraction(int(delta(epsilon).scaleb(digits)), 10**digits)
             except Rejected as problem:
-                words = f"the privacy curve of one use was asked for at {float(epsilon):.4g} nats, but {problem}; account for other numbers"
-                raise Undecided(words) from problem
+                raise _no_look(epsilon, problem) from problem
 
     def guess(target: Fraction) -> float | None:
         low, high = 0.0, 1.0
@@ -483,6 +520,52 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
     error = Fraction(2 if side.up else -2, 10**digits)
     fields = ({} if order is None else {"order": exact_text(order)}) | ({} if linear is None else {"linear": linear})
     return _Curve(lambda epsilon: max(about(epsilon) + error, Fraction(0)), guess, fields, most)
+
+
+@lru_cache(maxsize=16)
+def _look_once(m: Fraction, steps: int, delta: Fraction, *, up: bool) -> _Curve:
+    """Return the curve of one epoch of random allocation where a record is replaced, which is computed for each ε anew.
+
+    It is one curve for both directions. ``delta``: where it is to be sharp.
+    """
+    batches = Batches("random-allocation", "replace-one", m, {"steps_per_epoch": steps, "participations": 1})
+    event, digits = (
+        KernelEvent(partial(curves.gaussian, m), partial(curves.gaussian, m), Fraction(1), 1, batches=batches),
+        _count_digits(delta),
+    )
+    seen, most = dict[Fraction, tuple[Fraction, Mapping[str, object]]](), [0]  # halvings of cells that have not been found to be too many
+
+    def look(epsilon: Fraction) -> tuple[Fraction, Mapping[str, object]]:
+        while epsilon not in seen:
+            linear = plan_allocation(event, float(delta), remove=True, up=up, finer=most[0], slope=slope_text(epsilon))
+            try:
+                bound = compositions.closed_form(event, epsilon, digits, remove=True, up=up, linear=linear, meter=share_work())
+            except Rejected as problem:
+                if most[0] <= -_COARSER:
+                    raise _no_look(epsilon, problem) from problem
+                most[0] -= 1
+            else:
+                seen[epsilon] = bound, {"linear": linear}
+        return seen[epsilon]
+
+    def guess(target: Fraction) -> float | None:
+        try:
+            about = find_crossing(m, steps, float(target))
+        except Rejected as problem:
+            raise _no_look(Fraction(0), problem) from problem
+        if not 0 < about[0] < MOST_LOOKED_AT:
+            return None if about[0] else 0.0
+        return polish(lambda epsilon: look(epsilon)[0], target, about)
+
+    return _Curve(lambda epsilon: look(epsilon)[0], guess, {}, MOST_LOOKED_AT, lambda epsilon: look(epsilon)[1], _LOOK)
+
+
+def _no_look(epsilon: Fraction, problem: Rejected) -> Undecided:
+    return Undecided(f"the privacy curve of one use was asked for at {float(epsilon):.4g} nats, but {problem}; account for other numbers")
+
+
+def _count_digits(delta: Fraction) -> int:
+    return len(str(delta.denominator)) + 20
 
 
 def _closed_curve(
@@ -506,7 +589,7 @@ def _compose_planned(shape: Shape, side: Side, gap: Fraction, fineness: float, s
     ``limit``: by side, halvings of these cells that have not been found to be too many.
     """
     finer, events = min(round(math.log2(fineness)) - 1, 1, limit.get(side.up, 1)), [part.event for part in shape.parts]
-    if any(event.batches is not None and event.batches.is_allocated for event in events):
+    if any(event.batches is not None and event.batches.is_summed(up=side.up) for event in events):
         while finer > -_COARSER:
             with suppress(Rejected):
                 return _composed(events, side, plan(shape, side, gap=gap, fineness=fineness, finer=finer), share_work(shares))
@@ -553,7 +636,7 @@ def curve_of_laws(lattice: Lattice, laws: Laws, fields: Mapping[str, object]) ->
 
 def epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
     """Return an ε at which the curve is at most δ, close to the least one."""
-    guess, step = curve.guess(delta), 1e-13
+    guess, step = curve.guess(delta), curve.step
     if not guess and curve.delta(Fraction(0)) <= delta:
         return Fraction(0)
     while guess is not None and step < 1:
@@ -566,7 +649,7 @@ def epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
 
 def epsilon_below(curve: _Curve, delta: Fraction) -> Fraction | None:
     """Return an ε at which the curve is above δ, close to the largest one; 0 if there is none; None if there is no end of them."""
-    guess, step = curve.guess(delta), 1e-13
+    guess, step = curve.guess(delta), curve.step
     if guess is None and curve.delta(Fraction(curve.most)) > delta:
         return None
     while guess and step < 1:

@@ -170,7 +170,8 @@ class Event:
             return f"{self.mechanism.value} ({numbers}), {self.batches.describe()}, {times}"
         sampled = "" if self.sampling_probability == 1 else f", Poisson sampling with q = {exact_text(self.sampling_probability)}"
         if self.batches is not None:
-            sampled += f", {self.batches.describe()}"
+            drawn = self.batches.describe()
+            sampled += f" {drawn}" if drawn.startswith("(") else f", {drawn}"
         return f"{self.mechanism.value} ({numbers}){sampled}, " + _times(self.count)
 
 

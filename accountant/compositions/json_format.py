@@ -77,11 +77,11 @@ def _batches_from_object(value: dict[str, Any], kind: MechanismKind, where: str)
     names = parameter_names(kind)
     sampling = to_sampling(value["sampling"])
     poisson, often = sampling is Sampling.POISSON, "epochs" if sampling.is_by_epochs else "count"
-    sizes = size_names(sampling)
+    sizes, needed = size_names(sampling), size_names(sampling, needed=True)
     rates = {"sampling_probability"} if poisson else set[str]()
-    fields = read_fields(value, where, {"mechanism", "sampling", "neighbors", often, *names, *sizes, *rates})
+    fields = read_fields(value, where, {"mechanism", "sampling", "neighbors", often, *names, *needed, *rates}, frozenset(sizes))
     numbers = {name: read_exact(fields[name], f"{name} of {where}") for name in names}
-    whole = {name: read_count(fields[name], f"{name} of {where}") for name in sizes}
+    whole = {name: read_count(fields[name], f"{name} of {where}") for name in sizes if name in fields}
     batches = draw_batches(sampling, read_string(fields["neighbors"], f"the neighbors of {where}"), **whole)
     rate = read_exact(fields["sampling_probability"], f"sampling_probability of {where}") if poisson else 1
     return make_event(kind, numbers, sampling_probability=rate, count=read_count(fields[often], f"{often} of {where}"), batches=batches)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from math import comb, exp, log, pi, sqrt
+from math import ceil, comb, exp, log, pi, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +14,10 @@ from scipy.special import ndtr
 from accountant.checking import check_document
 from accountant.cli.main import invoke
 from accountant.compositions.allocations import plan_allocation
-from accountant.compositions.batches import Batches, Sampling, draw_batches
+from accountant.compositions.batches import Batches, Sampling, draw_batches, read_batches
 from accountant.compositions.engine import DeltaEnds, EpsilonEnds, bound_delta, bound_epsilon, make_certificate
 from accountant.compositions.events import Composition, Direction, Event, make_event
-from accountant.compositions.json_format import composition_from_object, composition_object
+from accountant.compositions.json_format import composition_from_object, composition_object, event_object
 from accountant.curves import account, curve_of, read_composition, write_composition
 from accountant.interop.files import read_guarantee, write_guarantee
 from profiles import InvalidArgument, Undecided, UnreadableFile
@@ -141,9 +141,7 @@ def test_that_a_record_may_lose_any_amount_is_proved_only_where_it_may(how: str,
     for direction in ("remove", "add"):
         report = check_text(claimed([written(how, neighbors)], "delta-positive", direction, "10", "0"))
         ends = neighbors != "replace-one" and direction == "add" and how not in ("none", "random-allocation", "shuffle")
-        known = neighbors in {"random-allocation": ("add-remove", "zero-out"), "with-replacement": ("add-remove", "replace-one")}.get(
-            how, (neighbors,)
-        )
+        known = how != "with-replacement" or neighbors != "zero-out"
         assert report.accepted is (known and not ends), (how, neighbors, direction)
         # and what is lost has no end that would be known from above
         assert not check_text(claimed([written(how, neighbors)], "delta-upper", direction, "1000", "0")).accepted
@@ -170,7 +168,11 @@ LAPLACE: dict[str, object] = {"mechanism": "laplace", "scale": "9", "sampling_pr
         ("truncated-poisson", {"records": 10**8, "limit": 10**6 + 1}),
         ("random-allocation", {"steps_per_epoch": 1}),
         ("random-allocation", {"epochs": 0}),
-        ("random-allocation", {"neighbors": "replace-one"}),
+        ("random-allocation", {"neighbors": "replace"}),
+        ("random-allocation", {"participations": 0}),
+        ("random-allocation", {"participations": 10}),
+        ("random-allocation", {"participations": 9, "epochs": 10**9 // 9 + 1}),
+        ("shuffle", {"participations": 1}),
         ("random-allocation", {"count": 1}),
         ("random-allocation", {"steps_per_epoch": "9"}),
         ("shuffle", {"steps_per_epoch": 1}),
@@ -215,8 +217,7 @@ def test_a_lattice_is_named_by_epochs_and_by_nothing_else() -> None:
         assert check_text(claimed([whole], "delta-upper", "remove", "1", "1/2", **proof)).accepted
     number = "a number of the lattice is out of range"
     for events, proof, words in (
-        ([whole], {}, "random allocation names a lattice"),
-        ([written("shuffle")], {"linear": linear}, "random allocation names a lattice"),
+        ([written("shuffle")], {"linear": linear}, "only random allocation has a lattice"),
         ([written("none")], {"linear": linear}, "Gaussian noise on all records needs neither"),
         ([written("none")], {"order": "2"}, "Gaussian noise on all records needs neither"),
         ([LAPLACE], {"linear": linear}, "only random allocation has a lattice"),
@@ -227,7 +228,7 @@ def test_a_lattice_is_named_by_epochs_and_by_nothing_else() -> None:
         ([whole], {"linear": {**linear, "digits": 0}}, "expected an integer from"),
         ([whole], {"linear": {**linear, "unit": "0"}}, number),
         ([whole], {"linear": {**linear, "unit": "-1"}}, number),
-        ([whole], {"linear": {**linear, "unit": str(2**40 + 1)}}, number),
+        ([whole], {"linear": {**linear, "unit": str(2**400 + 1)}}, number),
         ([whole], {"linear": {**linear, "unit": f"{2**2048 + 1}/{2**2049}"}}, "out of range"),
         ([whole], {"linear": {**linear, "tails": ["-1", "0"]}}, number),
         ([whole], {"linear": {**linear, "tails": ["2", "0"]}}, number),
@@ -247,6 +248,167 @@ def test_a_lattice_is_named_by_epochs_and_by_nothing_else() -> None:
         report = check_text(claimed([whole], "delta-lower", "remove", "1", "0", linear={**linear, "floors": floors}))
         assert "as many as the squarings" in str(report.reason)
     assert check_text(claimed([whole], "delta-lower", "remove", "1", "0", linear=linear)).accepted
+
+
+def replaced_curve(mu: float, steps: int, epsilon: float) -> float:
+    """δ of (1/t) Σ N(μ e_j) against (1/t) Σ N(−μ e_j), by sums of l − a l' on a line that are added up by a Fourier transform."""
+    a, size = exp(epsilon), 1 << 19
+    z = np.linspace(-9, 9 + mu, 400_001)
+    mass = np.diff(ndtr(z))
+    at = (z[1:] + z[:-1]) / 2
+    x = np.exp(mu * at - mu * mu / 2) - a * np.exp(-mu * at - mu * mu / 2)
+    least, most = -60 * a, exp(7 * mu)  # what is beyond adds less than one part in a million; no sum of terms goes round
+    low, high = steps * least, steps * most
+    h = (high - low) / size
+    place = np.clip(x, least, most) / h
+    floor = np.floor(place)
+    cells = np.zeros(size)
+    for places, share in ((floor, 1 - (place - floor)), (floor + 1, place - floor)):
+        np.add.at(cells, places.astype(int) % size, mass * share)
+    law = np.fft.irfft(np.fft.rfft(cells) ** steps, size)
+    first = round(low / h)
+    sums = (first + (np.arange(size) - first) % size) * h
+    return float(np.sum(np.maximum(law, 0) * np.maximum(sums, 0)) / steps)
+
+
+@pytest.mark.parametrize(("noise", "steps", "epsilon"), [("2", 10, 0.7), ("1", 3, 2.0), ("3", 7, 0.05)])
+def test_a_replaced_record_is_enclosed_by_a_fourier_transform(noise: str, steps: int, epsilon: float) -> None:
+    whole = Composition("replaced", (gaussian(noise, "random-allocation", "replace-one", steps_per_epoch=steps),))
+    truth = replaced_curve(1 / float(noise), steps, epsilon)
+    ends = [bound_delta(whole, Fraction(str(epsilon)), direction) for direction in (REMOVE, ADD)]
+    assert ends[0].lower == ends[1].lower  # one curve for both directions
+    assert ends[0].upper == ends[1].upper
+    assert ends[0].lower <= truth * 1.002
+    assert ends[0].upper >= truth * 0.998
+    assert float(ends[0].upper - ends[0].lower) <= 0.01 * truth
+    certificate = make_certificate(whole, ends[0].claims)
+    assert check_text(json.dumps(certificate)).accepted
+    for claim in ends[0].claims:
+        sign = -1 if claim["claim"] == "delta-upper" else 1
+        forged = {**claim, "bound": str(Fraction(str(claim["bound"])) * (1000 + sign) / 1000)}
+        assert not check_text(json.dumps({**certificate, "claims": [forged]})).accepted
+
+
+def test_the_lattice_of_replaced_records_has_slopes_that_rise_from_1() -> None:
+    linear = {"digits": 12, "unit": "1/16", "cells": 4, "levels": 5, "below": 4, "tails": ["1e-9", "1e-9"], "floors": [0, 0, 0]}
+    whole = written("random-allocation", "replace-one")
+    for claim, bound in (("delta-upper", "9/10"), ("delta-lower", "1/100")):
+        for slopes in (["1"], ["1", "2"], ["2", "3"]):
+            report = check_text(claimed([whole], claim, "remove", "1/2", bound, linear={**linear, "slopes": slopes}))
+            assert report.accepted, (claim, slopes, report.reason)
+    range_, order = "a slope is out of range", "the slopes do not rise"
+    many = [f"{1 + k}" for k in range(65)]
+    for slopes, words in (
+        ([], range_), (["99/100"], range_), (["0"], range_), ([f"{10**100 + 1}"], range_), (many, range_),
+        (["1", "1"], order), (["3", "2"], order), ([f"{2**321 + 1}/{2**321}"], order), ("1", "list"),
+    ):  # fmt: skip
+        report = check_text(claimed([whole], "delta-upper", "remove", "1", "1/2", linear={**linear, "slopes": slopes}))
+        assert not report.accepted
+        assert words in str(report.reason), (slopes, report.reason)
+    for changes in ({"below": 0}, {"below": 81}, {"floors": []}, {"unit": "0"}):
+        report = check_text(claimed([whole], "delta-upper", "remove", "1", "1/2", linear={**linear, "slopes": ["2"], **changes}))
+        assert not report.accepted
+    added = written("random-allocation")
+    assert not check_text(claimed([added], "delta-upper", "remove", "1", "1/2", linear={**linear, "slopes": ["2"]})).accepted
+    # slopes that are all but equal make chords whose values have few digits
+    close = [f"{10**90 + k}/{10**90}" for k in range(2)]
+    report = check_text(claimed([whole], "delta-upper", "remove", f"1/{10**91}", "999/1000", linear={**linear, "slopes": close}))
+    assert report.accepted or "too large" in str(report.reason)
+
+
+def test_between_slopes_there_are_chords_above_and_events_below() -> None:
+    """Values of another curve that is its own mirror image, that of N(1) against N(-1), at two slopes."""
+
+    def curve(a: float) -> tuple[float, float]:
+        z = log(a) / 2
+        return float(ndtr(1 - z)), float(ndtr(-1 - z))
+
+    one = 1 << 40
+    slopes = [1.5, 4.0]
+    rows = [(Fraction(a), *(int(x * one) for x in curve(a))) for a in slopes]
+    values = [(Fraction(a), ceil((curve(a)[0] - a * curve(a)[1]) * one), 0) for a in slopes]
+    above, below = allocations._chords(values, one), allocations._events(rows, one)
+    last = (2.0, 2.0)
+    with curves.localcontext(curves.context(40)):
+        for k in range(-40, 41):
+            a = exp(k / 10)
+            v, s = curve(a)
+            (high, slope), (first, second) = above(curves.Decimal(a)), below(curves.Decimal(a))
+            assert float(high) - a * float(slope) >= v - a * s - 1e-9
+            assert float(first) - a * float(second) <= v - a * s + 1e-9
+            assert (float(first), float(second)) <= last  # events that shrink as a rises
+            last = float(first), float(second)
+        for a in slopes:
+            for mirrored in (a, 1 / a):
+                v, s = curve(mirrored)
+                (high, slope), (first, second) = above(curves.Decimal(mirrored)), below(curves.Decimal(mirrored))
+                assert abs(float(high) - mirrored * float(slope) - (v - mirrored * s)) < 1e-9
+                assert abs(float(first) - mirrored * float(second) - (v - mirrored * s)) < 1e-9
+        steep = allocations._chords([(Fraction(1), one, 0), (1 + Fraction(1, 10**30), 0, 0)], one)
+        with pytest.raises(Rejected, match="a mass is too large"):
+            steep(1 + curves.Decimal("5e-31"))
+
+
+def test_several_steps_of_a_record_are_more_epochs_of_fewer_steps() -> None:
+    several = gaussian("2", "random-allocation", "add-remove", 2, steps_per_epoch=31, participations=3)
+    assert several.sampling_probability == Fraction(3, 31)
+    assert several.describe().endswith("random allocation to 3 of 31 steps per epoch (add-remove), 2 epochs")
+    assert gaussian("2", "random-allocation", "add-remove", steps_per_epoch=31, participations=1) == gaussian(
+        "2", "random-allocation", "add-remove", steps_per_epoch=31
+    )
+    apart = gaussian("2", "random-allocation", "add-remove", 6, steps_per_epoch=10)
+    (own,), (other,) = (bounds.read_events([event_object(event, str)]) for event in (several, apart))
+    assert (own.count, other.count) == (6, 6)
+    linear = plan_allocation(other, 1e-3, remove=True, up=True, finer=-4)
+    assert linear == plan_allocation(own, 1e-3, remove=True, up=True, finer=-4)
+    assert plan_allocation(own, 1e-3, remove=True, up=False) is None
+    with curves.localcontext(curves.context(40)):
+        for a in ("0.9", "1", "1.2"):
+            one, two = (event.curve(remove=True, up=True, linear=linear)(curves.Decimal(a)) for event in (own, other))
+            assert one == two
+        # below: the sum of all outputs of an epoch has the mean 3 mu where its deviation is sqrt(31)
+        v, s = own.curve(remove=True, up=False)(curves.Decimal(1))
+        shift = sqrt(3 / 31) / 2
+        assert abs(float(v) - ndtr(shift / 2)) < 1e-12
+        assert abs(float(s) - ndtr(-shift / 2)) < 1e-12
+        with pytest.raises(Rejected, match="nothing is added up"):
+            own.curve(remove=True, up=False, linear=linear)
+    assert not draw_batches("random-allocation", "add-remove", steps_per_epoch=31, participations=3).is_tight(1)
+
+
+def test_allocation_without_a_lattice_tells_the_step() -> None:
+    for neighbors, moves in (("add-remove", 1), ("zero-out", 1), ("replace-one", 2)):
+        (event,) = bounds.read_events([written("random-allocation", neighbors)])
+        with curves.localcontext(curves.context(40)):
+            for up, shift in ((True, moves), (False, moves / 3)):  # nine steps
+                v, s = event.curve(remove=True, up=up)(curves.Decimal(1))
+                assert abs(float(v - s) - (2 * ndtr(shift / 2) - 1)) < 1e-12
+    loud = Composition("loud", (gaussian("1/10", "random-allocation", "add-remove", 2, steps_per_epoch=1000),))
+    ends = bound_epsilon(loud, Fraction(1, 10**5), ADD, gap=Fraction(1, 10))
+    assert ends.upper is not None
+    assert ends.upper < 160  # N(sqrt(200)) against N(0): 159.47
+
+
+def test_steps_of_allocated_batches_are_counted_in_steps() -> None:
+    given = {"sampling": "random-allocation", "steps_per_epoch": 10}
+    for steps, epochs in ((1, 1), (10, 1), (11, 2), (20, 2)):
+        assert read_batches({**given, "steps": steps}, Neighbors.ADD_REMOVE, "it").count == epochs
+    assert read_batches({"sampling_probability": "1/9", "steps": 7}, Neighbors.ADD_REMOVE, "it").count == 7
+    for other in ("epochs", "count"):
+        with pytest.raises(InvalidArgument, match=f"{other} and steps"):
+            read_batches({**given, "steps": 7, other: 2}, Neighbors.ADD_REMOVE, "it")
+
+
+def test_a_file_says_in_how_many_steps_a_record_takes_part() -> None:
+    head = 'name = "x"\nneighbors = "replace-one"\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 2\n'
+    declared = read_composition(head + 'sampling = "random-allocation"\nsteps_per_epoch = 20\nparticipations = 3\nepochs = 4\n')
+    (event,) = declared.composition.events
+    assert event.batches is not None
+    assert dict(event.batches.sizes) == {"steps_per_epoch": 20, "participations": 3}
+    assert read_composition(write_composition(declared)).composition == declared.composition
+    assert composition_from_object(composition_object(declared.composition)) == declared.composition
+    with pytest.raises(InvalidArgument, match="participations"):
+        read_composition(head + 'sampling = "shuffle"\nsteps_per_epoch = 20\nparticipations = 3\n')
 
 
 def test_a_record_that_may_be_drawn_more_often_than_a_mixture_has_parts_is_refused() -> None:
@@ -378,7 +540,8 @@ def test_a_replaced_record_in_a_group_of_one_is_the_pair_of_two_mixtures() -> No
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: draw_batches("random-allocation", "replace-one", steps_per_epoch=10), "none is proved"),
+        (lambda: draw_batches("random-allocation", "replace-one", steps_per_epoch=10, participations=10), "without sampling"),
+        (lambda: draw_batches("shuffle", "replace-one", steps_per_epoch=10, participations=2), "they take steps_per_epoch"),
         (lambda: draw_batches("with-replacement", "zero-out", records=10, batch_size=2), "none is proved"),
         (lambda: draw_batches("fixed-size", "replace-one", records=10, batch_size=10), "without sampling"),
         (lambda: draw_batches("truncated-poisson", "add-remove", records=10, batch_size=2, limit=10), "without sampling"),
@@ -490,7 +653,7 @@ def test_the_command_line_says_what_to_do_for_less(capsys: pytest.CaptureFixture
     assert "attained by a pair" in shown
     assert invoke([*run, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["composition"]["events"][0]["count"] == 20
-    assert invoke([*run, "--batches", "random-allocation", "--neighbors", "replace-one"]) == 2
+    assert invoke([*run, "--batches", "with-replacement", "--neighbors", "zero-out"]) == 2
     assert "none is proved" in " ".join(capsys.readouterr().err.split())
     assert invoke([*run, "--steps", "5"]) == 2
 

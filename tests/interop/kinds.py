@@ -94,6 +94,9 @@ KINDS: Mapping[str, Callable[[], Guarantee]] = {
         curve_of(declare_matrix([[3, 0], [4, 2]], 10, Participation(1, 2), neighbors=Neighbors.ADD_REMOVE)).guarantee
     ),
     "curve of allocated epochs": lambda: drawn("random-allocation", "add-remove", 2, steps_per_epoch=10),
+    "curve of allocated epochs where one is replaced": lambda: drawn(
+        "random-allocation", "replace-one", steps_per_epoch=20, participations=3
+    ),
     "curve of fixed batches where one is replaced": lambda: drawn("fixed-size", "replace-one", 3, records=100, batch_size=10),
     "curve of truncated batches where one is emptied": lambda: drawn("truncated-poisson", "zero-out", records=50, batch_size=5, limit=9),
     "curve of samples where one is replaced": lambda: drawn("poisson", "replace-one", 2, "1/10"),

@@ -110,7 +110,9 @@ def test_a_group_of_no_events_is_none():
     assert check(json.dumps(whole)).reason == "an event is in two groups, or is none"
 
 
-@pytest.mark.parametrize(("q", "k", "mu"), [("1e-6", 2, 20), ("1e-6", 7, 20), ("1e-9", 3, 5), ("1e-9", 40, 20), ("1e-12", 2, 5), ("1e-15", 5, 100)])
+@pytest.mark.parametrize(
+    ("q", "k", "mu"), [("1e-6", 2, 20), ("1e-6", 7, 20), ("1e-9", 3, 5), ("1e-9", 40, 20), ("1e-12", 2, 5), ("1e-15", 5, 100)]
+)
 @pytest.mark.parametrize("epsilon", ["0", "1/1000000", "1", "12"])
 def test_groups_that_are_hardly_ever_drawn_have_bounds(q, k, mu, epsilon):
     # where the loss is so flat that its last digits change less than those of the place, no two places have different signs

@@ -273,7 +273,7 @@ INNOCENT = {
     ("proofs_check/kernel/procedures/boxes.py", "_operation"): "`power` of an interval",
     ("proofs_check/kernel/theories/compositions/bounds.py", "compose"): "`power` of a law of losses",
     ("proofs_check/kernel/theories/compositions/allocations.py", "Linear.all_steps"): "`power` of laws of a sum",
-    ("proofs_check/kernel/theories/compositions/batches.py", "_normal_tail"): "`normal` of the kernel: tails of the normal law",
+    ("proofs_check/kernel/theories/compositions/curves.py", "normal_tail"): "`normal` of the kernel: tails of the normal law",
     ("accountant/compositions/trajectories.py", "_compose_by_blocks"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",

@@ -66,6 +66,11 @@ BASES: dict[str, tuple[list[Json], Json, str]] = {
         grid("1/20", entry(-60, 100, 2) | {"linear": LINEAR}),
         "1/2",
     ),
+    "allocated where one is replaced": (
+        [drawn("random-allocation", "replace-one", steps_per_epoch=6, epochs=2)],
+        grid("1/20", entry(-60, 100, 2) | {"linear": LINEAR | {"floors": [0, 0], "below": 3, "slopes": ["1", "3/2", "3"]}}),
+        "1",
+    ),
     "an epoch": ([drawn("random-allocation", "add-remove", steps_per_epoch=6, epochs=1)], None, "1/2"),
     "fixed": ([drawn("fixed-size", "replace-one", records=50, batch_size=5, count=3)], grid("1/20", entry(-60, 100, 3)), "3/10"),
     "emptied": ([drawn("fixed-size", "zero-out", records=50, batch_size=5, count=1)], None, "1/5"),

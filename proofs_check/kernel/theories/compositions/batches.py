@@ -3,7 +3,7 @@
 # the worst data of one use are not known to be the worst of many, the upper side has the supremum over all data, which is the curve of a
 # pair, and the lower side the curve of some data.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
@@ -12,9 +12,8 @@ from ...core.terms import Meter, Rejected, require
 from ...reading import read_fields, read_integer
 from ...reading import read_number as read_any_number
 from . import curves
-from .allocations import allocation
+from .allocations import allocation, replacement
 from .curves import Base
-from .lattices import POINT
 
 _MOST, _ONE, _ZERO, _LARGEST = 10**9, Decimal(1), Decimal(0), 9 * 10**8  # a number whose exponential is one
 _MOST_TERMS, _TURNS, _HALVES = 400, 200, 24  # of a mixture; of searches for roots, sharp ones and rough ones
@@ -23,7 +22,7 @@ _SIZES = {"none": set[str](), "poisson": {"sampling_probability", "group_size"},
 _SIZES |= {"with-replacement": _SIZES["fixed-size"], "truncated-poisson": {"records", "batch_size", "limit"}}
 _SIZES |= {"random-allocation": {"steps_per_epoch"}, "shuffle": {"steps_per_epoch"}}
 _NEIGHBORS = ("add-remove", "replace-one", "zero-out")
-_KNOWN = {"random-allocation": ("add-remove", "zero-out"), "with-replacement": ("add-remove", "replace-one")}
+_KNOWN = {"with-replacement": ("add-remove", "replace-one")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,9 @@ class Batches:
     size: dict[str, int]
     q: Fraction = Fraction(0)
 
-    @property
-    def is_allocated(self) -> bool:
+    def is_summed(self, *, up: bool) -> bool:
         """Whether the curve is computed on a lattice of its own."""
-        return self.sampling == "random-allocation"
+        return self.sampling == "random-allocation" and (up or self.size["participations"] == 1)
 
     @property
     def whole(self) -> Fraction:
@@ -56,9 +54,9 @@ class Batches:
         return base if up else _finite(base)
 
     def _curve(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> Base:
-        require((linear is not None) is self.is_allocated, "random allocation names a lattice, and nothing else does")
-        if self.is_allocated:
-            return allocation(self.m, self.size["steps_per_epoch"], linear, remove=remove, up=up, meter=meter)
+        require(linear is None or self.sampling == "random-allocation", "only random allocation has a lattice of its own")
+        if self.sampling == "random-allocation":
+            return self._allocated(remove=remove, up=up, linear=linear, meter=meter)
         if self.sampling == "shuffle":
             return self._shuffled(remove=remove, up=up, meter=meter)
         if self.sampling == "with-replacement":
@@ -72,6 +70,17 @@ class Batches:
             return _mixed(mu, _binomial(k, self.q, meter), meter, remove=remove, replaced=self.neighbors == "replace-one")
         return _poisson(self.m, self.q, self.neighbors, remove=remove, meter=meter)
 
+    def _allocated(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> Base:
+        # section 4.6: a use is a part of an epoch with one step of the record; without a lattice the step is told from above, and from
+        # below the sum of all outputs
+        steps, often = self.size["steps_per_epoch"], self.size["participations"]
+        if linear is None:
+            return curves.gaussian(self.whole if up else self.whole * often / steps, meter)
+        require(self.is_summed(up=up), "from below nothing is added up where a record has several steps")
+        if self.neighbors == "replace-one":
+            return replacement(self.m, steps // often, linear, up=up, meter=meter)
+        return allocation(self.m, steps // often, linear, remove=remove, up=up, meter=meter)
+
     def _shuffled(self, *, remove: bool, up: bool, meter: Meter) -> Base:
         # section 6: from above one use on all records, or two moves; from below what the largest output of an epoch tells
         remove = remove or self.neighbors == "replace-one"  # either of the two may be the first
@@ -80,9 +89,9 @@ class Batches:
             return curves.gaussian(times * self.m, meter)
         mu, others = curves.decimal(self.m).sqrt(), self.size["steps_per_epoch"] - 1
         high, low = (shift * mu for shift in shifts)
-        tail, far = _normal_tail(self.m, meter)
+        tail, far = curves.normal_tail(self.m, meter)
         with localcontext(curves.context(_ROUGH)):
-            rough_tail, rough_far = _normal_tail(self.m, meter)
+            rough_tail, rough_far = curves.normal_tail(self.m, meter)
 
         def ratio(y: Decimal) -> Decimal:
             # densities of the largest output at y, if one of the steps is moved by high, and if it is by low
@@ -103,7 +112,7 @@ class Batches:
             if a.adjusted() > _FAR:
                 return _ZERO, _ZERO  # these outcomes are left out
             y, digits = find(a if remove else 1 / a), getcontext().prec + max(a.adjusted(), 0)
-            meter.work(_FINDING + POINT * digits**2)
+            meter.work(_FINDING + curves.POINT * digits**2)
             with localcontext(curves.context(digits)):  # so that what is left of 1 has the digits that a takes
                 rest = ((1 - tail(y) if y > 0 else tail(-y)).ln() * others).exp() if y > -far else _ZERO
                 with_it, without = (rest * tail(s - y) for s in (high, low))
@@ -118,7 +127,7 @@ class Batches:
             return _mixed(mu, weights, meter, remove=remove)
         if not up:
             return _mixed(mu, weights, meter, remove=True)
-        tail, _ = _normal_tail(4 * self.m, meter)
+        tail, _ = curves.normal_tail(4 * self.m, meter)
         rest, rate = weights[0], 1 - weights[0]
 
         def spread(b: Decimal) -> tuple[Decimal, Decimal]:
@@ -164,7 +173,8 @@ def read_batches(value: object) -> tuple[Batches, int]:
     kind = str(read_fields(value).get("sampling"))
     require(kind in _SIZES, "unknown sampling")
     often = "epochs" if "steps_per_epoch" in _SIZES[kind] else "count"
-    fields = read_fields(value, {"mechanism", "noise_multiplier", "sampling", "neighbors", often} | _SIZES[kind])
+    several = frozenset({"participations"} if kind == "random-allocation" else ())
+    fields = read_fields(value, {"mechanism", "noise_multiplier", "sampling", "neighbors", often} | _SIZES[kind], several)
     require(fields["mechanism"] == "gaussian", "batches are drawn of records to which Gaussian noise is added")
     neighbors, noise = str(fields["neighbors"]), read_any_number(fields["noise_multiplier"])
     require(neighbors in _KNOWN.get(kind, _NEIGHBORS), "no curve is known for these batches and neighbors")
@@ -179,20 +189,10 @@ def read_batches(value: object) -> tuple[Batches, int]:
     require(size.get("limit", 0) < min(size.get("records", 1), 10**6 + 1), "the limit of a batch is out of range")
     require(size.get("group_size", 1) <= _MOST_TERMS, "a group is too large")
     require(size.get("steps_per_epoch", 2) > 1, "an epoch has more than one step")
-    return Batches(kind, neighbors, 1 / noise**2, size, q), read_integer(fields[often], 1, _MOST)
-
-
-def _normal_tail(m: Fraction, meter: Meter) -> tuple[Callable[[Decimal], Decimal], int]:
-    # 1 - Phi, to relative digits however small it is, because it is multiplied by slopes; and a place beyond which it is below all digits
-    _, far, mills, height = curves.normal(m, 10**5, meter)
-    work = POINT // 2 * (2400 + getcontext().prec ** 2)
-
-    def tail(x: Decimal) -> Decimal:
-        meter.work(work if abs(x) <= far else 2 * work)
-        density = height * (x * x / -2).exp()
-        return density * mills(x) if x >= 0 else 1 - density * mills(-x)
-
-    return tail, far
+    size |= {name: read_integer(fields.get(name, 1), 1, size["steps_per_epoch"]) for name in several}
+    count = read_integer(fields[often], 1, _MOST) * size.get("participations", 1)
+    require(count <= _MOST, "there are too many uses")
+    return Batches(kind, neighbors, 1 / noise**2, size, q), count
 
 
 def _mirrored(there: Base, back: Base) -> Base:
@@ -210,7 +210,7 @@ def _poisson(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, meter: M
     # section 5.1: if a record is replaced, p/s = ((1 - q) + c w)/((1 - q) + c/w) at w = e^(mu x), c = q e^(-mu^2/2)
     if neighbors != "replace-one":
         return curves.sampled(curves.gaussian(m, meter), q, remove=remove)
-    (tail, _), mu, rate, rest = _normal_tail(m, meter), curves.decimal(m).sqrt(), curves.decimal(q), curves.decimal(1 - q)
+    (tail, _), mu, rate, rest = curves.normal_tail(m, meter), curves.decimal(m).sqrt(), curves.decimal(q), curves.decimal(1 - q)
     c = rate * (curves.decimal(m) / -2).exp()
 
     def base(a: Decimal) -> tuple[Decimal, Decimal]:
@@ -230,7 +230,7 @@ def _fixed(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, up: bool, 
     if neighbors == "replace-one":
         one = curves.sampled(curves.gaussian(4 * m, meter), q, remove=True)
         return _mirrored(one, one) if up else one
-    (tail, _), mu, rate, rest = _normal_tail(m, meter), curves.decimal(m).sqrt(), curves.decimal(q), curves.decimal(1 - q)
+    (tail, _), mu, rate, rest = curves.normal_tail(m, meter), curves.decimal(m).sqrt(), curves.decimal(q), curves.decimal(1 - q)
     height, base = (curves.decimal(m) / 2).exp(), curves.gaussian(m, meter)
     going, coming = (curves.sampled(base, q, remove=way) for way in (True, False))
 
@@ -282,7 +282,7 @@ def _fill(n: int, q: Fraction, limit: int, meter: Meter) -> tuple[Decimal, Decim
 
 def _mixed(mu: Decimal, weights: Sequence[Decimal], meter: Meter, *, remove: bool, replaced: bool = False) -> Base:
     # sections 3.3 and 5.3: the sum of w_j N(j mu) against N(0), or if replaced against the sum of w_j N(-j mu)
-    tail, far = _normal_tail(Fraction(mu * mu), meter)
+    tail, far = curves.normal_tail(Fraction(mu * mu), meter)
     factors = [w * (-((j * mu) ** 2) / 2).exp() for j, w in enumerate(weights)]
     work = 40 * (2400 + getcontext().prec ** 2) + len(weights) * 1_500
 

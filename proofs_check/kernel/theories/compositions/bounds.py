@@ -14,7 +14,7 @@ from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
 from .batches import Batches, read_batches
-from .lattices import MOST_CELLS, POINT, SLACK, Curve, Lattice, Laws, Points, count_bits, precision
+from .lattices import MOST_CELLS, SLACK, Curve, Lattice, Laws, Points, count_bits, precision
 
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
@@ -219,7 +219,7 @@ def closed_form(
     """Return a bound on delta at epsilon for one event that is used once."""
     require(event.count == 1, "only one use has a closed form")
     with localcontext(curves.context(digits + curves.GUARD)):
-        (meter or Meter()).work(POINT * (2400 + getcontext().prec ** 2))
+        (meter or Meter()).work(curves.POINT * (2400 + getcontext().prec ** 2))
         delta = event.delta(remove=remove, up=up, order=order, linear=linear, meter=meter)(epsilon)
         return Fraction(max(int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits)) + (SLACK if up else -SLACK), 0), 10**digits)
 

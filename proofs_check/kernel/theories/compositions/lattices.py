@@ -17,8 +17,8 @@ from . import curves
 MOST_CELLS, _MOST_BITS, _WIDEST = 1 << 19, 1 << 26, 1000  # of a product; nats in a cell on which something is rounded
 _LARGEST, _LONG = 1 << 20, 1 << 12  # bits by which a mass under Q may be above 1; those that are enough to find its size
 SLACK, _DUST = 2, 4  # units by which a mass is moved to its side, more than its error (section 11); what may be nothing but roundings
-# nanoseconds that a point takes, times 2400 and the square of its digits; a cell, wherever it is looked at; any product (section 14)
-POINT, _CELL, _SMALL = 14, 80, 15_000
+# nanoseconds that a cell takes, wherever it is looked at; any product (section 14)
+_CELL, _SMALL = 80, 15_000
 _STEP, _MORE, _ZERO, _HALF = 4, 20, Decimal(0), Decimal("0.5")  # levels passed at once; bits of a share that a mass has not
 _WORD, _SPARE = 32, 6  # bits of a word, and those of the words of a mass that a mass as large as 1 leaves free
 Curve = Callable[[Decimal], tuple[Decimal, Decimal]]  # from a > 0 to V, S: the line V - S x touches the curve at x = a
@@ -60,7 +60,7 @@ class Lattice:
 
     def discretise(self, curve: Curve, offset: Fraction, points: Points) -> Laws:
         """Return the laws on some points, moved by an offset (sections 4 and 5)."""
-        self.meter.work(POINT * (len(points) + 1) * (2400 + getcontext().prec ** 2))
+        self.meter.work(curves.POINT * (len(points) + 1) * (2400 + getcontext().prec ** 2))
         error, places = Decimal((0, (1,), curves.GUARD - precision(self.bits, self.unit))), [2 * i for i, _ in points]
         if not self.up:
             return self._outcomes(curve, offset, points, error)
