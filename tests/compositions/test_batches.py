@@ -271,6 +271,7 @@ def replaced_curve(mu: float, steps: int, epsilon: float) -> float:
     return float(np.sum(np.maximum(law, 0) * np.maximum(sums, 0)) / steps)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("noise", "steps", "epsilon"), [("2", 10, 0.7), ("1", 3, 2.0), ("3", 7, 0.05)])
 def test_a_replaced_record_is_enclosed_by_a_fourier_transform(noise: str, steps: int, epsilon: float) -> None:
     whole = Composition("replaced", (gaussian(noise, "random-allocation", "replace-one", steps_per_epoch=steps),))
@@ -383,6 +384,10 @@ def test_allocation_without_a_lattice_tells_the_step() -> None:
             for up, shift in ((True, moves), (False, moves / 3)):  # nine steps
                 v, s = event.curve(remove=True, up=up)(curves.Decimal(1))
                 assert abs(float(v - s) - (2 * ndtr(shift / 2) - 1)) < 1e-12
+
+
+@pytest.mark.thorough
+def test_next_to_no_noise_has_an_upper_end_without_a_lattice() -> None:
     loud = Composition("loud", (gaussian("1/10", "random-allocation", "add-remove", 2, steps_per_epoch=1000),))
     ends = bound_epsilon(loud, Fraction(1, 10**5), ADD, gap=Fraction(1, 10))
     assert ends.upper is not None
