@@ -205,7 +205,7 @@ def _read_branch(value: object, where: str, depth: int, *, last: bool) -> tuple[
     if last and condition == ["true"]:
         return _read_term(pair[0], where, depth + 1), ("true",)
     if last or len(condition) != 3 or condition[0] not in COMPARISONS:
-        raise UnreadableFile(f"{where} has a branch that is no pair of a value and a comparison (the last one: true); correct the file")
+        raise UnreadableFile(f"{where} has a branch that is not a pair of a value and a comparison (the last one: true); correct the file")
     return _read_term(pair[0], where, depth + 1), (condition[0], *(_read_term(part, where, depth + 1) for part in condition[1:]))
 
 

@@ -207,12 +207,14 @@ def _parse(content: bytes) -> npt.NDArray[np.generic]:
     if not content.startswith((b"\x93NUMPY\1\0", b"\x93NUMPY\2\0", b"\x93NUMPY\3\0")) or not begin < body <= min(
         len(content), _MOST_HEADER
     ):
-        raise InvalidArgument("it is no NPY file; save an array of numbers by numpy.save")
+        raise InvalidArgument("it is not an NPY file; save an array of numbers by numpy.save")
     try:
         said = ast.literal_eval(content[begin:body].decode("utf-8").strip())
         dtype, by_columns, shape = np.dtype(said["descr"]), said["fortran_order"], said["shape"]
     except (ValueError, KeyError, SyntaxError, TypeError, RecursionError, MemoryError):
-        raise InvalidArgument("it is no NPY file: its first lines do not say what it has; save an array of numbers by numpy.save") from None
+        raise InvalidArgument(
+            "it is not an NPY file: its first lines do not say what it has; save an array of numbers by numpy.save"
+        ) from None
     if dtype.hasobject:
         raise InvalidArgument("it has pickled Python objects, which are never loaded; save float64 numbers by numpy.save")
     _require_kind(dtype)

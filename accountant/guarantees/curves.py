@@ -239,7 +239,7 @@ def point_of_curve(
     """
     composition = _composition(guarantee)
     if (at_delta is None) == (at_epsilon is None):
-        raise InvalidArgument("a point of a privacy curve is asked for by its delta or by its epsilon; give one of the two")
+        raise InvalidArgument("a point of a privacy curve is given by its delta or by its epsilon; give one of the two")
     exact = to_gap(gap)
     delta, epsilon = None if at_delta is None else to_delta(at_delta), None if at_epsilon is None else to_epsilon(at_epsilon)
     claims = tuple(curve_claims)

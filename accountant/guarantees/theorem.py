@@ -363,7 +363,7 @@ def _find_protection(rule: str, bound: Bound, parents: Sequence[Protection], giv
             )
     whole = given if given is not None else parents[0] if parents else None
     if whole is None:
-        raise InvalidArgument(f"the rule {rule!r} concludes from no guarantee, and nobody said whom it protects; give its protection")
+        raise InvalidArgument(f"the rule {rule!r} concludes from no guarantee, and does not say whom it protects; give its protection")
     RULES[rule].require(rule, *parents, *(() if given is None else (given,)))
     if not whole.neighbors.is_directed and isinstance(bound, Losses) and not bound.is_symmetric:
         raise InvalidArgument(

@@ -41,7 +41,7 @@ def curve_of_opacus(
     events, counted = [], tuple[Hypothesis, ...]()
     for place, entry in enumerate(history):
         if not isinstance(entry, (tuple, list)) or len(entry) not in (3, 4):
-            raise InvalidArgument(f"{_WANTED} was expected, but entry {place} of the history is no triple; give one of these")
+            raise InvalidArgument(f"{_WANTED} was expected, but entry {place} of the history is not a triple; give one of these")
         noise, rate, steps = entry[:3]
         said = {"sampling_probability": rate, "count": steps} if len(entry) == 3 else _read_said(entry[3], place)
         drawn = read_batches(said, Neighbors.ADD_REMOVE, f"entry {place} of the history")

@@ -273,7 +273,8 @@ def _say_refusal(bound: Bound, notion: LedgerNotion, menu: Sequence[Event] | Non
     sampled = isinstance(bound, CurveBound) and any(event.sampling_probability != 1 for event in bound.composition.events)
     if isinstance(bound, CurveBound) and notion is LedgerNotion.MIXED and not sampled:
         return (
-            "one of its events is neither pure, nor Gaussian noise, nor an (epsilon, delta): a rho alone is no Gaussian curve; charge it "
+            "one of its events is neither pure, nor Gaussian noise, nor an (epsilon, delta): a rho alone is not a Gaussian curve; "
+            "charge it "
             "in a ledger that was opened with a budget for rho (zcdp, or mixed with rho=R), or take a point of the curve, which has an "
             "(epsilon, delta)"
         )

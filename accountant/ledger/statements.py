@@ -236,7 +236,7 @@ def require_root(told: Mapping[str, Any], log: PublicLog) -> None:
         raise InvalidArgument("the statement has no proof that could be looked up; ask for one after the next root")
     found = next((entry for entry in log.entries if entry.sequence == proof["entry"] and entry.kind == ROOT), None)
     if log.ledger != told["ledger"] or found is None or found.body.get("root") != proof["root"]:
-        raise LedgerRejected("the root of the statement is not in the log: it is of another ledger, or another history was told")
+        raise LedgerRejected("the root of the statement is not in the log: it is of another ledger, or another history was shown")
     opened = log.entries[0].body
     if (told["notion"], told["protection"]) != (opened.get("notion"), opened.get("protection", told["protection"])):
         raise LedgerRejected("the statement says another notion or protection than the log of the ledger: it was changed")

@@ -47,7 +47,7 @@ def statistic_map(mechanism: Any, profile: Profile, given: Any) -> StatisticMap:
     norm = "l1" if given is None else given
     if not isinstance(norm, str) or norm not in NORMS or len(names) > 1:
         raise InvalidArgument(
-            f"the statistics {', '.join(names)} of {profile.name!r} must be told for a record; give statistic= a function from records, "
+            f"the statistics {', '.join(names)} of {profile.name!r} must be given for a record; give statistic= a function from records, "
             f"shape (n, d), to them{'' if len(names) > 1 else ', or one of l1, l2, linf'}"
         )
     return lambda points: {names[0]: compute_norms(points, NORMS[norm])}

@@ -61,7 +61,7 @@ MATRIX_MECHANISM = Hypothesis(
     "Noise z times the inverse of C that is added to the sums is such a release, where C is exactly the inverse of the matrix that "
     "correlates the noise. C of another number of steps, with its columns scaled afterwards, or of rounded inverses, is another matrix. s "
     "was computed from C and from who takes part when; pdp account --matrix computes it again from the file, which its digest names.",
-    brief="the {event} is Cx + z as a whole, with the matrix C that is named",
+    brief="the {event} is Cx + z as a whole, with the named matrix C",
 )
 MATRIX_BOUNDED = Hypothesis(
     "matrix-bounded",
@@ -71,7 +71,7 @@ MATRIX_BOUNDED = Hypothesis(
     Head.CODE,
     "As matrix-mechanism, of a matrix whose s is not known: the bound holds for all data, and its lower end need not be reached by any. "
     "pdp account --matrix tells both ends of s, and what the data lose that have the lower one.",
-    brief="the {event} is Cx + z, in units of a bound, with the C that is named",
+    brief="the {event} is Cx + z, in units of a bound, with the named C",
 )
 PARTS_RUN = Hypothesis(
     "parts-run",

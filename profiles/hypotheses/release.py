@@ -95,7 +95,7 @@ STEPS_APART = Hypothesis(
     "One order of the records that is kept in all epochs has the steps of an epoch between two participations. A loader that shuffles anew "
     "in each epoch lets a record come last in one epoch and first in the next, one step later; and where later records move up when "
     "one is removed, others do not stay in their steps.",
-    brief="each {unit} takes part {most} times at most, {apart} steps apart",
+    brief="each {unit} is in at most {most} steps, {apart} steps apart",
 )
 FIXED_ORDER = Hypothesis(
     "fixed-order",

@@ -139,7 +139,7 @@ class Reader:
         _check_width(values.shape[1])
         if np.isnan(values).any():
             row = int(np.isnan(values).any(axis=1).argmax())
-            raise UnusableOutputs(f"outputs must not be NaN, but output {row} of a call is; a NaN is no evidence: map it to a symbol")
+            raise UnusableOutputs(f"outputs must not be NaN, but output {row} of a call is; a NaN is not evidence: map it to a symbol")
         return Outputs(values)
 
     def _read_rows(self, rows: Sequence[Any]) -> Outputs:
@@ -203,5 +203,5 @@ def _as_number(entry: Any) -> float | None:
     except (OverflowError, ValueError):
         return None
     if math.isnan(number):
-        raise UnusableOutputs("outputs must not be NaN, but one was found; a NaN is no evidence: map it to a symbol")
+        raise UnusableOutputs("outputs must not be NaN, but one was found; a NaN is not evidence: map it to a symbol")
     return number if isinstance(entry, np.floating) or number == entry else None

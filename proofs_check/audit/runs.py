@@ -137,7 +137,7 @@ class LabelledStream:
             same, kind = ("the same one on both", ConstantOutputs) if equal else ("another one on each", DifferentConstants)
             raise kind(
                 f"the mechanism returned a single value on each data set ({same}) in {self.drawn} outputs: it is deterministic or ignores "
-                "its generator, which is no evidence of a statistical kind; check the mechanism"
+                "its generator, which is not statistical evidence; check the mechanism"
             )
 
     def check(self, *, memory: bool = True) -> Kind:

@@ -262,7 +262,7 @@ REFUSED = [
     (("monitor", "lines.csv", *STREAM, "--times", "5"), "--times must be A:B"),
     (("monitor", "lines.csv", *STREAM, "--times", "0:99999999999999999999"), "--times must be A:B"),
     (("monitor", "lines.csv", *STREAM, "--times", "0:999999999"), "give at most 10000000"),
-    (("monitor", "lines.csv", *STREAM, "--state", "roads.csv"), "is no state of a pass"),
+    (("monitor", "lines.csv", *STREAM, "--state", "roads.csv"), "is not the state of a pass"),
 ]
 
 

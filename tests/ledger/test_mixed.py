@@ -222,7 +222,7 @@ def test_what_has_no_place_is_refused_with_what_to_do(mixed):
     step = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10")
     with pytest.raises(InvalidArgument, match="a point of the curve"):
         mixed.release("sampled", declare_events(Composition("s", (step,))), PEOPLE)
-    with pytest.raises(InvalidArgument, match="rho alone is no Gaussian curve"):
+    with pytest.raises(InvalidArgument, match="rho alone is not a Gaussian curve"):
         mixed.release("rho", declare_events(Composition("s", (make_event("zcdp", {"rho": "1/9"}),))), PEOPLE)
     assert not mixed.journal.charges
     point = curve_of(declare_events(Composition("s", (step,)))).at_delta("1e-7")

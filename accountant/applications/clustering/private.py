@@ -150,7 +150,9 @@ class PrivateMetricClustering:
         budget = self._divide(full=full)
         object.__setattr__(self, "budget", budget)
         if any(0 < share < _LEAST_RATE for share in (budget.size, budget.selection, budget.histogram)):
-            raise InvalidTarget("a part of the budget is below 2^-900 nats, whose noise is no binary64 number; raise epsilon or the share")
+            raise InvalidTarget(
+                "a part of the budget is below 2^-900 nats, whose noise is not a binary64 number; raise epsilon or the share"
+            )
 
     def _divide(self, *, full: bool) -> BudgetSplit:
         return divide_budget(

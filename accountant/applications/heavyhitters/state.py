@@ -30,7 +30,7 @@ from proofs_check.documents.entries import Document
 
 _KIND = "pdp pass state 1"
 _ARRAYS = ("slots", "left", "pending_slots", "pending_places")
-_BROKEN = "{name} is no state of a pass, or is damaged; a pass cannot go on without it: start another one, which spends epsilon again"
+_BROKEN = "{name} is not the state of a pass, or is damaged; a pass cannot go on without it: start another one, which spends epsilon again"
 
 
 PASS_STATE: Document[PassState] = Document("pass state", "lets pdp monitor --state go on and claims nothing; check what --guarantee wrote")
