@@ -274,8 +274,9 @@ _OTHER_BATCHES = ("--count", "--batches", "--records", "--batch-size", "--epochs
 
 def _read_matrix(options: Options) -> MatrixRelease:
     """Return the matrix mechanism that the options stand for, as an event."""
-    from accountant.compositions.matrices import Participation, read_matrix
+    from accountant.compositions.matrices import read_matrix
     from accountant.compositions.matrix_events import release
+    from accountant.compositions.sensitivity import Participation
     from profiles.numbers import to_integer
 
     given = _single(options)

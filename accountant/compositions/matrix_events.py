@@ -8,7 +8,8 @@ from typing import Any
 
 from accountant.compositions.batches import Sampling, draw_batches
 from accountant.compositions.events import MOST_BITS, Event, make_event
-from accountant.compositions.matrices import Participation, Sensitivity, StrategyMatrix, bound_sensitivity, square_columns
+from accountant.compositions.matrices import StrategyMatrix
+from accountant.compositions.sensitivity import Participation, Sensitivity, bound_sensitivity, square_columns
 from profiles import InvalidArgument, decimal_text, exact_text
 from profiles.hypotheses import (
     BANDS_GROUPED,

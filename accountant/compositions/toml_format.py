@@ -150,8 +150,9 @@ class _Matrices:
 
     def read(self, table: Mapping[str, object]) -> Event:
         """Return the event of a matrix mechanism, keep its hypotheses, and refuse what is none."""
-        from accountant.compositions.matrices import Participation, make_matrix, read_matrix  # noqa: PLC0415 - of one kind of event
+        from accountant.compositions.matrices import make_matrix, read_matrix  # noqa: PLC0415 - of one kind of event
         from accountant.compositions.matrix_events import release  # noqa: PLC0415
+        from accountant.compositions.sensitivity import Participation  # noqa: PLC0415
 
         _refuse_unknown(table, _OF_MATRICES, f"the mechanism {_MATRIX!r}")
         if self.stated is None:

@@ -7,13 +7,13 @@ from accountant.compositions.events import Direction as Direction
 from accountant.compositions.events import Event as Event
 from accountant.compositions.events import MechanismKind as MechanismKind
 from accountant.compositions.events import make_event as make_event
-from accountant.compositions.matrices import Participation as Participation
-from accountant.compositions.matrices import Sensitivity as Sensitivity
 from accountant.compositions.matrices import StrategyMatrix as StrategyMatrix
-from accountant.compositions.matrices import bound_sensitivity as bound_sensitivity
 from accountant.compositions.matrices import make_matrix as make_matrix
 from accountant.compositions.matrices import read_matrix as read_matrix
 from accountant.compositions.queries import CurvePoint as CurvePoint
+from accountant.compositions.sensitivity import Participation as Participation
+from accountant.compositions.sensitivity import Sensitivity as Sensitivity
+from accountant.compositions.sensitivity import bound_sensitivity as bound_sensitivity
 from accountant.compositions.toml_format import DeclaredEvents as DeclaredEvents
 from accountant.compositions.toml_format import read_composition as read_composition
 from accountant.compositions.toml_format import read_composition_file as read_composition_file

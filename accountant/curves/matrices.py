@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from accountant.compositions.events import Composition
-from accountant.compositions.matrices import Participation, make_matrix
+from accountant.compositions.matrices import make_matrix
 from accountant.compositions.matrix_events import release
+from accountant.compositions.sensitivity import Participation
 from accountant.compositions.toml_format import DeclaredEvents
 from profiles import InvalidArgument
 from profiles.protection import Neighbors, Unit, read_protection

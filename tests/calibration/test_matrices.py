@@ -12,8 +12,9 @@ import pytest
 from accountant.calibration.matrices import find_least_matrix_noise
 from accountant.cli.main import invoke
 from accountant.compositions.events import Composition
-from accountant.compositions.matrices import Participation, make_matrix
+from accountant.compositions.matrices import make_matrix
 from accountant.compositions.matrix_events import MatrixRelease, release
+from accountant.compositions.sensitivity import Participation
 from accountant.curves import DeclaredEvents, curve_of, declare_matrix
 from profiles import Infeasible, InvalidArgument
 from profiles.protection import Neighbors, Protection, Unit

@@ -16,8 +16,9 @@ from scipy.special import ndtr
 from accountant.checking import check_document
 from accountant.cli.main import invoke
 from accountant.compositions.events import Event
-from accountant.compositions.matrices import Participation, bound_sensitivity, make_matrix
+from accountant.compositions.matrices import make_matrix
 from accountant.compositions.matrix_events import release_bands, release_matrix
+from accountant.compositions.sensitivity import Participation, bound_sensitivity
 from accountant.curves import (
     DeclaredEvents,
     account,
