@@ -47,9 +47,9 @@ class Condition:
     decide: Callable[[Context], Decision]
 
 
-#: Work for one condition, in nominal seconds; what is not decided with it is unknown.
-SECONDS_PER_CONDITION = 5.0
-#: Work for the constant of a profile whose strong convexity was proved without one.
+#: Work for one condition, in nominal seconds, so that a verdict takes at most about 2 s; what is not decided with it is unknown.
+SECONDS_PER_CONDITION = 3.8
+#: Work for the constant of a profile whose strong convexity was proved without one, and for a number near the best constant.
 CONSTANT = 1.0
 
 _log = logging.getLogger(__name__)
@@ -229,5 +229,5 @@ def verify(
         decisions[name], decision = decide_in_time(context, name, known=decisions)
         convexity = decision or convexity
     _follow_each_other(context, decisions)
-    bounds = (None, None) if convexity is None else bound_constant(context, convexity)
+    bounds = (None, None) if convexity is None else bound_constant(context, convexity, CONSTANT)
     return Verification(profile, decisions, target, convexity, bounds, derive_consequences(context, decisions), asked)

@@ -18,7 +18,7 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import fresh_name
 from profiles.variables import WEIGHT, Variable
 from proofs_check.certificates import point_json
-from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
+from proofs_check.conditions.branches import Pieces, PiecesApart, are_apart, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_by_point, unknown
 from proofs_check.conditions.tight_floor import enclose_infimum
@@ -52,8 +52,10 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 
 #: Work (nominal seconds) for each kind of floor that is tried, at first and again.
 QUICK, SLICE = 0.75, 2.5
+#: The same for a number below the smallest sampled value, at first: it either helps at once or hardly at all.
+GLANCE = 0.2
 #: The same for the formula at w = 1, where no point speaks against it: it is what proves most.
-FIRST = 2.0
+FIRST = 1.5
 
 #: A floor that is less than this is tried last, after all work on the others.
 LEAST = Fraction(1, 10**12)
@@ -102,11 +104,13 @@ def _floors(context: Context) -> Iterator[Floor]:
         attempts[1:1] = [partial(_from_fading, context, floor) for floor in _terms_below(context)]
     attempts += [partial(_from_term, context, context.curvature, floor, "log") for floor in _terms_below(context)]
     forms = (("log", context.curvature), ("exp", bent))
+    numbers: list[Callable[[], Floor | None]] = []
     last: list[Callable[[], Floor | None]] = []
     for form, expression in forms:
         for number in _numbers_below(expression, context.domain):
-            (attempts if number >= LEAST else last).append(partial(_from_term, context, expression, to_rational(number), form))
-    for chosen, slice_ in itertools.product((attempts, last), (QUICK, SLICE)):
+            (numbers if number >= LEAST else last).append(partial(_from_term, context, expression, to_rational(number), form))
+    passes = ((QUICK, attempts), (GLANCE, numbers), (SLICE, [*attempts, *numbers]), (QUICK, last), (SLICE, last))
+    for slice_, chosen in passes:
         for attempt in chosen:
             floor_found = one_way(FIRST if attempt is attempts[0] and slice_ == QUICK and not fading else slice_, attempt)
             if floor_found is not None:
@@ -214,17 +218,20 @@ def _floor_in_pieces(context: Context) -> StrongConvexity | None:
     pieces = find_pieces(context)
     if pieces is None:
         return None
-    quick = _floor_of(context, pieces, QUICK)
-    if quick is not None:
-        return quick
-    tight = enclose_infimum(context, SLICE)
-    if tight is not None:
-        return StrongConvexity(to_rational(tight.lower), tight.proof, exact=False, checked=True)
-    return one_way(4 * SLICE, lambda: _floor_of(context, pieces, 2 * SLICE))
+    try:
+        quick = _floor_of(context, pieces, QUICK)
+        if quick is not None:
+            return quick
+        tight = enclose_infimum(context, SLICE)
+        if tight is not None:
+            return StrongConvexity(to_rational(tight.lower), tight.proof, exact=False, checked=True)
+        return one_way(4 * SLICE, lambda: _floor_of(context, pieces, 2 * SLICE))
+    except PiecesApart:
+        return None
 
 
 def _floor_of(context: Context, pieces: Pieces, seconds: float) -> StrongConvexity | None:
-    """Return the first floor that is proved with some work (in nominal seconds) for each piece."""
+    """Return the first floor that is proved with some work (in nominal seconds) for each piece. Raises :class:`PiecesApart`."""
     for form in ("log", "exp"):
         sides = []
         for piece in pieces.pieces:
@@ -246,8 +253,11 @@ def _floor_of(context: Context, pieces: Pieces, seconds: float) -> StrongConvexi
             proof: Tree = {"floor": trees.text(floor), "positive": positive, "form": form, "curvature": proofs}
             proof |= pieces.fields()
             claim = context.claim("strong-convexity", "proved", proof)
-            if context.forms.admit().proves([claim], target=context.target):
+            report = context.forms.admit().report([claim], target=context.target)
+            if report.accepted:
                 return StrongConvexity(floor, proof, exact=False, checked=True)
+            if are_apart(report):
+                raise PiecesApart
     return None
 
 

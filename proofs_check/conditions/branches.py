@@ -15,6 +15,7 @@ from profiles.variables import WEIGHT, Variable
 from proofs_check.certificates import point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import refute_at, substituted
+from proofs_check.kernel import Report
 from proofs_check.prover.algebra import expand, put_in
 from proofs_check.prover.explore import candidates, violates
 from proofs_check.prover.goals import Goal
@@ -103,6 +104,15 @@ class Pieces:
     def fields(self) -> Tree:
         """Return the field of a proof that names the cuts."""
         return {"cuts": [to_text(from_sympy(cut)) for cut in self.cuts]}
+
+
+class PiecesApart(Exception):
+    """The kernel does not accept that pieces meet smoothly, so that nothing is to be proved of them."""
+
+
+def are_apart(report: Report) -> bool:
+    """Tell whether a claim about pieces was rejected because of their cuts: whatever is claimed of the pieces is, then."""
+    return (report.step or "").endswith(".proof.cuts")
 
 
 def find_pieces(context: Context) -> Pieces | None:

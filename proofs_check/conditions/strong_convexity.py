@@ -26,11 +26,12 @@ SECONDS = 4.0
 Bounds = tuple[Fraction | None, Fraction | None]
 
 
-def bound_constant(context: Context, convexity: StrongConvexity) -> Bounds:
+def bound_constant(context: Context, convexity: StrongConvexity, seconds: float = SECONDS) -> Bounds:
     """Enclose the infimum over all records of the best μ_x, which is that of (e^ε)″ over all records and weights.
 
     Where the formula is exact, by branch and bound on it. Elsewhere the upper number is a value of (e^ε)″, rounded up, and the lower one
     a number just below that the kernel accepts as a strong convexity constant (:mod:`proofs_check.conditions.tight_floor`), or the floor.
+    ``seconds``: the work, in nominal ones, for that number.
     """
     if not context.bounded:
         return None, None
@@ -38,7 +39,8 @@ def bound_constant(context: Context, convexity: StrongConvexity) -> Bounds:
         enclosure = minimum_enclosure(from_sympy(convexity.floor), context.records)
         lower, upper = enclosure or (None, None)
         return lower if lower is not None and lower > 0 else None, upper
-    infimum = enclose_infimum(context, SECONDS)
+    number = Fraction(int(convexity.floor.p), int(convexity.floor.q)) if convexity.floor.is_Rational else None
+    infimum = enclose_infimum(context, seconds, None if number is None else (number, convexity.proof))
     floor = smallest_floor(context.profile, convexity)
     if infimum is not None:
         return max(infimum.lower, floor or infimum.lower), infimum.upper

@@ -19,10 +19,10 @@ import sympy
 from profiles.balls import ball, upper_fraction, working_precision
 from profiles.errors import InvalidExpression
 from profiles.numbers import decimal_text, exact_text
-from profiles.symbolic import from_sympy, to_rational
+from profiles.symbolic import TableFunction, from_sympy, to_rational
 from profiles.terms import Term
 from profiles.variables import WEIGHT, Variable
-from proofs_check.conditions.branches import Pieces, SmoothPiece, find_pieces
+from proofs_check.conditions.branches import Pieces, SmoothPiece, are_apart, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.enclosures import Enclosure
 from proofs_check.prover import trees
@@ -43,6 +43,7 @@ _BITS = 96
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _TAIL = (32, 100, 1_000, 10**4, 10**6, 10**8, 10**10)
 _BUDGETS = (400, 3_000)
+_ROUGH = (sympy.Abs, sympy.Max, sympy.Min, sympy.Piecewise, sympy.floor, sympy.ceiling, TableFunction)
 _MOST_OPERATIONS = 400  # of a rational function that is cancelled
 
 
@@ -114,19 +115,19 @@ def _descend(
     return value, point
 
 
-def enclose_infimum(context: Context, seconds: float) -> TightFloor | None:
+def enclose_infimum(context: Context, seconds: float, proved: tuple[Fraction, Tree] | None = None) -> TightFloor | None:
     """Enclose inf (e^ε)″ over all records and weights within some effort; None where it is not positive or was not bounded from below.
 
-    All ranges but that of w must be finite.
+    All ranges but that of w must be finite. ``proved``: a number that is proved to be below, and its proof, returned if it is near.
     """
     if not context.bounded:
         return None
     whole = SmoothPiece(context.epsilon, sympy.S.One, None, context.weight, context.domain)
     pieces = Pieces((), (whole,)) if context.smooth_from_one else find_pieces(context)
-    return None if pieces is None else one_way(seconds, partial(_enclose, context, pieces))
+    return None if pieces is None else one_way(seconds, partial(_enclose, context, pieces, proved))
 
 
-def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
+def _enclose(context: Context, pieces: Pieces, proved: tuple[Fraction, Tree] | None) -> TightFloor | None:
     bent = [_along(context, piece) for piece in pieces.pieces]
     try:
         values = [_value_near_infimum(from_sympy(expression), box) for expression, _, box in bent]
@@ -136,6 +137,8 @@ def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
     if len(known) != len(bent) or not 1e-300 < min(known) < 1e300:
         return None
     upper = min(known)
+    if proved is not None and Fraction(decimal_text(upper * SHARES[0], 9, round_up=False)) <= proved[0] <= upper:
+        return TightFloor(proved[0], upper, proved[1])
     for share in SHARES:
         lower = Fraction(decimal_text(upper * share, 9, round_up=False))
         proofs = [tree for piece in bent if (tree := next(_trees(context, *piece, lower), None)) is not None]
@@ -146,8 +149,11 @@ def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
             curvature = chosen[0] if context.smooth_from_one else chosen
             proof: Tree = {"floor": exact_text(lower), "positive": trees.MANIFEST, "form": "exp", "curvature": curvature}
             proof |= {} if context.smooth_from_one else pieces.fields()
-            if context.forms.admit().proves([context.claim("strong-convexity", "proved", proof)]):
+            report = context.forms.admit().report([context.claim("strong-convexity", "proved", proof)])
+            if report.accepted:
                 return TightFloor(lower, upper, proof)
+            if are_apart(report):
+                return None
     return None
 
 
@@ -199,7 +205,9 @@ def _with_weights(box: tuple[Variable, ...], lo: Fraction, hi: Fraction | None) 
 
 
 def _by_boxes(goal: Goal) -> Iterator[Tree]:
-    for budget, centred in itertools.product(_BUDGETS, (True, False)):
+    """Yield subdivisions, centred but where there is no derivative."""
+    centred = not goal.expression.has(*_ROUGH)
+    for budget in _BUDGETS:
         tree = trees.boxes(budget, centred=centred)
         if accepts(goal, tree):
             yield tree

@@ -270,19 +270,25 @@ def factored(expression: sympy.Expr) -> sympy.Expr | None:
     """Return a small rational function of symbols and atoms as a product of several factors or of powers, None where it is not one."""
     if not is_modest(expression):
         return None
-    plain, back = shelter(expression)
-    _count(MULTIPLY, plain)
-    rational = sympy.expand_power_exp(sympy.powsimp(plain))
-    back = dict(back)
-    for index, atom in enumerate(transcendental_atoms(rational)):
-        fresh = sympy.Dummy(f"a{index}", positive=True)
-        rational, back[fresh] = with_atom_replaced(rational, atom, fresh), atom
+    _count(MULTIPLY, shelter(expression)[0])
+    rational, back = _as_rational_function(expression)
     if not is_small(rational) or rational.has(sympy.Function) or not rational.is_rational_function(*rational.free_symbols):
         return None
     product = _factor(rational)
     while any(symbol in back for symbol in product.free_symbols):
         product = product.xreplace(back)
     return product if product.is_Mul or product.is_Pow else None
+
+
+@lru_cache(maxsize=4096)
+def _as_rational_function(expression: sympy.Expr) -> tuple[sympy.Expr, Mapping[sympy.Symbol, sympy.Expr]]:
+    """Return the expression with symbols for its atoms, the same ones each time, and what they stand for."""
+    plain, sheltered = shelter(expression)
+    rational, back = sympy.expand_power_exp(sympy.powsimp(plain)), dict(sheltered)
+    for index, atom in enumerate(transcendental_atoms(rational)):
+        fresh = sympy.Dummy(f"a{index}", positive=True)
+        rational, back[fresh] = with_atom_replaced(rational, atom, fresh), atom
+    return rational, back
 
 
 def transcendental_atoms(expression: sympy.Expr) -> list[sympy.Expr]:

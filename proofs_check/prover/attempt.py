@@ -9,7 +9,7 @@ import sympy
 
 from profiles import terms
 from profiles.variables import Variable
-from proofs_check.prover.effort import remembered
+from proofs_check.prover.effort import memory, remembered
 from proofs_check.prover.explore import Exploration, GoalStatus, candidates, explore, violating_point
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -23,6 +23,11 @@ EFFORT, LITTLE_EFFORT = (400, 1500), (100, 300)
 
 
 def _explored(goal: Goal, budget: int, points: int) -> Exploration:
+    """Return what is found with so many boxes and points: what less effort has settled is not looked at again."""
+    little = memory("explorations").get((goal, *LITTLE_EFFORT))
+    if little is not None and little.status in (GoalStatus.HOLDS, GoalStatus.VIOLATED):
+        settled: Exploration = little
+        return settled
     return remembered("explorations", (goal, budget, points), lambda: explore(goal, budget=budget, points=points))
 
 
@@ -70,4 +75,4 @@ Tactic = Callable[[Attempt], Iterator[Tree]]
 
 def looks_true(goal: Goal) -> bool:
     """Tell whether no simple point violates a goal (quick, and no proof of anything)."""
-    return violating_point(goal.term, candidates(goal.box, 300), strict=goal.strict) is None
+    return remembered("looks", goal, lambda: violating_point(goal.term, candidates(goal.box, 300), strict=goal.strict) is None)

@@ -7,7 +7,7 @@ some root, written out term by term. Such powers are found here (:func:`high_pow
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 import sympy
@@ -86,8 +86,12 @@ def has_long_ratios(expression: sympy.Expr) -> bool:
     return max(longest, default=0) > MAX_BITS
 
 
-def shelter(expression: sympy.Expr) -> tuple[sympy.Expr, dict[sympy.Symbol, sympy.Expr]]:
-    """Return the expression with a symbol for each power that would be a polynomial of a high degree, and what the symbols stand for."""
+@lru_cache(maxsize=4096)
+def shelter(expression: sympy.Expr) -> tuple[sympy.Expr, Mapping[sympy.Symbol, sympy.Expr]]:
+    """Return the expression with a symbol for each power that would be a polynomial of a high degree, and what the symbols stand for.
+
+    The same symbols for the same expression: what is computed from it and remembered is found again.
+    """
     back: dict[sympy.Symbol, sympy.Expr] = {}
     for power in sorted(high_powers(expression), key=sympy.default_sort_key):
         fresh = sympy.Dummy(f"h{len(back)}", positive=True) if power.is_positive else sympy.Dummy(f"h{len(back)}", real=True)

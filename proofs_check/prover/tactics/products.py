@@ -10,6 +10,7 @@ import sympy
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import clearing_factor, expand, factored, gather_powers
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
+from proofs_check.prover.effort import remembered
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
@@ -18,15 +19,20 @@ def clear_factors(attempt: Attempt) -> Iterator[Tree]:
     """Multiply by a positive factor exp(−g)·Π x^k that leaves neither exponentials of g nor negative powers of positive variables."""
     if attempt.depth == 0 or not attempt.plausible:
         return
-    goal = attempt.goal
-    positive = [goal.symbol(variable.name) for variable in goal.box if variable.lo > 0 or variable.open_below]
-    factor = clearing_factor(goal.expression, positive)
-    if factor is None:
+    cleared = remembered("cleared", attempt.goal, lambda: _cleared(attempt.goal))
+    if cleared is None:
         return
-    product = expand(gather_powers(expand(goal.expression * factor)))
+    factor, product = cleared
     proof = attempt.prove(product)
     if proof is not None:
         yield from _scaled(attempt, factor, trees.MANIFEST, product, proof)
+
+
+def _cleared(goal: Goal) -> tuple[sympy.Expr, sympy.Expr] | None:
+    """Return such a factor, and its product with the expression; None where there is none."""
+    positive = [goal.symbol(variable.name) for variable in goal.box if variable.lo > 0 or variable.open_below]
+    factor = clearing_factor(goal.expression, positive)
+    return None if factor is None else (factor, expand(gather_powers(expand(goal.expression * factor))))
 
 
 def _scaled(attempt: Attempt, factor: sympy.Expr, positive: Tree, product: sympy.Expr, proof: Tree) -> Iterator[Tree]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import sympy
 
 from profiles.symbolic import from_sympy
+from profiles.variables import Variable
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, over_one_denominator, quadratics
 from proofs_check.prover.attempt import Attempt, looks_true
+from proofs_check.prover.effort import remembered
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
@@ -92,7 +95,7 @@ def bound_apart(attempt: Attempt) -> Iterator[Tree]:
     summands = sympy.Add.make_args(rest)
     if attempt.depth < 1 or not 2 <= len(summands) <= MOST_APART or not attempt.plausible:
         return
-    least = [_sampled_least(summand, attempt) for summand in summands]
+    least = [remembered("least-sampled", (part, goal.box), partial(_sampled_least, part, goal.box)) for part in summands]
     known = [value for value in least if value is not None]
     if len(known) < len(summands):
         return
@@ -108,9 +111,9 @@ def bound_apart(attempt: Attempt) -> Iterator[Tree]:
         yield add_up(attempt, parts, [proof for proof in proofs if proof is not None])
 
 
-def _sampled_least(summand: sympy.Expr, attempt: Attempt) -> float | None:
+def _sampled_least(summand: sympy.Expr, box: tuple[Variable, ...]) -> float | None:
     term, values = from_sympy(summand), []
-    for point in candidates(attempt.goal.box, 200):
+    for point in candidates(box, 200):
         try:
             values.append(float(as_ball(value_at(term, point, 64)).lower()))
         except (UndefinedAtPoint, OverflowError):
@@ -129,6 +132,6 @@ def complete_square(attempt: Attempt) -> Iterator[Tree]:
             continue
         rest = over_one_denominator(c - b**2 / (4 * a))
         square = a * (atom + b / (2 * a)) ** 2
-        remainder = attempt.prove(rest, cost=2)
+        remainder = attempt.prove(rest)
         if remainder is not None:
             yield add_up(attempt, [rest, square], [remainder, trees.boxes(20)])
