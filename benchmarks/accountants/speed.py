@@ -10,10 +10,11 @@ side (``both``). The truth is taken to be the lower end of ours at a quarter of 
 quarter of the gap too much. The peer is right where its pessimistic estimate is not below that lower end, and the optimistic one not above
 our upper end at a quarter of the gap.
 
-What is judged: one upper end, in all settings in which the peer's default or pessimistic estimate is right; four ends beside both of its
-estimates, in all settings in which these are close, whether its optimistic estimate is a lower end or not. That one is mostly above the
-truth, where nobody can use it; to leave those settings out would leave one of twelve, and to count them is to the peer's favour, because a
-grid that is right is finer. How many they are, and what comes out where both are right, is told beside it.
+What is judged: one upper end, in all settings in which the peer's default estimate is right; four ends beside both of its estimates, in all
+settings, whether its optimistic estimate is a lower end or not, and whether they are close or not. That one is mostly above the truth,
+where nobody can use it; to leave those settings out would leave one of twelve. Where they are not close within the limit, the time of its
+last look stands for it, which is less than it needs to be close. Both is to the peer's favour. What comes out where they are close, and
+where they are right, is told beside it.
 
 FOLDER: see ``benchmarks.accountants``. Interpreters are warm; each time is the least of two.
 """
@@ -130,7 +131,9 @@ def summarise(results: list[dict[str, Any]]) -> list[str]:
         judged = (way, ours) in (("default", "above"), ("both", "ours"))
         told = f"dp_accounting, {way}: close enough in {len(close)} of {len(results)} settings, right in {len(right)} of these; {what} take"
         if way == "both":
-            lines += _describe_ratios(f"judged: {told}", "close, whether right or not", close, way, ours)
+            every = [result for result in results if "seconds" in result[way] and result[ours] is not None]
+            lines += _describe_ratios(f"judged: {told}", "all, with its last look where it was not close", every, way, ours)
+            lines += _describe_ratios(f"beside it: {told}", "close, whether right or not", close, way, ours)
         lines += _describe_ratios(("judged: " if judged and way != "both" else "beside it: ") + told, "right", right, way, ours)
     return lines
 
