@@ -379,7 +379,8 @@ def _find_curves(
     allocated, lower = any(event.batches is not None and event.batches.is_summed(up=True) for event in _read(composition)), _NOTHING
     try:
         lower, upper = _plan_curves(composition, direction, delta, gap, miss, **how)
-        if not allocated or (upper.guess(delta) is not None and lower.guess(delta) is not None):
+        looked = upper.look is not None  # at one epsilon at a time, which takes long
+        if not allocated or looked or (upper.guess(delta) is not None and lower.guess(delta) is not None):
             return lower, upper
     except (Undecided, InvalidArgument):
         if not allocated:

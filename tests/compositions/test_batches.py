@@ -27,6 +27,7 @@ from proofs_check.certificates import check_text
 from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.theories.compositions import allocations, batches, bounds, curves
 from proofs_check.kernel.theories.compositions.lattices import Law
+from tests.soundness.batches_sweep import of_allocation
 
 TRUTHS = json.loads((Path(__file__).parent / "truths_of_batches.json").read_text(encoding="utf-8"))
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
@@ -348,6 +349,17 @@ def test_between_slopes_there_are_chords_above_and_events_below() -> None:
         steep = allocations._chords([(Fraction(1), one, 0), (1 + Fraction(1, 10**30), 0, 0)], one)
         with pytest.raises(Rejected, match="a mass is too large"):
             steep(1 + curves.Decimal("5e-31"))
+
+
+@pytest.mark.thorough
+def test_a_method_in_binary64_holds_heavy_sums_of_thirteen_epochs_as_the_kernel_does() -> None:
+    """1.55549e-7 by long doubles on finer lattices; 1.15e-7, below the lower end, where masses are differences of numbers close to 1."""
+    noise, steps, epochs, epsilon = "0.608", 1668, 13, 3
+    whole = Composition("heavy", (gaussian(noise, "random-allocation", "add-remove", epochs, steps_per_epoch=steps),))
+    ends = bound_delta(whole, Fraction(epsilon), REMOVE, gap=Fraction(1, 3))
+    assert ends.lower < Fraction("1.5554e-7")
+    assert ends.upper > Fraction("1.5556e-7")
+    assert abs(of_allocation(1 / float(noise), steps, epsilon, epochs, remove=True) / 1.55549e-7 - 1) < 1e-3
 
 
 def test_several_steps_of_a_record_are_more_epochs_of_fewer_steps() -> None:
