@@ -192,9 +192,9 @@ def of_replacement(mu: float, steps: int, epsilon: float) -> float:
     x = (first[inside] - a * second[inside]) / mass[inside]
     most = math.exp(min(mu * 6.5, 60.0) + mu * mu / 2)
     spread = math.sqrt(steps * (math.exp(mu * mu) * (1 + a * a) - 2 * a * math.exp(-mu * mu) - (1 - a) ** 2))
-    low, high = -steps * (a - 1) - 12 * spread - 20 * a, 12 * spread + most
+    least = -(steps * (a - 1) + 12 * spread + 20 * a)  # a term as low as that leaves no sum above 0; several of them do not go round
+    low, high = -steps * (a - 1) - 12 * spread + 4 * least, 12 * spread + most
     h = (high - low) * 1.1 / size
-    least = -min(a - 1 + 12 * spread + 20 * a, a * math.exp(min(mu * 6, 60.0)))
     at = np.clip(x, least, most) / h
     floor = np.floor(at)
     cells = np.zeros(size)
