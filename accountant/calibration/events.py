@@ -19,6 +19,7 @@ from accountant.compositions.queries import point_at_delta, point_at_epsilon, to
 from accountant.compositions.toml_format import DeclaredEvents
 from accountant.curves.accounting import Account, account
 from profiles import Infeasible, InvalidArgument, Undecided, decimal_text, exact_text
+from profiles.hypotheses import MATRIX_BOUNDED, MATRIX_MECHANISM
 from profiles.numbers import bisect, log_fraction, to_number
 from profiles.protection import Unit
 
@@ -170,6 +171,11 @@ class _Search:
         if len(events := declared.composition.events) != 1:
             raise InvalidArgument(
                 f"{declared.composition.name[:60]!r} was to be calibrated, but it has {len(events)} different events; calibrate one event"
+            )
+        if any(item.id in (MATRIX_MECHANISM.id, MATRIX_BOUNDED.id) for item in declared.hypotheses):
+            raise InvalidArgument(
+                f"{declared.composition.name[:60]!r} was to be calibrated, but its event is a matrix mechanism, whose noise is counted in "
+                "units of the sensitivity of the matrix; use pdp account --matrix C.npy --calibrate noise"
             )
         return cls(declared, to_epsilon(epsilon), to_delta(delta), to_gap(gap))
 

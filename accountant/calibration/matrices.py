@@ -26,7 +26,7 @@ def find_least_matrix_noise(
     ``made``: the mechanism with any noise, and ``declared``: the same as declared events. Where the sensitivity is bounded the noise is
     enough, and nothing is said of less. Raises as :func:`accountant.calibration.events.find_least_noise`.
     """
-    ratio = find_least_noise(declared, epsilon, delta, gap=gap)
+    ratio = find_least_noise(replace(declared, hypotheses=()), epsilon, delta, gap=gap)  # of the event alone, in units of s
     value = decimal_above(ratio.value / made.event["noise_multiplier"] * made.noise, _DIGITS)
     target, most, near = to_epsilon(epsilon), to_delta(delta), to_gap(gap)
     best = made.with_noise(value)

@@ -162,7 +162,7 @@ def _parse(content: bytes) -> npt.NDArray[np.generic]:
     try:
         said = ast.literal_eval(content[begin:body].decode("utf-8").strip())
         dtype, by_columns, shape = np.dtype(said["descr"]), said["fortran_order"], said["shape"]
-    except (ValueError, KeyError, SyntaxError, TypeError, RecursionError, MemoryError):
+    except (ValueError, KeyError, SyntaxError, TypeError, OverflowError, RecursionError, MemoryError):
         raise InvalidArgument(
             "it is not an NPY file: its first lines do not say what it has; save an array of numbers by numpy.save"
         ) from None
@@ -172,6 +172,10 @@ def _parse(content: bytes) -> npt.NDArray[np.generic]:
     sizes = shape if isinstance(shape, tuple) and all(type(size) is int and size >= 0 for size in shape) else (-1,)
     if not isinstance(by_columns, bool) or prod(sizes) * dtype.itemsize != len(content) - body:
         raise InvalidArgument(f"it says that it has the shape {shape!s:.60}, but has {len(content) - body} bytes of numbers; save it again")
+    if len(sizes) > 2 or 0 in sizes:  # of which NumPy may make no array at all
+        raise InvalidArgument(
+            f"t x t numbers, or one row of coefficients, were expected, but the shape {shape!s:.60} was found; reshape it"
+        )
     return np.frombuffer(content, dtype=dtype, offset=body).reshape(sizes, order="F" if by_columns else "C")
 
 

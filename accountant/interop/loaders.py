@@ -7,6 +7,7 @@ and all others, their subclasses among them, are refused by name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from math import ceil
 from typing import Any
 
@@ -69,9 +70,9 @@ def _draw_steps(records: int, steps: int, source: BitSource) -> np.ndarray[Any, 
 
 
 def find_allocated(batches: object) -> AllocatedBatches | None:
-    """Return the batches of random allocation that a loader has, or is; None elsewhere."""
+    """Return the batches of random allocation that a loader has, or is; None elsewhere, and for those of a subclass."""
     for item in (batches, getattr(batches, "batch_sampler", None)):
-        if isinstance(item, AllocatedBatches):
+        if type(item) is AllocatedBatches:  # a subclass may draw by any law
             return item
     return None
 
@@ -101,6 +102,8 @@ def find_batches(batches: object) -> Mapping[str, object]:
         return {"sampling_probability": batches}
     if not any(_name(kind) == _LOADER for kind in type(batches).__mro__) or _name(type(drawn)) != _SAMPLERS + "BatchSampler":
         raise _refuse(batches, "does not say how it draws")
+    if any("__iter__" in vars(kind) for kind in takewhile(lambda kind: _name(kind) != _LOADER, type(batches).__mro__)):
+        raise _refuse(batches, "gives its batches in a way of its own")
     return _read_sampler(batches, drawn)
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from accountant.calibration.events import find_largest_rate, find_least_noise, find_most_uses
 from accountant.calibration.matrices import find_least_matrix_noise
 from accountant.cli.main import invoke
 from accountant.compositions.events import Composition
 from accountant.compositions.matrices import make_matrix
 from accountant.compositions.matrix_events import MatrixRelease, release
 from accountant.compositions.sensitivity import Participation
-from accountant.curves import DeclaredEvents, curve_of, declare_matrix
+from accountant.curves import DeclaredEvents, curve_of, declare_matrix, read_composition_file
 from profiles import Infeasible, InvalidArgument
 from profiles.protection import Neighbors, Protection, Unit
 
@@ -88,3 +89,22 @@ def test_the_command_line_finds_the_noise_of_a_matrix(tmp_path: Path, capsys: py
     assert "give --epsilon E and --delta D" in capsys.readouterr().err
     assert invoke([*given, "--calibrate", "noise", "--epsilon", "1", "--delta", "1e-5"]) == 0
     assert f"noise = {noise} meets the target (1, 0.00001), and " in capsys.readouterr().out
+
+
+def test_the_event_of_a_matrix_is_not_calibrated_as_noise_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its noise is counted in units of s = sqrt(394): 3.7323 of them meet (1, 1e-5), but sigma = 3.7323 has an epsilon above 30."""
+    file = tmp_path / "ftrl.toml"
+    file.write_text(
+        'name = "ftrl"\nneighbors = "add-remove"\n[[event]]\nmechanism = "matrix"\nnoise_multiplier = 10\n'
+        "coefficients = [1, 1, 1, 1]\nsteps = 100\nmin_separation = 2\n"
+    )
+    read = read_composition_file(file)
+    bounded = declare_matrix(np.tril(np.cos(np.arange(900.0)).reshape(30, 30)), 50, Participation(2), neighbors="add-remove")
+    assert [bounded.hypotheses[0].id, read.hypotheses[0].id] == ["matrix-bounded", "matrix-mechanism"]
+    for declared in (read, bounded):
+        for find in (find_least_noise, find_most_uses, find_largest_rate):
+            with pytest.raises(InvalidArgument, match="in units of the sensitivity of the matrix"):
+                find(declared, 1, "1e-5")
+    for what in ("noise", "count", "sampling"):
+        assert invoke(["account", str(file), "--calibrate", what, "--epsilon", "1", "--delta", "1e-5"]) != 0
+        assert "noise_multiplier" not in capsys.readouterr().out

@@ -81,6 +81,22 @@ def test_a_subclass_of_a_sampler_is_not_taken_for_it():
         find_batches(made)
 
 
+def test_a_loader_that_gives_batches_in_its_own_way_is_not_taken_for_pytorchs():
+    """It may give each batch twice, of which a record moves two steps; with functions that change no order it is what it was."""
+    kind = type(loader())
+    twice = type("Twice", (kind,), {"__iter__": lambda self: (batch for batch in range(10) for _ in range(2))})
+    with pytest.raises(InvalidArgument, match="a Twice gives its batches in a way of its own"):
+        find_batches(twice())
+    assert find_batches(type("Named", (kind,), {"describe": str})()) == find_batches(loader())
+
+
+def test_a_subclass_of_allocated_batches_is_not_taken_for_them():
+    same = type("Same", (AllocatedBatches,), {"__iter__": lambda self: iter([[0, 1]] * self.steps_per_epoch)})(60, 6)
+    for given in (same, like("dataloader.DataLoader", batch_sampler=same)):
+        with pytest.raises(InvalidArgument, match="does not say how it draws"):
+            find_batches(given)
+
+
 def test_samplers_that_say_their_rate_are_poisson_samples():
     sampler = SimpleNamespace(sample_rate=0.125)
     for said in (sampler, like("dataloader.DataLoader", batch_sampler=sampler)):
