@@ -348,7 +348,7 @@ def test_the_command_line_says_what_a_matrix_needs(tmp_path: Path, capsys: pytes
     for args, said in (
         (("--matrix", str(tmp_path / "C.npy"), "--gaussian", "1"), "--min-separation B is missing"),
         (("--matrix", str(tmp_path / "C.npy"), "--min-separation", "1"), "--gaussian S is missing"),
-        (("--gaussian", "1", "--participations", "2"), "give --matrix C.npy as well"),
+        (("--gaussian", "1", "--participations", "2"), "which 'random-allocation' batches have"),
         (("--gaussian", "1", "--fixed-order"), "give --matrix C.npy as well"),
         (("--matrix", str(tmp_path), "--min-separation", "1", "--gaussian", "1"), "a directory is there"),
     ):
