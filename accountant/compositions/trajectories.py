@@ -197,7 +197,9 @@ def _compose_by_blocks(
     bits, unit = count_bits(int(grid["digits"])), Fraction(grid["unit"])
     lattice = Lattice(side.up, bits, unit, side.tails, Meter(_MOST_WORK))
     whole: Laws | None = None
-    for event, part, sizes in zip(events, grid["events"], blocks, strict=True):
+    for event, part, uses in zip(events, grid["events"], blocks, strict=True):
+        parts = event.count // sum(uses)  # of which the kernel composes one use: an epoch has one for each step of a record
+        sizes = [size * parts for size in uses]
         with localcontext(curves.context(precision(bits, unit))):
             points = list(_spread(part["start"], part["steps"]))
             curve = event.curve(remove=remove, up=side.up, linear=part.get("linear"), meter=lattice.meter)

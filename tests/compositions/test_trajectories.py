@@ -122,3 +122,15 @@ def test_epochs_of_allocated_batches_are_drawn_at_their_steps(batches, uses, ste
         alone = [bound_epsilon(make(count), DELTA, direction) for direction in Direction]
         assert lower <= max(end.upper for end in alone)
         assert upper >= max(end.lower for end in alone)
+
+
+@pytest.mark.parametrize("several", [2, 3])
+def test_an_epoch_with_several_steps_of_a_record_counts_each_of_them(several):
+    """Of 2 of 20 steps one was counted: epsilon <= 2.82 was told after three epochs, where at least 2.92 is lost."""
+    drawn = draw_batches("random-allocation", "add-remove", steps_per_epoch=20, participations=several)
+    composition = Composition("a run", (make_event("gaussian", {"noise_multiplier": "1.1"}, count=3, batches=drawn),))
+    found = bound_steps(composition, DELTA)
+    assert found.steps == (20, 40, 60)
+    alone = [bound_epsilon(composition, DELTA, direction) for direction in Direction]
+    assert max(end.lower for end in alone) <= found.upper[-1] <= Fraction("1.05") * max(end.upper for end in alone)
+    assert Fraction("0.95") * max(end.lower for end in alone) <= found.lower[-1] <= max(end.upper for end in alone)
