@@ -294,7 +294,16 @@ FUNCTIONS = {
         *("curve_of", "write_promise"),
     },
     "they call the rules, which lose nothing": {
-        *("add_groups", "approximate_guarantee", "bound_at", "certify_all_records", "certify_curve", "certify_fit", "certify_sample"),
+        *(
+            "add_groups",
+            "approximate_guarantee",
+            "bound_at",
+            "certify_all_records",
+            "certify_curve",
+            "certify_fit",
+            "certify_sample",
+            "conclude",
+        ),
         *("certify_training", "certify_weights", "compose", "conclude_within", "cover_once", "declare_repeated", "declare_selection"),
         *("derive_guarantee", "promise_fit", "prove_released", "release_once", "subsample"),
     },

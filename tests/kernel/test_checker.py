@@ -274,8 +274,8 @@ def count(path):
 def test_the_kernel_does_not_grow():
     judging = [path for path in sources() if path.parent.name != "untrusted"]  # which decide nothing
     lines, texts = map(sum, zip(*map(count, judging), strict=True))
-    assert lines - texts <= 2690  # neither blank, nor comments, nor docstrings; 1,025 of them for compositions, 420 of these for batches
-    assert lines <= 2925
+    assert lines - texts <= 2790  # neither blank, nor comments, nor docstrings; 1,131 of them for compositions, 488 of these for batches
+    assert lines <= 3030
 
 
 def test_every_rule_and_claim_says_what_it_rests_on():

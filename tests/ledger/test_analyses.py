@@ -255,7 +255,7 @@ def test_hostile_arguments_are_refused_before_a_charge(tmp_path):
             ledger.analysis("a", data=3)
         with pytest.raises(InvalidArgument, match="no ids were given"):
             mechanism.run(instance, ledger=ledger.analysis("a"))
-        with pytest.raises(InvalidArgument, match="told by 1 columns"):
+        with pytest.raises(InvalidArgument, match="identified by 1 columns"):
             ledger.analysis("a", data="people.csv", key="id,month")
         space = read_distances([[0, 1], [1, 0]])
         with pytest.raises(InvalidData, match="multiplicities"):

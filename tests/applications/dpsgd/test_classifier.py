@@ -244,9 +244,9 @@ def test_records_beyond_all_reason_are_clipped_like_others():
 
 def test_searches_and_pipelines_that_learn_are_refused():
     points, labels = make_rows()
-    with pytest.raises((NotPrivate, ValueError), match="every fit there is a release"):
+    with pytest.raises((NotPrivate, ValueError), match="every fit there is a separate release"):
         GridSearchCV(make_model(), {"clip": [1, 2]}, cv=2, error_score="raise").fit(points, labels)
-    with pytest.raises((NotPrivate, ValueError), match="every fit there is a release"):
+    with pytest.raises((NotPrivate, ValueError), match="every fit there is a separate release"):
         cross_val_score(make_model(), points, labels, error_score="raise")
     with pytest.raises(NotPrivate, match="on the same records"):
         make_pipeline(StandardScaler(), make_model()).fit(points, labels)

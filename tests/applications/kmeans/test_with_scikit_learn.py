@@ -65,7 +65,7 @@ SEARCHES = {
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_is_refused_in_one_sentence_before_anything_runs(name: str, runs: list[int]) -> None:
     """Was: a grid search of 13 fits, each of which said ε ≤ 1, or scikit-learn's sentence that a score method is missing."""
-    with pytest.raises(NotPrivate, match=r"every fit .* is a release .* add up") as refused:
+    with pytest.raises(NotPrivate, match=r"every fit .* is a separate release, .* add up") as refused:
         SEARCHES[name](make_model(), make_rows())
     assert "\n" not in str(refused.value)
     assert runs == []
@@ -92,7 +92,7 @@ WITH_A_SCORE_OF_ONES_OWN = {
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", WITH_A_SCORE_OF_ONES_OWN)
 def test_a_search_with_a_score_of_ones_own_fits_nothing(name: str, runs: list[int]) -> None:
-    with pytest.raises((NotPrivate, ValueError), match="every fit there is a release"):
+    with pytest.raises((NotPrivate, ValueError), match="every fit there is a separate release"):
         WITH_A_SCORE_OF_ONES_OWN[name](make_model(), make_rows())
     assert runs == []
 

@@ -132,7 +132,7 @@ def test_files(tmp_path):
     (tmp_path / "pairs.csv").write_text("element,set\nu1,a\nu2,b\nu1,c\nu1,a\n", encoding="utf-8")
     system = read_coverage(tmp_path / "pairs.csv", user="element", item="set", candidates=["c", "b", "a"])
     assert (system.starts.tolist(), system.items.tolist()) == ([0, 2, 3], [0, 2, 1])
-    with pytest.raises(InvalidData, match="no candidate"):
+    with pytest.raises(InvalidData, match="not a candidate"):
         read_coverage(tmp_path / "pairs.csv", user="element", item="set", candidates=["a"])
     with pytest.raises(InvalidData):
         cover_cost([0, 0, 1], system)

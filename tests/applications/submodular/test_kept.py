@@ -156,7 +156,7 @@ def test_the_choice_is_public_and_explained():
     own = PrivateGreedy(1, 1).run(Halves([(1, 2, 0)]))
     assert own.choice.method == "fresh"
     assert own.utility.hypotheses == (MONOTONE_BOUNDED, SUBMODULAR)
-    assert "supposed: Each user's function is monotone and submodular" in own.explain()
+    assert "assumed: Each user's function is monotone and submodular" in own.explain()
     assert many.utility.hypotheses == ()
     assert PrivateGreedy(1, 1, method="kept").run(Halves([(1, 2, 0)])).choice.method == "kept"
 
