@@ -141,6 +141,10 @@ def make_matrix(given: object, steps: object = None) -> StrategyMatrix:
         return given
     if isinstance(given, (list, tuple)) and given and not any(isinstance(item, (list, tuple, np.ndarray)) for item in given):
         return _make_toeplitz([to_exact(item, "a coefficient") for item in given], steps)
+    if isinstance(given, (list, tuple)):  # whose numbers NumPy rounds where kinds are mixed
+        numbers = [item for row in given if isinstance(row, (list, tuple)) for item in row]
+        if any(isinstance(item, bool) or (isinstance(item, int) and abs(item) >= 2**53) for item in numbers):
+            raise InvalidArgument("a truth value, or an integer from 2^53 on, was found as an entry; give numbers that binary64 holds")
     try:
         array = np.asarray(given)
     except (ValueError, TypeError):

@@ -23,6 +23,12 @@ from profiles.randomness.bits import BitSource, read_words
 _SAID = ("sampling_probability", *(key for key in KEYS if key != "epochs"))
 _MOST_RECORDS = 10**9
 _SAMPLERS, _LOADER = "torch.utils.data.sampler.", "torch.utils.data.dataloader.DataLoader"
+#: What gives batches that are Poisson samples of the rate that it says.
+_POISSON = {
+    "opacus.data_loader.DPDataLoader",
+    "opacus.utils.uniform_sampler.UniformWithReplacementSampler",
+    "opacus.utils.uniform_sampler.DistributedUniformWithReplacementSampler",
+}
 
 
 class AllocatedBatches:
@@ -80,9 +86,10 @@ def find_allocated(batches: object) -> AllocatedBatches | None:
 def find_batches(batches: object) -> Mapping[str, object]:
     """Return what is said of batches in the words of an ``[[event]]``: by a probability, by these words themselves, or by a loader.
 
-    A loader of PyTorch that shuffles is told as shuffled batches, one that draws with replacement as such draws; one that says its
-    ``sample_rate`` (Opacus: ``DPDataLoader``, ``UniformWithReplacementSampler``) as Poisson samples; :class:`AllocatedBatches` as random
-    allocation. Raises :class:`InvalidArgument` for keys of other things, and for loaders whose law is none of these, or not known.
+    A loader of PyTorch that shuffles is told as shuffled batches, one that draws with replacement as such draws; those of Opacus that say
+    their ``sample_rate`` (``DPDataLoader``, ``UniformWithReplacementSampler``) as Poisson samples, like an object that says one and gives
+    no batches itself; :class:`AllocatedBatches` as random allocation. Raises :class:`InvalidArgument` for keys of other things, and for
+    loaders whose law is none of these, or not known.
     """
     if isinstance(batches, Mapping):
         other = [str(key)[:40] for key in batches if key not in _SAID]
@@ -96,7 +103,7 @@ def find_batches(batches: object) -> Mapping[str, object]:
     if allocated is not None:
         return {"sampling": Sampling.RANDOM_ALLOCATION.value, "steps_per_epoch": allocated.steps_per_epoch}
     for item in (batches, drawn):
-        if getattr(item, "sample_rate", None) is not None:
+        if getattr(item, "sample_rate", None) is not None and (_name(type(item)) in _POISSON or not hasattr(type(item), "__iter__")):
             return {"sampling_probability": getattr(item, "sample_rate")}  # noqa: B009 - of an object of any class
     if isinstance(batches, str) or not any(hasattr(batches, name) for name in ("batch_sampler", "sampler", "__next__", "__iter__")):
         return {"sampling_probability": batches}

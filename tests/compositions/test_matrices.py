@@ -104,6 +104,8 @@ def test_a_file_of_too_many_steps_is_not_read(tmp_path: Path) -> None:
         (["1e31"], 5, "above 1e30"),
         ([f"1/{prime}" for prime in range(10**40, 10**40 + 60)], 60, "denominators"),
         ([[1.0, 0.0], [1.0]], None, "rows of different lengths"),
+        ([[2**53 + 1, 0], [0.5, 1]], None, "integer from 2^53 on"),
+        ([[True, 0], [0.5, True]], None, "truth value"),
         (SQUARE, 4, "3 steps was found"),
         ("C", None, "at most 64 bits"),
         (None, None, "at most 64 bits"),

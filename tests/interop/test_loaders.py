@@ -105,6 +105,17 @@ def test_samplers_that_say_their_rate_are_poisson_samples():
         assert find_batches(plain) == {"sampling_probability": plain}
 
 
+def test_batches_of_another_class_that_says_a_rate_are_refused():
+    """It may say a rate and draw by any law: batches of a fixed size, one order for all epochs."""
+    fixed = type("Fixed", (), {"sample_rate": 0.125, "__iter__": lambda self: iter([[0, 1]])})()
+    for given in (fixed, like("dataloader.DataLoader", batch_sampler=fixed)):
+        with pytest.raises(InvalidArgument, match="does not say how it draws"):
+            find_batches(given)
+    name, module = "UniformWithReplacementSampler", "opacus.utils.uniform_sampler"
+    known = type(name, (), {"sample_rate": 0.125, "__iter__": lambda self: iter([[0]]), "__module__": module})
+    assert find_batches(known()) == {"sampling_probability": 0.125}
+
+
 def test_a_rate_that_is_none_is_refused():
     for rate in ("often", 2, -1):
         with pytest.raises((InvalidArgument, InvalidNumber)):
