@@ -203,7 +203,7 @@ def _make(array: npt.NDArray[np.generic], steps: object, digest: str | None = No
     if array.dtype.kind in "iu" and (np.abs(exact) >= 2**53).any():
         raise InvalidArgument("an integer from 2^53 on was found, which binary64 numbers may not hold; count in larger units")
     if (np.abs(exact) > _LARGEST).any():
-        raise InvalidArgument("an entry above 1e30 was found, which no strategy has; rescale matrix and noise")
+        raise InvalidArgument("an entry above 1e30 was found, which no strategy has; count matrix and noise in larger units")
     if array.ndim == 1:
         named = "" if digest is None else f"Toeplitz matrix of coefficients whose file has the SHA-256 {digest}"
         return _make_toeplitz([Fraction(item) for item in exact.tolist()], steps, digest, named)
@@ -251,7 +251,7 @@ def _make_toeplitz(given: list[Fraction], steps: object, digest: str | None = No
     if not kept:
         raise InvalidArgument("a matrix of zeros was found, with which nothing is released; give the strategy matrix C")
     if max(map(abs, kept)) > _LARGEST:
-        raise InvalidArgument("an entry above 1e30 was found, which no strategy has; rescale matrix and noise")
+        raise InvalidArgument("an entry above 1e30 was found, which no strategy has; count matrix and noise in larger units")
     unit = Fraction(1, lcm(*(item.denominator for item in kept)))
     if unit.denominator.bit_length() > _MOST_BITS:
         raise InvalidArgument("coefficients with more digits, or more denominators, than are accounted with were found; round them")

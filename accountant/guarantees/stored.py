@@ -227,7 +227,7 @@ def read_derivation(value: object, depth: int = 0) -> Derivation:
 
 #: Words of earlier releases in what a step concludes and in how it was proved, and what says the same now.
 _EARLIER_WORDS = {
-    "this step is not a claim of the kernel; the conditions that it rests on are": (
+    "this step is no claim of the kernel; the conditions that it rests on are": (
         "the kernel checks the conditions that this step rests on, and not the step itself"
     ),
 }

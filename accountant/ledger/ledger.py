@@ -35,7 +35,7 @@ from accountant.ledger.opening import open_store
 from accountant.ledger.outputs import load_output
 from accountant.ledger.packing import CHUNK
 from accountant.ledger.places import to_place
-from accountant.ledger.promises import carry, conclude, find_budget, is_raised, report_ex_post
+from accountant.ledger.promises import carry, conclude_promise, find_budget, is_raised, report_ex_post
 from accountant.ledger.quotas import find_quotas, to_subject
 from accountant.ledger.receipts import Receipt, charge_rows
 from accountant.ledger.release import LedgerRelease, prepare_release, publish_own
@@ -483,7 +483,7 @@ class Ledger:
         cap: :meth:`report_ex_post` says what holds then.
         """
         self.journal.catch_up()
-        return conclude(self.journal, self.settings)
+        return conclude_promise(self.journal, self.settings)
 
     def carry(self) -> Carried:
         """Return what all that was released rests on, and what was discharged of it: also where there is no guarantee. For what goes on

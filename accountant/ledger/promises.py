@@ -30,7 +30,7 @@ def is_raised(journal: Journal, settings: LedgerSettings) -> bool:
     return settings.was_raised or (settings.cap is None and bool(journal.select(BUDGET)))
 
 
-def conclude(journal: Journal, settings: LedgerSettings) -> Guarantee:
+def conclude_promise(journal: Journal, settings: LedgerSettings) -> Guarantee:
     """Return what the entries that were read so far promise, for what holds the lock already. Raises :class:`NoGuarantee`."""
     if is_raised(journal, settings):
         raise NoGuarantee(

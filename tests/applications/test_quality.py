@@ -157,7 +157,7 @@ def test_what_the_cost_is_of_and_what_distances_have_to_obey_is_supposed():
     for space in (given["points"], given["grid"]):
         answer = PrivateMetricClustering(space, 1, 2, n_bound=10**6).run(points, 1)
         assert answer.utility.hypotheses == (AT_CANDIDATES,)
-        assert f"supposed: {AT_CANDIDATES}" in answer.explain()
+        assert f"assumed: {AT_CANDIDATES}" in answer.explain()
         assert answer.utility.to_json()["hypotheses"] == [AT_CANDIDATES.sentence]
     for space in (broken, many):
         assert PrivateMetricClustering(space, 1, 2, n_bound=10**6).run([0, 1], 1).utility.hypotheses == (TRIANGLE,)

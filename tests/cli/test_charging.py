@@ -82,7 +82,7 @@ def test_refusals_are_the_same_everywhere_and_cost_nothing(pdp, folder, command)
     if command in ("kmeans", "cluster"):
         assert "belongs to a ledger" in refuse(pdp(*words, "--key", "id"))
         assert pdp(*words, "--ledger", "l", "--name", "july", "--key", "nobody").refused()
-        assert "told by 1 columns" in refuse(pdp(*words, "--ledger", "l", "--name", "july", "--key", "id,x"))
+        assert "identified by 1 columns" in refuse(pdp(*words, "--ledger", "l", "--name", "july", "--key", "id,x"))
     assert spent(pdp) == "0"
 
 

@@ -21,7 +21,22 @@ KMEANS = ("kmeans", "petals.csv", "-k", "2", "-e", "4", "--bounds", "length=0:8"
 VERIFY = ("verify", "lloyd.toml", "-e", "20", "-c", "assumption-8", "-c", "proposition-16")
 CALIBRATE = ("calibrate", "lloyd.toml", "-e", "3", "--parameter", "beta_sum", "--rate", "0.1", "--rule", "uniform")
 SAMPLE = ("sample", "lloyd.toml", "-e", "5", "--data", "points.csv", "--statistic", "z=l2(x,y)", "--seed", "1", "--out", "sample.csv")
-CLUSTER = ("cluster", "petals.csv", "--points", "grid.csv", "--columns", "length,width", "-k", "2", "-e", "1", "--seed", "1")
+CLUSTER = (
+    "cluster",
+    "petals.csv",
+    "--points",
+    "grid.csv",
+    "--columns",
+    "length,width",
+    "-k",
+    "2",
+    "-e",
+    "1",
+    "--n-bound",
+    "99",
+    "--seed",
+    "1",
+)
 MONITOR = ("monitor", "lines.csv", "--domain", "8", "--times", "0:8", "-k", "2", "-e", "1", "--threshold", "40", "--seed", "1")
 REPORT = ("ledger", "report", "people.ledger")
 OPEN = ("ledger", "init", "people.ledger", "--data", "people.csv", "--key", "id", "--budget", "4", "--records", "1", "--anchor", "a")

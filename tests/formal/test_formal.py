@@ -52,7 +52,9 @@ def test_the_page_names_every_theorem() -> None:
 
 @pytest.mark.thorough
 def test_the_pages_name_the_formal_theorems_beside_theirs() -> None:
-    rows = re.findall(r"^\| \[([\w-]+\.md)\]\(\1\), (\w+ [\w′]+) \| (.*?) \| (.*?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| \[([\w-]+\.md)\]\(\1(?:#[\w-]+)?\), (\w+ [\w′]+) \| (.*?) \| (.*?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert len(rows) >= 17
     for page, name, names, what in rows:
         text = (PAGE.parent / page).read_text(encoding="utf-8")

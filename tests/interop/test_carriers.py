@@ -302,7 +302,7 @@ FUNCTIONS = {
             "certify_curve",
             "certify_fit",
             "certify_sample",
-            "conclude",
+            "conclude_promise",
         ),
         *("certify_training", "certify_weights", "compose", "conclude_within", "cover_once", "declare_repeated", "declare_selection"),
         *("derive_guarantee", "promise_fit", "prove_released", "release_once", "subsample"),

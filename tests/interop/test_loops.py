@@ -380,7 +380,7 @@ SCHEMES = {
     "shuffle": ({"sampling": "shuffle", "records": 105, "batch_size": 10}, ["--batches", "shuffle", "--steps-per-epoch", "10"], "--epochs"),
 }
 #: Of these pairs nothing is proved.
-UNKNOWN = {("random-allocation", "replace-one"), ("with-replacement", "zero-out")}
+UNKNOWN = {("with-replacement", "zero-out")}
 
 
 def train(loop, uses, *, by_epochs):
