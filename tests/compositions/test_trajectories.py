@@ -77,6 +77,7 @@ def test_sums_on_all_records_have_their_closed_form_on_the_way():
             assert delta_at(upper) <= mpmath.mpf("1e-5") <= delta_at(lower)
 
 
+@pytest.mark.thorough
 def test_between_two_places_the_ends_of_these_hold():
     composition = compose([(*SAMPLED, 600)])
     found = bound_steps(composition, DELTA, points=6)
@@ -91,6 +92,7 @@ def test_between_two_places_the_ends_of_these_hold():
             found.at(wrong)
 
 
+@pytest.mark.thorough
 def test_what_is_known_of_more_steps_holds_of_fewer_and_the_other_way_round():
     found = bound_steps(compose([(*SAMPLED, 3000)]), DELTA)
     assert list(found.lower) == sorted(found.lower)
@@ -124,6 +126,7 @@ def test_epochs_of_allocated_batches_are_drawn_at_their_steps(batches, uses, ste
         assert upper >= max(end.lower for end in alone)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("several", [2, 3])
 def test_an_epoch_with_several_steps_of_a_record_counts_each_of_them(several):
     """Of 2 of 20 steps one was counted: epsilon <= 2.82 was told after three epochs, where at least 2.92 is lost."""

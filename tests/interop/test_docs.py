@@ -37,6 +37,7 @@ def test_examples_of_files_run() -> None:
 LOOPS = re.findall(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", TRAINERS, re.DOTALL)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("loop", "printed"), LOOPS, ids=["NumPy", "random allocation"])
 def test_the_loops_of_the_page_print_what_the_page_shows(loop, printed, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)

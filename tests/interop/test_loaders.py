@@ -170,6 +170,7 @@ class Given:
         raise NotImplementedError
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize("steps", [2, 3, 5, 10, 2**16 + 1, 10**6])
 def test_words_that_would_make_shares_unequal_are_drawn_again(steps):
     """The words from 0 to the last multiple of ``steps`` fall into equal shares; the rest of them, fewer than ``steps``, are not used."""

@@ -78,6 +78,7 @@ def test_numbers_are_those_of_pdp_account(capsys):
     assert loop.account().to_json()["epsilon"] == told["epsilon"]
 
 
+@pytest.mark.thorough
 def test_epsilon_so_far_encloses_that_of_the_steps():
     with training(**SETTINGS) as loop:
         assert str(loop) == "0 <= epsilon <= 0"
@@ -317,6 +318,7 @@ _EARLIER = {
 }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("earlier", "budget"), [(name, None) for name in _EARLIER] + [("epochs", 9)])
 def test_what_is_shown_after_an_earlier_state_is_about_all_of_it(earlier, budget):
     """Epochs were counted as steps, and events merged where they came first: 1.2 was shown where 7.4 was lost."""

@@ -79,6 +79,7 @@ def test_no_choice_can_be_left_out_or_added(name):
                 assert str(report.step).startswith(f"claims[{place}].proof")
 
 
+@pytest.mark.thorough
 def test_wrong_choices_prove_nothing_else():
     source = random.Random(5)
     for name, text in OPEN.items():

@@ -21,7 +21,7 @@ from accountant.guarantees.rules import GIVEN_ROW
 from accountant.interop import read_guarantee, write_guarantee
 from accountant.ledger import Ledger
 from accountant.ledger.backup import back_up, migrate, restore
-from accountant.ledger.promises import conclude
+from accountant.ledger.promises import conclude_promise
 from accountant.ledger.writing import write_composition
 from profiles import InvalidArgument, UnreadableFile
 from profiles.errors import NoGuarantee
@@ -294,7 +294,10 @@ def test_an_entry_that_states_no_hypotheses_leaves_open_that_they_are_unknown(ma
     body = {key: value for key, value in found.body.items() if key not in ("hypotheses", "discharged", "protection")}
     monkeypatch.setattr(type(ledger.journal), "charges", [type(found)(1, "charge", "a", body, *(b"",) * 3)])
     assert entry.sequence == 1
-    assert HYPOTHESES_UNKNOWN.about(name="a", carrier="its entry in the ledger") in conclude(ledger.journal, ledger.settings).hypotheses
+    assert (
+        HYPOTHESES_UNKNOWN.about(name="a", carrier="its entry in the ledger")
+        in conclude_promise(ledger.journal, ledger.settings).hypotheses
+    )
 
 
 STEPS = (

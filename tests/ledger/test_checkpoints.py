@@ -50,6 +50,7 @@ def states(tmp_path: Path) -> tuple[Path, bytes, bytes, bytes, int]:
     return tmp_path, short, full, log, page
 
 
+@pytest.mark.thorough
 def test_a_death_at_any_page_of_the_copy_locks_nobody_out(states: tuple[Path, bytes, bytes, bytes, int]) -> None:
     """The pages are written in the order of their numbers, the first with the new number of pages; a page may be torn."""
     folder, short, full, log, page = states

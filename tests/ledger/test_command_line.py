@@ -206,6 +206,7 @@ BAD = {
 }
 
 
+@pytest.mark.thorough
 def test_each_verb_has_its_own_options_and_refuses_those_of_others(pdp, folder):
     init(pdp)
     whole = pdp("ledger", "--help").out

@@ -234,6 +234,7 @@ def test_units_without_their_hashes_do_not_come_anew(tmp_path, monkeypatch, miss
                 ledger.charge("three", SUM, data)
 
 
+@pytest.mark.thorough
 def test_flipped_bits_are_noticed_or_of_no_effect(tmp_path):
     """What a ledger says after a bit was flipped is what it said before, or it is refused: there is no silent wrong account."""
     people = {f"p{number}": number % 8 / 8 for number in range(30)}

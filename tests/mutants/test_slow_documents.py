@@ -81,6 +81,7 @@ def test_the_meter_counts_what_a_document_takes(text):
     assert seconds < 0.3 + BUSY * counted, (seconds, counted)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("long", "short", "bits"), [(20_000, 400, 1082), (100_000, 2_000, 58), (400, 400, 58), (2_000, 2_000, 314)])
 def test_a_product_is_counted_as_what_it_takes(long, short, bits):
     source, lattice = random.Random(1), Lattice(True, bits, Fraction(1))

@@ -216,6 +216,7 @@ def test_cards_load_no_matplotlib():
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.thorough
 def test_epsilon_over_steps_is_drawn_at_the_ends_that_were_computed():
     curve = curve_of(make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="0.1", count=200))
     picture, found = account(curve, delta="1e-5", gap="1e-2").plot_steps(), curve.over_steps("1e-5")

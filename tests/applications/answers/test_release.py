@@ -283,6 +283,7 @@ def test_what_is_not_declared_is_asked_for(asked: Any, said: str) -> None:
         plan_release(asked, 1)
 
 
+@pytest.mark.thorough
 def test_a_million_groups() -> None:
     table = pa.table({"zip": np.arange(1000) * 1000, "z": np.ones(1000)})
     found = release(table, [Count(), Sum("z", (0, 1))], epsilon=1, by=By("zip", range(10**6)))
