@@ -199,21 +199,25 @@ def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
     ways = {"noise": find_least_noise, "count": find_most_uses, "sampling": find_largest_rate}
     if options.calibrate not in ways:
         raise InvalidArgument(f"--calibrate finds {', '.join(ways)}, but {str(options.calibrate)[:40]!r} was found; name one of them")
-    if options.delta is None or options.epsilon is None:
-        raise InvalidArgument("a target has an epsilon and a delta, but one is missing; give --epsilon E and --delta D with --calibrate")
+    epsilon, delta = _read_target(options)
     declared = _read(options)
     with show_progress("calibrating"):
-        calibrated = ways[options.calibrate](declared, options.epsilon, options.delta, gap=options.gap or "1e-2")
+        calibrated = ways[options.calibrate](declared, epsilon, delta, gap=options.gap or "1e-2")
     return calibrated.account, calibrated
 
 
 def _calibrate_matrix(options: Options, matrix: MatrixRelease) -> tuple[CalibratedEvents, MatrixRelease]:
     from accountant.calibration.matrices import find_least_matrix_noise
 
+    epsilon, delta = _read_target(options)
+    with show_progress("calibrating"):
+        return find_least_matrix_noise(matrix, _declare(options, matrix), epsilon, delta, gap=options.gap or "1e-2")
+
+
+def _read_target(options: Options) -> tuple[str, str]:
     if options.delta is None or options.epsilon is None:
         raise InvalidArgument("a target has an epsilon and a delta, but one is missing; give --epsilon E and --delta D with --calibrate")
-    with show_progress("calibrating"):
-        return find_least_matrix_noise(matrix, _declare(options, matrix), options.epsilon, options.delta, gap=options.gap or "1e-2")
+    return options.epsilon, options.delta
 
 
 def _print(options: Options, result: Account, calibrated: CalibratedEvents | None) -> None:
@@ -307,10 +311,9 @@ def _read_matrix(options: Options) -> MatrixRelease:
 
 
 def _declare(options: Options, matrix: MatrixRelease) -> DeclaredEvents:
-    from accountant.curves import Composition, DeclaredEvents
+    from accountant.curves.matrices import declare_release
 
-    protection = _protection(options)
-    return DeclaredEvents(Composition("matrix mechanism", (matrix.event,)), protection.unit, protection.neighbors, matrix.hypotheses)
+    return declare_release(matrix, _protection(options))
 
 
 def _batches(options: Options) -> dict[str, object]:

@@ -530,10 +530,8 @@ def _look_once(m: Fraction, steps: int, delta: Fraction, *, up: bool) -> _Curve:
     It is one curve for both directions. ``delta``: where it is to be sharp.
     """
     batches = Batches("random-allocation", "replace-one", m, {"steps_per_epoch": steps, "participations": 1})
-    event, digits = (
-        KernelEvent(partial(curves.gaussian, m), partial(curves.gaussian, m), Fraction(1), 1, batches=batches),
-        _count_digits(delta),
-    )
+    base, digits = partial(curves.gaussian, m), _count_digits(delta)
+    event = KernelEvent(base, base, Fraction(1), 1, batches=batches)
     seen, most = dict[Fraction, tuple[Fraction, Mapping[str, object]]](), [0]  # halvings of cells that have not been found to be too many
 
     def look(epsilon: Fraction) -> tuple[Fraction, Mapping[str, object]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from accountant.compositions.events import Composition
 from accountant.compositions.matrices import make_matrix
-from accountant.compositions.matrix_events import release
+from accountant.compositions.matrix_events import MatrixRelease, release
 from accountant.compositions.sensitivity import Participation
 from accountant.compositions.toml_format import DeclaredEvents
 from profiles import InvalidArgument
-from profiles.protection import Neighbors, Unit, read_protection
+from profiles.protection import Neighbors, Protection, Unit, read_protection
 
 _NAME = "matrix mechanism"
 
@@ -41,7 +41,12 @@ def declare_matrix(
             "Participation(apart, most)"
         )
     made = release(make_matrix(matrix), noise, participation, protection, sampling_probability)
+    return declare_release(made, protection)
+
+
+def declare_release(made: MatrixRelease, protection: Protection) -> DeclaredEvents:
+    """Return the release of a matrix mechanism as declared events, with what it rests on."""
     return DeclaredEvents(Composition(_NAME, (made.event,)), protection.unit, protection.neighbors, made.hypotheses)
 
 
-__all__ = ["declare_matrix"]
+__all__ = ["declare_matrix", "declare_release"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,19 @@ import numpy as np
 
 from accountant.ledger.tables.engines import Engine, read_files
 from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
-from accountant.ledger.tables.units import SlotAccounts, numbers, refuse_engine
+from accountant.ledger.tables.units import SlotAccounts, numbers, require_rising
 from accountant.ledger.tables.versions import SUMS, Version
 from profiles.errors import LedgerRejected
 
 
 def iter_earlier(paths: Sequence[Path]) -> Iterator[SlotAccounts]:
     """Yield the accounts of a version, numbered as they come."""
+    yield from _number(read_files(paths))
+
+
+def _number(batches: Iterable[Any]) -> Iterator[SlotAccounts]:
     first = 0
-    for batch in read_files(paths):
+    for batch in batches:
         accounts = SlotAccounts(first, *(numbers(batch.column(name)) for name in ("high", "low", "spent", "budget")))
         yield accounts
         first += accounts.high.size
@@ -26,21 +30,17 @@ def iter_earlier(paths: Sequence[Path]) -> Iterator[SlotAccounts]:
 
 def sort_earlier(engine: Engine, paths: Sequence[Path], write: Callable[[Any], None], scratch: Path) -> Sums:
     """Write the accounts of a version in the order of their hashes, each once; return their sums. Raises :class:`LedgerRejected`."""
-    found, first, last = Sums(), 0, None
-    for batch in engine.sort(paths, scratch):
-        accounts = SlotAccounts(first, *(numbers(batch.column(name)) for name in ("high", "low", "spent", "budget")))
+    made = Sums()
+    last: tuple[int, int] | None = None
+    for accounts in _number(engine.sort(paths, scratch)):
         high, low = accounts.high, accounts.low
         if not high.size:
             continue
-        ordered = bool(((high[1:] > high[:-1]) | ((high[1:] == high[:-1]) & (low[1:] > low[:-1]))).all())
-        if not ordered or (last is not None and (int(high[0]), int(low[0])) <= last):
-            raise refuse_engine("units in another order")
-        last, weights = (int(high[-1]), int(low[-1])), weigh_units(high, low)
+        last, weights = require_rising(last, high, low), weigh_units(high, low)
         for name, values in {"keys": np.ones_like(high), "spent": accounts.spent, "budget": accounts.budget}.items():
-            found.add(name, weighted_sum(weights, values))
+            made.add(name, weighted_sum(weights, values))
         write(accounts.to_batch(accounts.spent, accounts.budget))
-        first += high.size
-    return found
+    return made
 
 
 def check_earlier(paths: Sequence[Path], version: Version) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from accountant.ledger.paged.codes import decode
 from accountant.ledger.tables.engines import read_files
-from accountant.ledger.tables.units import SlotAccounts, TableTally, Units, numbers, refuse_engine
+from accountant.ledger.tables.units import SlotAccounts, TableTally, Units, numbers, refuse_engine, require_rising
 from profiles.arrays import Integers
 from profiles.errors import LedgerRejected
 
@@ -112,10 +112,9 @@ class Joined:
         last: tuple[int, int] | None = None
         while (batch := self._next()) is not None:
             high, low = numbers(batch.column("high")), numbers(batch.column("low"))
-            ordered = bool(((high[1:] > high[:-1]) | ((high[1:] == high[:-1]) & (low[1:] > low[:-1]))).all())
-            if batch.column("slot").null_count != batch.num_rows or not ordered or (last is not None and (high[0], low[0]) <= last):
+            if batch.column("slot").null_count != batch.num_rows:
                 raise refuse_engine("units in another order")
-            last = int(high[-1]), int(low[-1])
+            last = require_rising(last, high, low)
             steps, records, places, budget = (numbers(batch.column(name)) for name in _COLUMNS)
             accounts = SlotAccounts(first, high, low, np.zeros_like(high), budget)
             yield Units(accounts, steps, records, places, budget)

@@ -41,6 +41,14 @@ class SlotAccounts:
         return pa.record_batch([slots, self.high, self.low, spent, budget], schema=SCHEMA)
 
 
+def require_rising(last: tuple[int, int] | None, high: Integers, low: Integers) -> tuple[int, int]:
+    """Return the last of some hashes (at least one). Raises :class:`LedgerRejected` where they, after ``last``, do not rise one by one."""
+    rises = bool(((high[1:] > high[:-1]) | ((high[1:] == high[:-1]) & (low[1:] > low[:-1]))).all())
+    if not rises or (last is not None and (int(high[0]), int(low[0])) <= last):
+        raise refuse_engine("units in another order")
+    return int(high[-1]), int(low[-1])
+
+
 @dataclass(frozen=True, slots=True)
 class Units:
     """Accounts and what is asked of them. ``present``: those that have rows, whose total shift, number, sum of places and smallest budget
