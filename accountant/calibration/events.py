@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.compositions.engine import guess_epsilon
+from accountant.compositions.bounds import guess_epsilon
 from accountant.compositions.events import MOST_USES, Composition, Event, parameter_names
 from accountant.compositions.queries import point_at_delta, point_at_epsilon, to_delta, to_epsilon, to_gap
 from accountant.compositions.toml_format import DeclaredEvents

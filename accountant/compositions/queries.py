@@ -9,7 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
-from accountant.compositions.engine import bound_delta, bound_epsilon, bound_epsilon_above, make_certificate
+from accountant.compositions.bounds import bound_delta, bound_epsilon, bound_epsilon_above
+from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import MOST_BITS, MOST_EPSILON, Composition, Direction
 from accountant.compositions.shapes import LEAST_EPSILON
 from profiles import Infeasible, InvalidArgument, NotReplayed, Undecided, decimal_text, to_exact
@@ -105,7 +106,8 @@ def upper_text(found: OneDirection | CurvePoint, digits: int = DIGITS) -> str:
 def point_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DEFAULT_GAP) -> CurvePoint:
     """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, per direction, to reach: upper − lower ≤ ``gap``·max(upper, 1/1000).
 
-    Raises :class:`Undecided` where some ε may be enough if a record goes, but none is proved to be, and what the engine raises.
+    Raises :class:`Undecided` where some ε may be enough if a record goes, but none is proved to be, and as
+    :func:`~accountant.compositions.bounds.bound_epsilon`.
     """
     removed, added = (bound_epsilon(composition, delta, direction, gap=gap) for direction in (Direction.REMOVE, Direction.ADD))
     _require_decided(removed, composition, delta)
@@ -150,7 +152,7 @@ def find_point(
 ) -> CurvePoint:
     """Return ε at ``delta`` or δ at ``epsilon``, one of which is given, from both sides or by its upper ends alone (``side``).
 
-    Raises :class:`InvalidArgument` (both or none of the two; another side), and what the engine raises.
+    Raises :class:`InvalidArgument` (both or none of the two; another side), and as :func:`~accountant.compositions.bounds.bound_epsilon`.
     """
     if side not in (BOTH, UPPER):
         raise InvalidArgument(f"a side is {BOTH} or {UPPER}, but {str(side)[:40]!r} was found; name one of them")

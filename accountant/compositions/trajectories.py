@@ -17,9 +17,11 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-from accountant.compositions.engine import bound_epsilon, curve_of_laws, epsilon_above, epsilon_below, write_events
+from accountant.compositions.bounds import bound_epsilon
+from accountant.compositions.certificates import write_events
 from accountant.compositions.events import Composition, Direction, Event
 from accountant.compositions.grids import plan
+from accountant.compositions.proved_curves import curve_of_laws
 from accountant.compositions.shapes import LEAST_EPSILON, Side, find_shape, is_merged
 from profiles import InvalidArgument, Undecided
 from profiles.numbers import to_integer
@@ -64,7 +66,7 @@ def bound_steps(composition: Composition, delta: Fraction, *, points: int = POIN
 
     ``gap``: of the ends after all steps, relatively, about; those before are mostly closer. Where there is noise on all records or zCDP,
     each place is composed anew, and there are at most 12 of them beside other events. Raises as
-    :func:`~accountant.compositions.engine.bound_epsilon`.
+    :func:`~accountant.compositions.bounds.bound_epsilon`.
     """
     if not 0 < delta < 1:
         raise InvalidArgument("epsilon over steps is bounded at a delta in (0, 1), but another one was found; correct it")
@@ -181,7 +183,7 @@ def _walk(
         grid = plan(find_shape(composition, events, side), side, gap=gap, fineness=fineness)
         for lattice, laws in _compose_by_blocks(events, grid, side, blocks):
             curve = curve_of_laws(lattice, laws, {})
-            yield epsilon_above(curve, delta) if side.up else epsilon_below(curve, delta)
+            yield curve.epsilon_above(delta) if side.up else curve.epsilon_below(delta)
     except Rejected as problem:
         raise Undecided(
             f"epsilon over the steps of {composition.name[:80]!r} was asked for, but no grid of a moderate size shows it ({problem}); ask "

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from accountant.compositions.batches import Sampling
-from accountant.compositions.engine import make_certificate
+from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import Composition, Direction
 from accountant.compositions.json_format import composition_object
 from accountant.compositions.queries import (

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from accountant.compositions.engine import make_certificate
+from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import Composition, Direction, MechanismKind, make_event
 from accountant.compositions.queries import to_delta, to_epsilon
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon

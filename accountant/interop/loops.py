@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import NoReturn, Self
 
 from accountant.compositions.batches import read_batches
-from accountant.compositions.engine import guess_epsilon
+from accountant.compositions.bounds import guess_epsilon
 from accountant.compositions.events import MOST_USES, Composition, Event, make_event
 from accountant.compositions.queries import UPPER, to_delta, to_epsilon, upper_at_delta
 from accountant.compositions.toml_format import DeclaredEvents, read_composition, write_composition

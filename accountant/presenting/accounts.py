@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import nan
 
-from accountant.compositions.engine import bound_deltas
+from accountant.compositions.bounds import bound_deltas
 from accountant.compositions.events import Direction
 from accountant.compositions.trajectories import Trajectory
 from accountant.curves.accounting import Account

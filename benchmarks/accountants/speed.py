@@ -32,7 +32,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from accountant.compositions.engine import bound_epsilon
+from accountant.compositions.bounds import bound_epsilon
 from accountant.compositions.events import Composition, Direction, make_event
 from accountant.compositions.queries import upper_at_delta
 from accountant.compositions.shapes import LEAST_EPSILON

@@ -15,7 +15,8 @@ from accountant.checking import check_document
 from accountant.cli.main import invoke
 from accountant.compositions.allocations import plan_allocation
 from accountant.compositions.batches import Batches, Sampling, draw_batches, read_batches
-from accountant.compositions.engine import DeltaEnds, EpsilonEnds, bound_delta, bound_epsilon, make_certificate
+from accountant.compositions.bounds import DeltaEnds, EpsilonEnds, bound_delta, bound_epsilon
+from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import Composition, Direction, Event, make_event
 from accountant.compositions.json_format import composition_from_object, composition_object, event_object
 from accountant.curves import account, curve_of, read_composition, write_composition

@@ -7,7 +7,8 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from accountant.compositions.engine import bound_delta, bound_epsilon, make_certificate
+from accountant.compositions.bounds import bound_delta, bound_epsilon
+from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import Composition, Direction, make_event
 from accountant.compositions.groups import split_events
 from profiles import Undecided

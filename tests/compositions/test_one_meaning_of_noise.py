@@ -11,7 +11,7 @@ import pytest
 from accountant.calibration.events import find_least_noise, find_most_uses
 from accountant.cli.main import invoke
 from accountant.compositions.batches import draw_batches
-from accountant.compositions.engine import bound_delta
+from accountant.compositions.bounds import bound_delta
 from accountant.compositions.events import Composition, Direction, Event, make_event
 from accountant.curves import DeclaredEvents, account, curve_of, read_composition, write_composition
 from accountant.guarantees import change_neighbors, declare_events, point_of_curve, subsample

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from accountant.compositions.batches import draw_batches
-from accountant.compositions.engine import bound_epsilon
+from accountant.compositions.bounds import bound_epsilon
 from accountant.compositions.events import Composition, Direction, Event, make_event
 from accountant.curves import Participation, declare_matrix, make_matrix
 from proofs_check.audit import Claim, audit

@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 from accountant.compositions.batches import draw_batches
-from accountant.compositions.engine import bound_epsilon
+from accountant.compositions.bounds import bound_epsilon
 from accountant.compositions.events import Composition, Direction, make_event
 from accountant.compositions.trajectories import Trajectory, bound_steps
 from profiles import InvalidArgument

@@ -17,7 +17,7 @@ import pytest
 
 from accountant import compose, read_guarantee, replay, training
 from accountant.cli.main import invoke
-from accountant.compositions.engine import bound_epsilon
+from accountant.compositions.bounds import bound_epsilon
 from accountant.compositions.events import Composition, Direction, make_event
 from accountant.curves import PrivacyCurve, account, curve_of, read_composition
 from profiles import InvalidArgument, InvalidNumber, UnreadableFile, UnwritableOutput

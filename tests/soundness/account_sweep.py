@@ -26,7 +26,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from accountant.compositions.engine import bound_epsilon, make_certificate
+from accountant.compositions.bounds import bound_epsilon
+from accountant.compositions.certificates import make_certificate
 from accountant.curves import Composition, Direction, Event, make_event
 from profiles import Infeasible, PDPError
 from proofs_check.kernel import check

@@ -30,7 +30,8 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import binom
 
 from accountant.compositions.batches import draw_batches
-from accountant.compositions.engine import bound_delta, make_certificate
+from accountant.compositions.bounds import bound_delta
+from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import Composition, Direction, Event, make_event
 from profiles import PDPError
 from proofs_check.kernel import check

@@ -106,7 +106,7 @@ def _number(value: float) -> str:
 
 def _curve_proof(mu: Fraction, epsilon: Fraction, delta: Fraction) -> dict[str, Any]:
     """Return a certificate that one Gaussian release of noise multiplier 1/μ has at most δ at ε, in both directions."""
-    from accountant.compositions.engine import make_certificate  # noqa: PLC0415 - pure noise does not need it
+    from accountant.compositions.certificates import make_certificate  # noqa: PLC0415 - pure noise does not need it
     from accountant.compositions.events import Composition, Direction, MechanismKind, make_event  # noqa: PLC0415
     from accountant.weights.gaussian.weight import state_claims  # noqa: PLC0415
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accountant.compositions.engine import make_certificate
+from accountant.compositions.certificates import make_certificate
 from accountant.weights.gaussian.branch_and_bound import Cell, Cover, LowerEnd, Split, pair_at
 from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.proved import recheck_promise, zeta_term

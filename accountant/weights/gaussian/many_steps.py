@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import exp, log
 from typing import Any
 
-from accountant.compositions.engine import share_work, write_events
+from accountant.compositions.certificates import share_work, write_events
 from accountant.compositions.events import Composition, Direction, MechanismKind, make_event
 from accountant.compositions.grids import count_points, plan
 from accountant.compositions.shapes import Side, find_shape

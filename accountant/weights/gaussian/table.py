@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, sqrt
 
-from accountant.compositions.engine import make_certificate
+from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import Composition
 from accountant.weights.gaussian.many_steps import (
     BOTH,

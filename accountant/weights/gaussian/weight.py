@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from accountant.compositions.engine import make_certificate
+from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import MOST_EPSILON, Composition, Direction
 from accountant.weights.gaussian.many_steps import StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing

@@ -9,7 +9,7 @@ import mpmath
 import pytest
 
 from accountant.cli.main import invoke
-from accountant.compositions.engine import bound_delta
+from accountant.compositions.bounds import bound_delta
 from accountant.compositions.events import Direction
 from accountant.weights.gaussian import gaussian_weight
 from accountant.weights.gaussian.one_step import OneStep

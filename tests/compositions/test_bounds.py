@@ -1,4 +1,4 @@
-"""The engine: both sides against closed forms, against what other accountants miss, and against laws that hold for every curve."""
+"""Bounds: both sides against closed forms, against what other accountants miss, and against laws that hold for every curve."""
 
 import json
 from fractions import Fraction
@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from accountant.compositions.engine import bound_delta, bound_epsilon, make_certificate, write_events
+from accountant.compositions.bounds import bound_delta, bound_epsilon
+from accountant.compositions.certificates import make_certificate, write_events
 from accountant.compositions.events import Composition, Direction, make_event
 from accountant.compositions.grids import count_points, plan
 from accountant.compositions.shapes import Side, find_shape
