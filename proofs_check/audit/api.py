@@ -84,13 +84,16 @@ def audit(
         raise InvalidArgument("the log-likelihood ratio must be one number for each output, but something else was found; return an array")
     scores = [_EXACT_RATIO] if method.log_ratio is not None else None
     total = 2 * int(method.samples)
-    options: dict[str, Any] = {"delta": claim.delta, "one_sided": claim.one_sided, "scores": scores}
     learners = [Learner(stream.reader, own, effort, method.bits) for own in (for_fixed, for_sequential)]
     fixed, sequential = None, None
     if of_sequential < 1:
-        fixed = FixedAudit(total, alpha * (1 - of_sequential), kind=kind, learner=learners[0], **options)
+        plan = Plan(total, alpha * (1 - of_sequential), claim.delta, claim.one_sided)
+        fixed = FixedAudit(plan, kind=kind, learner=learners[0], scores=scores)
     if of_sequential > 0:
-        sequential = SequentialAudit(float(min(claim.epsilon, _LARGEST)), alpha * of_sequential, learner=learners[1], **options)
+        claimed = float(min(claim.epsilon, _LARGEST))
+        sequential = SequentialAudit(
+            claimed, alpha * of_sequential, learner=learners[1], delta=claim.delta, one_sided=claim.one_sided, scores=scores
+        )
     run = _Run(fixed, sequential, claim, alpha)
     run.draw(stream, kind, method)
     fixed, refuted_after = run.fixed, run.refuted_after

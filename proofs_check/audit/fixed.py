@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -61,27 +61,19 @@ class Tested:
 class FixedAudit:
     """Takes labelled outputs as they come, in batches, and gives a bound when all of them have come.
 
-    ``total`` is the number of labelled outputs to come, ``alpha`` the error. ``scores`` replaces learning, for instance
-    by the exact log-likelihood ratio; the learning part is then used for choosing.
+    ``plan``: all labelled outputs to come, and the error. ``scores`` replaces learning, for instance by the exact log-likelihood ratio; the
+    learning part is then used for choosing.
     """
 
-    def __init__(
-        self,
-        total: int,
-        alpha: Fraction,
-        *,
-        kind: Kind,
-        learner: Learner,
-        delta: Fraction = Fraction(0),
-        one_sided: bool = False,
-        scores: list[Score] | None = None,
-    ) -> None:
+    def __init__(self, plan: Plan, *, kind: Kind, learner: Learner, scores: list[Score] | None = None) -> None:
+        total = plan.outputs
         shares = SMALL if total <= _SMALL else FEW if kind.few_values else NUMBER if kind.width == 1 else VECTOR
-        self._again, self._policies = shares.again, POLICIES_FOR_FEW if kind.few_values else POLICIES
+        self._again = shares.again
         most = max(100, _MOST_KEPT // max(1, kind.width))
         self._learn = min(most, max(1, round(shares.learn * total))) if scores is None else 0
         self._choose_to = self._learn + min(most, max(1, round(shares.choose * total)))
-        self._total, self._alpha, self._delta, self._one_sided = total, alpha, delta, one_sided
+        policies = POLICIES_FOR_FEW if kind.few_values else POLICIES
+        self._plan = replace(plan, outputs=max(1, total - self._choose_to), policies=policies)
         self._learner = learner
         self._kept: list[LabelledBatch] = []
         self._width = kind.width
@@ -127,10 +119,9 @@ class FixedAudit:
         scores = self._scores or []
         if not scores:
             return
-        plan = Plan(max(1, self._total - self._choose_to), self._alpha, self._delta, self._one_sided, self._policies)
-        rules = choose_rules(scores, LabelledBatch(chosen_on.outputs.fit(self._width), chosen_on.is_first), plan)
+        rules = choose_rules(scores, LabelledBatch(chosen_on.outputs.fit(self._width), chosen_on.is_first), self._plan)
         spare = 1 - sum((rule.share for rule in rules), Fraction(0))
-        self.tested = [Tested(rule, self._alpha * (rule.share + (spare if k == 0 else 0))) for k, rule in enumerate(rules)]
+        self.tested = [Tested(rule, self._plan.alpha * (rule.share + (spare if k == 0 else 0))) for k, rule in enumerate(rules)]
 
     def _collect(self) -> LabelledBatch:
         parts, self._kept = self._kept, []
@@ -138,7 +129,7 @@ class FixedAudit:
 
     def bounds(self) -> list[float]:
         """Return the lower confidence bound on ε in nats that each tested rule proves, rounded down. Valid once all outputs have come."""
-        return [test.bound(self._delta) for test in self.tested]
+        return [test.bound(self._plan.delta) for test in self.tested]
 
     def sizes(self) -> tuple[int, int, int]:
         """Return how many outputs were learned from, chosen by, and counted: each is in one part only."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike
 from profiles.profile import Profile
 from proofs_check.audit.api import audit
 from proofs_check.audit.claims import Claim, claim_of_record
 from proofs_check.audit.errors import ConstantOutputs, DifferentConstants
+from proofs_check.audit.method import AuditKeywords, AuditMethod
 from proofs_check.audit.neighbors import Relation
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.audit.runs import AuditedMechanism, split
@@ -37,6 +37,10 @@ class Pair:
     claim: Claim
     name: str
     neighboring: Relation | str = Relation.ADD_REMOVE
+
+    def audit(self, mechanism: AuditedMechanism, rng: np.random.Generator, method: AuditMethod) -> AuditResult:
+        """Return the audit of the pair's claim, of its neighbors: see :func:`proofs_check.audit.audit`."""
+        return audit(mechanism, self.dataset, self.neighbor, self.claim, rng=rng, method=replace(method, neighboring=self.neighboring))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,31 +129,31 @@ def search_pairs(
     pairs: Sequence[Pair],
     *,
     rng: np.random.Generator,
-    samples: int = 100_000,
-    confidence: ExactLike = "0.99",
     finalists: int = 1,
-    **options: Any,
+    method: AuditMethod = AuditMethod(),  # noqa: B008 - it is frozen
+    **changes: Unpack[AuditKeywords],
 ) -> SearchResult:
     """Return audits of the most suspicious pairs: a search spends a part of the outputs where evidence grows, the rest is for finalists.
 
     Claim: with probability at least ``confidence`` no finalist's ``epsilon_lower`` exceeds its ε(D, D′). The search uses outputs of its own
     (successive halving: every round doubles the outputs of the better half of the pairs), so that only the finalists, whose bounds are
-    computed, share the error. ``samples`` is the number of outputs for each of the two data sets in all; ``options`` go to :func:`audit`.
+    computed, share the error. ``method`` and the keywords are those of :func:`audit`: ``samples`` is the number of outputs for each of
+    the two data sets in all, and every pair says itself what its neighbors are.
     Raises :class:`InvalidArgument` and the errors of :func:`audit`.
     """
     if not pairs or not 1 <= finalists <= len(pairs):
         raise InvalidArgument(f"a search needs pairs and 1 to {len(pairs)} finalists, but {finalists} was found; give at least one pair")
+    method = replace(method, **changes)
     searching, *streams = split(rng, 1 + finalists)
     alive = list(range(len(pairs)))
     seen: dict[int, float] = {}
     rounds = max(1, math.ceil(math.log2(len(pairs) / finalists))) if len(pairs) > finalists else 0
     for _ in range(rounds):
-        pilot = max(_LEAST_PILOT, int(_SEARCH_SHARE * samples / rounds / len(alive)))
+        pilot = max(_LEAST_PILOT, int(_SEARCH_SHARE * method.samples / rounds / len(alive)))
         for k, own in zip(alive, split(searching, len(alive)), strict=True):
-            settings = {**options, "mode": "fixed", "effort": "fast", "tests": 1, "samples": pilot, "confidence": _SEARCH_CONFIDENCE}
-            settings |= {"neighboring": pairs[k].neighboring, "check_memory": False}
+            quick = replace(method, mode="fixed", effort="fast", tests=1, samples=pilot, confidence=_SEARCH_CONFIDENCE, check_memory=False)
             try:
-                lower = audit(mechanism, pairs[k].dataset, pairs[k].neighbor, pairs[k].claim, rng=own, **settings).epsilon_lower
+                lower = pairs[k].audit(mechanism, own, quick).epsilon_lower
             except DifferentConstants:  # no noise at all: nothing is more suspicious
                 lower = math.log(pilot)
             except ConstantOutputs:  # few outputs of a rare event: no evidence, but no reason to give up the other pairs
@@ -157,21 +161,7 @@ def search_pairs(
             seen[k] = lower - float(pairs[k].claim.epsilon)
         alive = sorted(alive, key=lambda k: -seen[k])[: max(finalists, math.ceil(len(alive) / 2))]
     alive = alive[:finalists]
-    left = max(_LEAST_PILOT, int(samples * (1 - _SEARCH_SHARE if rounds else 1) / finalists))
-    audits = tuple(
-        (
-            pairs[k],
-            audit(
-                mechanism,
-                pairs[k].dataset,
-                pairs[k].neighbor,
-                pairs[k].claim,
-                rng=own,
-                samples=left,
-                confidence=confidence,
-                **{**options, "tests": finalists * int(options.get("tests", 1)), "neighboring": pairs[k].neighboring},
-            ),
-        )
-        for k, own in zip(alive, streams, strict=True)
-    )
+    left = max(_LEAST_PILOT, int(method.samples * (1 - _SEARCH_SHARE if rounds else 1) / finalists))
+    last = replace(method, samples=left, tests=finalists * method.tests)
+    audits = tuple((pairs[k], pairs[k].audit(mechanism, own, last)) for k, own in zip(alive, streams, strict=True))
     return SearchResult(audits, tuple((pairs[k].name, seen[k]) for k in sorted(seen, key=lambda k: -seen[k])))

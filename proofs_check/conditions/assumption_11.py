@@ -20,7 +20,7 @@ from profiles.variables import WEIGHT, Variable
 from proofs_check.certificates import point_json
 from proofs_check.conditions.branches import Pieces, PiecesApart, are_apart, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, refute_by_point, unknown
+from proofs_check.conditions.decide import accept_proof, accept_refutation, refute_by_point, unknown
 from proofs_check.conditions.tight_floor import enclose_infimum
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
@@ -33,7 +33,7 @@ from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove, prove_by
 from proofs_check.prover.tactics.fading import fades, name_exponent
 from proofs_check.prover.tactics.generalisation import through_logarithm
-from proofs_check.results import Decision, Tree, Verdict
+from proofs_check.results import Decision, Tree
 
 ID = "assumption-11"
 MEANING = "exp(ε) strongly convex"
@@ -303,7 +303,7 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     convexity = derive_strong_convexity(context)
     if convexity is not None:
         method = "second derivative of exp(epsilon) at w = 1 and " if convexity.exact else "positive floor of the curvature and "
-        return accept(context, ID, Verdict.PROVED, convexity.proof, method=method + trees.describe(convexity.proof["curvature"])), convexity
+        return accept_proof(context, ID, convexity.proof, method=method + trees.describe(convexity.proof["curvature"])), convexity
     if not context.smooth:
         return undecided(ID), None
     goal = context.for_all(context.curvature, strict=True)
@@ -362,7 +362,7 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
             shown = {"weight": trees.text(along), "weight-proof": at_least_one, "flat": trees.restated(short, tree)}
             proof: Tree = {"at": point_json(record), **shown}
             reason = "at this record the second derivative of exp(epsilon) comes as close to 0 as one likes as w grows"
-            decision = accept(context, ID, Verdict.REFUTED, proof, method="limit at one record", witness=record)
+            decision = accept_refutation(context, ID, proof, method="limit at one record", witness=record)
             if decision.checked:
                 return replace(decision, reason=reason)
     return None

@@ -20,7 +20,7 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, fresh_name, number, substitute, to_text
 from profiles.variables import WEIGHT, Variable
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
+from proofs_check.conditions.decide import Place, accept_proof, accept_refutation, place_json, settle, substituted
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.conditions.slow_growth import prove_slow_growth
 from proofs_check.prover import trees
@@ -190,7 +190,7 @@ def _refute(context: Context, records: Iterable[Place]) -> Decision | None:
     for record in records:
         for tail in itertools.islice(_tails(context, record), MOST_TAILS):
             proof: Tree = {"at": place_json(record), **tail}
-            decision = accept(context, ID, Verdict.REFUTED, proof, method="tail comparison at one record", witness=record)
+            decision = accept_refutation(context, ID, proof, method="tail comparison at one record", witness=record)
             if decision.checked:
                 told = tail_reason(tail)
                 return replace(decision, reason=told if decision.reason is None else f"{decision.reason}: {told}")
@@ -242,7 +242,7 @@ def _prove_by_bound(context: Context, kind: tuple[Callable[[Context], Iterator[t
     """Prove it from the first bound of a kind below ε that the kernel accepts."""
     bounds, method = kind
     for threshold, proof in bounds(context):
-        decision = accept(context, ID, Verdict.PROVED, proof, method=method, details={"threshold": threshold})
+        decision = accept_proof(context, ID, proof, method=method, details={"threshold": threshold})
         if decision.checked:
             return decision
     return None

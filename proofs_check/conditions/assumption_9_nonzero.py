@@ -22,7 +22,7 @@ from profiles.variables import WEIGHT, Parameter, Statistic, Variable
 from proofs_check.certificates import point_json
 from proofs_check.conditions import assumption_9
 from proofs_check.conditions.context import Context, Place
-from proofs_check.conditions.decide import AT_ONCE, accept, settle
+from proofs_check.conditions.decide import AT_ONCE, accept_proof, accept_refutation, settle
 from proofs_check.prover.algebra import factored, rational_roots
 from proofs_check.prover.effort import out_of_time
 from proofs_check.prover.explore import candidates, telling_points
@@ -64,7 +64,7 @@ def follow_published(context: Context, published: Decision | None) -> Decision |
         return None
     proof = published.claim["proof"]
     if published.verdict is Verdict.PROVED:
-        followed = accept(context, ID, Verdict.PROVED, proof, method=published.method, details=published.details)
+        followed = accept_proof(context, ID, proof, method=published.method, details=published.details)
         return followed if followed.checked else None
     return None if published.witness is None else _refute_at(context, published.witness, proof)
 
@@ -77,7 +77,7 @@ def prove_published(context: Context, needed: Decision) -> Decision | None:
         needed.method.removeprefix(f"{NOWHERE}; elsewhere "),
         {k: v for k, v in needed.details.items() if k != "infinite_weight"},
     )
-    decision = accept(context, assumption_9.ID, Verdict.PROVED, needed.claim["proof"], method=method, details=details)
+    decision = accept_proof(context, assumption_9.ID, needed.claim["proof"], method=method, details=details)
     return decision if decision.checked else None
 
 
@@ -107,7 +107,7 @@ def _refute_at(context: Context, record: Mapping[str, Fraction], tail: Tree) -> 
         return None
     loss: Tree = {"at": point_json(record), "weight": exact_text(weight), "positive": AT_ONCE}
     proof = {**loss, **{key: tail[key] for key in ("threshold", "form", "tail")}}
-    decision = accept(context, ID, Verdict.REFUTED, proof, method="tail comparison at a record with some loss", witness=record)
+    decision = accept_refutation(context, ID, proof, method="tail comparison at a record with some loss", witness=record)
     reason = f"{assumption_9.tail_reason(tail)}, but is positive at w = {exact_text(weight)}"
     return replace(decision, reason=reason) if decision.checked else None
 
@@ -129,7 +129,7 @@ def _prove(context: Context) -> Decision | None:
     zeros, growth = (list(dict.fromkeys(words)) for words in (proved.zeros, proved.growth))
     vanishing = f"epsilon is 0 {', '.join(zeros)}" if zeros else NOWHERE
     method = "; ".join([vanishing, *(f"elsewhere {words}" for words in growth)])
-    decision = accept(context, ID, Verdict.PROVED, proved.proof, method=method, details={"infinite_weight": zeros})
+    decision = accept_proof(context, ID, proved.proof, method=method, details={"infinite_weight": zeros})
     return decision if decision.checked else None
 
 

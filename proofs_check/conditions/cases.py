@@ -20,7 +20,7 @@ from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.terms import Term, applications, children, free_symbols, fresh_name, rebuild, substitute, symbol, to_text
 from profiles.variables import WEIGHT, Statistic, Variable
 from proofs_check.conditions.context import Context, Place
-from proofs_check.conditions.decide import accept
+from proofs_check.conditions.decide import accept_proof, accept_refutation
 from proofs_check.conditions.statistic import prove_lower
 from proofs_check.prover.algebra import derivative, expand, factored, put_in, rational_roots
 from proofs_check.prover.effort import until_failure
@@ -57,12 +57,12 @@ def _decide_halves(
         if decided is None or decided.claim is None:
             return None
         if decided.verdict is Verdict.REFUTED:
-            again = accept(context, condition, Verdict.REFUTED, decided.claim["proof"], method=decided.method)
+            again = accept_refutation(context, condition, decided.claim["proof"], method=decided.method)
             return replace(again, witness=decided.witness) if again.checked else None
         proofs.append(decided.claim["proof"])
     name, at = border
     cases: Tree = {"variable": name, "at": exact_text(at), "below": proofs[0], "above": proofs[1]}
-    decision = accept(context, condition, Verdict.PROVED, {"cases": cases}, method=f"two cases for {name}: {describe(proofs)}")
+    decision = accept_proof(context, condition, {"cases": cases}, method=f"two cases for {name}: {describe(proofs)}")
     return decision if decision.checked else None
 
 
@@ -98,7 +98,7 @@ def _at_points(context: Context, condition: str, decide: Callable[[Context], Dec
                 return
             cases[step] = decided.claim["proof"]
         method = f"two cases for {variable.name}: {describe([cases['below'], cases['above']])}"
-        decision = accept(context, condition, Verdict.PROVED, {"cases": cases}, method=method)
+        decision = accept_proof(context, condition, {"cases": cases}, method=method)
         if decision.checked:
             yield decision
 
@@ -164,7 +164,7 @@ def _by_sign(context: Context, condition: str, decide: Callable[[Context], Decis
             cases: Tree = {"variable": name, "at": "0", "below": proofs[0], "above": proofs[1]}
             term = to_text(from_sympy(part))
             proof: Tree = {"statistic": {"name": name, "term": term, **ends, "epsilon": to_text(epsilon), "proof": {"cases": cases}}}
-            decision = accept(context, condition, Verdict.PROVED, proof, method=f"two cases for the sign of {term}: {describe(proofs)}")
+            decision = accept_proof(context, condition, proof, method=f"two cases for the sign of {term}: {describe(proofs)}")
             if decision.checked:
                 yield decision
 

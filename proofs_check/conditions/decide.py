@@ -168,7 +168,7 @@ def refute_at(context: Context, condition: str, goal: Goal, point: Place, *, fie
     """Return the refutation by a point at which the goal certainly fails."""
     for tree in itertools.chain((AT_ONCE, FINELY), _trees_at(goal, point)):
         proof = {"at": place_json(point), field: tree}
-        decision = accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
+        decision = accept_refutation(context, condition, proof, method="witness", witness=point)
         if decision.checked:
             break
     return decision
@@ -193,32 +193,29 @@ def substituted(goal: Goal, point: Place) -> Any:
     return put_in(goal.expression, {symbol: values[symbol.name] for symbol in goal.expression.free_symbols if symbol.name in values})
 
 
-def accept(
-    context: Context,
-    condition: str,
-    verdict: Verdict,
-    proof: Tree,
-    *,
-    method: str,
-    witness: Place | None = None,
-    details: Mapping[str, Any] | None = None,
-) -> Decision:
-    """Return a decision whose claim was put to the kernel; ``checked`` tells what the kernel said.
+def accept_proof(context: Context, condition: str, proof: Tree, *, method: str, details: Mapping[str, Any] | None = None) -> Decision:
+    """Return a decision that a condition is true, whose claim was put to the kernel; ``checked`` tells what the kernel said."""
+    claim = context.claim(condition, Verdict.PROVED.value, proof)
+    checked = ask_kernel(context, claim).accepted
+    return Decision(condition, Verdict.PROVED, method, claim=claim, checked=checked, details=details or {})
+
+
+def accept_refutation(context: Context, condition: str, proof: Tree, *, method: str, witness: Place | None = None) -> Decision:
+    """Return a decision that a condition is false, whose claim was put to the kernel; ``checked`` tells what the kernel said.
 
     A witness with a coordinate that is not a fraction is named in the reason.
     """
-    claim = context.claim(condition, verdict.value, proof)
+    claim = context.claim(condition, Verdict.REFUTED.value, proof)
     witness = None if witness is None else rational_point(witness) or witness
     fractions = {name: value for name, value in (witness or {}).items() if isinstance(value, Fraction)}
     rational = None if witness is None or len(fractions) < len(witness) else fractions
     where = "" if witness is None or rational is not None else ", ".join(f"{name} = {value}" for name, value in place_json(witness).items())
     return Decision(
         condition,
-        verdict,
+        Verdict.REFUTED,
         method,
         witness=rational,
         reason=f"it fails at {where}" if where else None,
         claim=claim,
         checked=ask_kernel(context, claim).accepted,
-        details=details or {},
     )

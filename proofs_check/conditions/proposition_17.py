@@ -9,7 +9,7 @@ import sympy
 
 from proofs_check.conditions.branches import LeftSide, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, decide_for_all
+from proofs_check.conditions.decide import accept_proof, decide_for_all
 from proofs_check.prover.algebra import derivative
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
@@ -46,5 +46,5 @@ def _prove_in_pieces(context: Context, gap: LeftSide) -> Decision | None:
     proofs = [prove(piece.goal(gap(piece.epsilon), context.weight)) for piece in pieces.pieces]
     if None in proofs:
         return None
-    decision = accept(context, ID, Verdict.PROVED, {**pieces.fields(), "bound": proofs}, method=f"smooth pieces: {describe(proofs)}")
+    decision = accept_proof(context, ID, {**pieces.fields(), "bound": proofs}, method=f"smooth pieces: {describe(proofs)}")
     return decision if decision.checked else None

@@ -24,7 +24,7 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import fresh_name, substitute, to_text
 from profiles.variables import WEIGHT, Parameter, Statistic, Variable
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept
+from proofs_check.conditions.decide import accept_proof
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, part_named, put_in
 from proofs_check.prover.attempt import looks_true
@@ -64,7 +64,7 @@ def decide_by_statistic(context: Context, condition: str, decide: Callable[[Cont
         proof: Tree = {"statistic": {**abstraction.fields, "proof": simpler.claim["proof"]}}
         name, term = str(abstraction.fields["name"]), str(abstraction.fields["term"])
         method = f"{_in_words_of(term, name, simpler.method)}, for all values of {term}"
-        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_told(simpler, name, term))
+        decision = accept_proof(context, condition, proof, method=method, details=_told(simpler, name, term))
         if decision.checked:
             return decision
     return None

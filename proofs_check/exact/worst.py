@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations, product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from profiles.errors import InvalidArgument, Undecided
 from profiles.numbers import ExactLike, round_down, round_up, to_integer
@@ -81,15 +81,21 @@ class WorstDelta:
         return Bounds(round_down(wide.lower), round_up(wide.upper))
 
 
+class DatasetKeywords(TypedDict, total=False):
+    """Which data sets there are, ``ordered``, ``distinct``, and how many at most: :func:`exact_epsilon` says what each keyword means."""
+
+    ordered: bool
+    distinct: bool
+    max_datasets: int
+
+
 def exact_epsilon(
     law: MechanismLaw,
     records: Iterable[Hashable],
     *,
     max_size: int,
     delta: ExactLike = 0,
-    ordered: bool = False,
-    distinct: bool = False,
-    max_datasets: int = MAX_DATASETS,
+    **which: Unpack[DatasetKeywords],
 ) -> WorstCase:
     """Return the exact ε of a mechanism in both directions, over all data sets of at most ``max_size`` of the given records.
 
@@ -112,12 +118,12 @@ def exact_epsilon(
     (Fraction(3, 1), (1,), (), (1,), 6)
     """
     exact_delta = to_delta(delta)
-    universe = _read_records(records)
+    datasets = _Datasets(_read_records(records), max_size, **which)
     tables = _Tables(law)
-    best: dict[Hashable, tuple[_Best, _Best]] = {record: (_Best(), _Best()) for record in universe}
+    best: dict[Hashable, tuple[_Best, _Best]] = {record: (_Best(), _Best()) for record in datasets.records}
     pairs = 0
-    sizes = _check_count(len(universe), max_size, max_datasets, ordered=ordered, distinct=distinct)
-    for larger in _datasets(universe, max_size, ordered=ordered, distinct=distinct):
+    sizes = datasets.count()
+    for larger in datasets:
         for smaller, record in _neighbors(larger):
             pairs += 1
             with_record, without = tables.of(larger), tables.of(smaller)
@@ -139,9 +145,7 @@ def exact_delta(
     epsilon: Nats,
     *,
     max_size: int,
-    ordered: bool = False,
-    distinct: bool = False,
-    max_datasets: int = MAX_DATASETS,
+    **which: Unpack[DatasetKeywords],
 ) -> tuple[WorstDelta, WorstDelta]:
     """Return the exact δ at one ε, for removing and for adding a record, over the same pairs as :func:`exact_epsilon`.
 
@@ -153,11 +157,11 @@ def exact_delta(
     [Fraction(1, 2), Fraction(1, 2)]
     """
     threshold = to_threshold(epsilon)
-    universe = _read_records(records)
+    datasets = _Datasets(_read_records(records), max_size, **which)
     tables = _Tables(law)
-    _check_count(len(universe), max_size, max_datasets, ordered=ordered, distinct=distinct)
+    datasets.count()
     remove = add = WorstDelta(Fraction(0), None, None, None)
-    for larger in _datasets(universe, max_size, ordered=ordered, distinct=distinct):
+    for larger in datasets:
         for smaller, record in _neighbors(larger):
             with_record, without = tables.of(larger), tables.of(smaller)
             remove = _worse(remove, WorstDelta(hockey_stick(with_record, without, threshold), larger, smaller, record))
@@ -243,30 +247,38 @@ def _read_records(records: Iterable[Hashable]) -> tuple[Hashable, ...]:
     return universe
 
 
-def _check_count(universe: int, max_size: int, limit: int, *, ordered: bool, distinct: bool) -> int:
-    """Return the number of data sets. Raises :class:`InvalidArgument`, :class:`Undecided`."""
-    to_integer(max_size, "the largest size", 1, hint="give a number of records")
-    count = 0
-    for size in range(max_size + 1):
-        if ordered:
-            count += math.perm(universe, size) if distinct else universe**size
-        else:
-            count += math.comb(universe, size) if distinct else math.comb(universe + size - 1, size)
-        if count > limit:
-            raise Undecided(
-                f"there are more than {limit} data sets of up to {max_size} of {universe} records; "
-                "take fewer records or a smaller size, or raise max_datasets"
-            )
-    return count
+@dataclass(frozen=True, slots=True)
+class _Datasets:
+    """The data sets of 1 to ``max_size`` of the records, which are iterated smaller ones first."""
 
+    records: tuple[Hashable, ...]
+    max_size: int
+    ordered: bool = False
+    distinct: bool = False
+    max_datasets: int = MAX_DATASETS
 
-def _datasets(universe: tuple[Hashable, ...], max_size: int, *, ordered: bool, distinct: bool) -> Iterator[Dataset]:
-    """Yield all data sets of 1 to max_size records, smaller ones first."""
-    for size in range(1, max_size + 1):
-        if ordered:
-            yield from permutations(universe, size) if distinct else product(universe, repeat=size)
-        else:
-            yield from combinations(universe, size) if distinct else combinations_with_replacement(universe, size)
+    def count(self) -> int:
+        """Return how many there are, with the empty one. Raises :class:`InvalidArgument`, :class:`Undecided`."""
+        to_integer(self.max_size, "the largest size", 1, hint="give a number of records")
+        universe, total = len(self.records), 0
+        for size in range(self.max_size + 1):
+            if self.ordered:
+                total += math.perm(universe, size) if self.distinct else universe**size
+            else:
+                total += math.comb(universe, size) if self.distinct else math.comb(universe + size - 1, size)
+            if total > self.max_datasets:
+                raise Undecided(
+                    f"there are more than {self.max_datasets} data sets of up to {self.max_size} of {universe} records; "
+                    "take fewer records or a smaller size, or raise max_datasets"
+                )
+        return total
+
+    def __iter__(self) -> Iterator[Dataset]:
+        for size in range(1, self.max_size + 1):
+            if self.ordered:
+                yield from permutations(self.records, size) if self.distinct else product(self.records, repeat=size)
+            else:
+                yield from combinations(self.records, size) if self.distinct else combinations_with_replacement(self.records, size)
 
 
 def _neighbors(larger: Dataset) -> Iterator[tuple[Dataset, Hashable]]:

@@ -9,6 +9,7 @@ import pytest
 from profiles import InvalidArgument, declare
 from proofs_check.audit import Claim, audit, claim_of_record
 from proofs_check.audit.fixed import FixedAudit
+from proofs_check.audit.guesses import Plan
 from proofs_check.audit.outputs import Outputs, Reader
 from proofs_check.audit.runs import Kind, LabelledBatch
 from proofs_check.audit.scores import Learner, Score
@@ -31,8 +32,7 @@ def test_three_disjoint_parts() -> None:
     total = 30_000
     values = np.arange(total, dtype=np.float64)
     test = FixedAudit(
-        total,
-        Fraction(1, 100),
+        Plan(total, Fraction(1, 100), Fraction(0), one_sided=False),
         kind=Kind(3, few_values=False),
         learner=Learner(Reader(), np.random.default_rng(1)),
         scores=[Score("spy", lambda outputs: counted.append(outputs.values[:, 0].copy()) or outputs.values[:, 1], lambda *_: "")],
