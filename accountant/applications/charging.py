@@ -7,6 +7,7 @@ charge; whatever happens after it, the charge stays.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from accountant.guarantees import Guarantee, ships
@@ -18,15 +19,24 @@ if TYPE_CHECKING:
     from accountant.ledger.analysis import Personal
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a run promises before it sees a row: its ``guarantee``, and where a ledger asks for them the privacy ``curve`` that this is a
+    point of, and what each row costs by itself (``personal``).
+    """
+
+    guarantee: Guarantee
+    curve: Guarantee | None = None
+    personal: Personal | None = None
+
+
 def release_once(
     ledger: Analysis | None,
-    guarantee: Guarantee,
+    promise: Promise,
     size: int | None,
     run: Callable[[Booleans | None], Any],
     *,
     arguments: tuple[object, ...],
-    curve: Guarantee | None = None,
-    personal: Personal | None = None,
     ids: Any = None,
 ) -> tuple[Any, Guarantee, Charged | None]:
     """Return what ``run`` released, the guarantee that it is handed out with, and where there is a ledger what was charged.
@@ -39,9 +49,16 @@ def release_once(
     Raises what that raises, and :class:`InvalidArgument` for what is not an analysis.
     """
     if ledger is None:
-        return run(None), guarantee, None
+        return run(None), promise.guarantee, None
     stored, charged = require_analysis(ledger).release(
-        guarantee, size, run, arguments=arguments, curve=curve, personal=personal, ids=ids, known=ships(*arguments[:1])
+        promise.guarantee,
+        size,
+        run,
+        arguments=arguments,
+        curve=promise.curve,
+        personal=promise.personal,
+        ids=ids,
+        known=ships(*arguments[:1]),
     )
     return stored, charged.guarantee, charged
 

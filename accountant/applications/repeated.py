@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
-from accountant.applications.charging import release_once
+from accountant.applications.charging import Promise, release_once
 from accountant.applications.running import Answer
 from accountant.calibration.one_sided import OneSidedCalibration, calibrate_one_sided
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
@@ -53,13 +53,13 @@ def declare_repeated(
         source += f"; assumptions: no violation in {check.tried}"
     remove = to_exact(mechanism.epsilon0, "epsilon0")
     if isinstance(mechanism, RepeatedThreshold):
-        declared = prove_losses(mechanism.name, remove, None, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
+        declared = prove_losses(mechanism.name, Losses(remove, None), theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
     else:
         add = mechanism.rounds * remove
         if closed and check is not None and check.spread is not None:
             add = min(add, mechanism.rate * check.spread)
         most = add if add <= MOST_EPSILON else None
-        declared = prove_losses(mechanism.name, remove, most, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
+        declared = prove_losses(mechanism.name, Losses(remove, most), theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
     if not closed or check is None or domain is None:
         return declared
     for assumption in mechanism.assumptions:
@@ -165,7 +165,7 @@ class SubsampledRepeated:
             present = data if active is None else _restrict(data, active)
             return runs.run(_restrict(present, sampler.select(np.full(_count(present), self.plan.p))), noise)
 
-        outputs, guarantee, charged = release_once(ledger, promised, _count(data), repeat, arguments=(self,))
+        outputs, guarantee, charged = release_once(ledger, Promise(promised), _count(data), repeat, arguments=(self,))
         return RepeatedAnswer(tuple(outputs), guarantee, charged=charged)
 
     def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:

@@ -105,7 +105,7 @@ def run(options: Options) -> int:
     from accountant.applications.kmeans.centres import write_centres
     from accountant.applications.kmeans.certificate import to_certificate
     from accountant.applications.kmeans.charging import ReleasedFit, charge_fit
-    from accountant.applications.kmeans.fitting import FitDraws, FitSettings, fit_rows
+    from accountant.applications.kmeans.fitting import FitDraws, FitPlan, FitSettings, fit_rows
     from accountant.applications.kmeans.methods import find_method
     from profiles.randomness.bits import open_bits
     from proofs_check.certificates import to_file_text
@@ -135,18 +135,18 @@ def run(options: Options) -> int:
             settings = settings.around(read_center(options.center, rows.names))
         # what need not be secret has random numbers of its own
         rng = np.random.default_rng(None if options.seed is None else [options.seed, 1])
-        draws = FitDraws(bits, bits.hypothesis, rng)
+        plan = FitPlan(settings, method, FitDraws(bits, bits.hypothesis, rng))
 
         def certify(fit: Fit) -> dict[str, str]:
             return {"certificate": to_file_text(to_certificate(fit, settings, columns=rows.names, method=options.method))}
 
         fit: Fit | None = None
         if analysis is None:
-            fit = fit_rows(rows, settings, method, draws)
+            fit = fit_rows(rows, plan)
             texts, released, guarantee, charged = certify(fit), ReleasedFit.of(fit), fit.certified.guarantee, None
         else:
             arguments = ("pdp kmeans", settings, options.method, rows.names)
-            stored, charged = charge_fit(rows, settings, method, draws, analysis, arguments=arguments, size=None, certify=certify)
+            stored, charged = charge_fit(rows, plan, analysis, arguments=arguments, size=None, certify=certify)
             texts, released, guarantee = stored["texts"], ReleasedFit.restore(stored["fit"]), charged.guarantee
     certificate = json.loads(texts["certificate"])
     pages = _make_pages(options, texts["certificate"], certificate, fit)

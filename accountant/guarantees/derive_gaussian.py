@@ -23,6 +23,7 @@ from accountant.guarantees.render import render, to_json
 from accountant.guarantees.theorem import Guarantee
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import make_gaussian_rule
+from accountant.weights.gaussian.branch_and_bound import WorstCaseQuery
 from accountant.weights.gaussian.cover_certificate import CoveredRule
 from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.proved import describe_record
@@ -173,7 +174,7 @@ def derive_delta(
     hypotheses = tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses)))
     made = bound_by_cover(declaration.profile, hypotheses, rule=chosen, at_delta=exact, steps=times, gap=width, budget=budget)
     guarantee = prove_run(made, declaration.mechanism)
-    covered = cover_of(declaration.profile, chosen.q or number(1), exact, times, width, budget)
+    covered = cover_of(declaration.profile, chosen.q or number(1), WorstCaseQuery(exact, times, width, budget))
     target = GaussianTarget(covered.cover.epsilon, exact, times)
     return DerivedDelta(guarantee, chosen, declaration.profile, target, covered)
 

@@ -114,13 +114,11 @@ def declare_directions(
 
 def prove_losses(
     subject: str,
-    remove: object,
-    add: object | None,
+    losses: Losses,
     *,
     theorem: str,
     algorithm: object,
     hypotheses: Sequence[Hypothesis | str],
-    delta_add: object = 0,
     unit: Unit | str = Unit.RECORD,
 ) -> Guarantee:
     """An algorithm of this project has these losses by ``theorem``, which is proved in the page that it names, for the code that runs it.
@@ -128,7 +126,16 @@ def prove_losses(
     For the applications of this package: the theorem discharges what :func:`declare_directions` leaves open, where ``algorithm`` is
     exactly of a class of this project.
     """
-    declared = declare_directions(subject, remove, add, source=theorem, hypotheses=hypotheses, delta_add=delta_add, unit=unit)
+    declared = declare_directions(
+        subject,
+        losses.remove,
+        losses.add,
+        source=theorem,
+        hypotheses=hypotheses,
+        delta_remove=losses.delta_remove,
+        delta_add=losses.delta_add,
+        unit=unit,
+    )
     if not ships(algorithm):
         return declared
     return update_hypotheses(

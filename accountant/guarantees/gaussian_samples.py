@@ -18,7 +18,7 @@ from accountant.guarantees.stored import EVIDENCE, HYPOTHESES, NUMBER, PROFILE, 
 from accountant.guarantees.theorem import Guarantee, Inference, conclude
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import read_gaussian_rule
-from accountant.weights.gaussian.branch_and_bound import cover_records
+from accountant.weights.gaussian.branch_and_bound import WorstCaseQuery, cover_records
 from accountant.weights.gaussian.cover_certificate import CoveredRule, find_cover_fault, read_cover
 from accountant.weights.gaussian.proved import ProvedGaussian, prove_gaussian
 from accountant.weights.gaussian.table import make_table
@@ -129,14 +129,14 @@ def bound_by_table(
 
 
 @lru_cache(maxsize=_KEPT)
-def cover_of(profile: Profile, q: Term, delta: Fraction, steps: int, gap: Fraction, budget: int) -> CoveredRule:
-    """Return both sides of ε at δ over all records of a rule, by a cover whose every claim the kernel accepted or computed.
+def cover_of(profile: Profile, q: Term, asked: WorstCaseQuery) -> CoveredRule:
+    """Return both sides of what is asked over all records of a rule, by a cover whose every claim the kernel accepted or computed.
 
     Raises what :func:`prove_gaussian` and :func:`cover_records` raise, and :class:`Undecided` where the kernel does not accept it.
     """
     require_gaussian(profile)
     proved = prove_kept(profile)
-    cover = cover_records(proved.zeta, q, profile.record, delta, steps, gap=gap, budget=budget)
+    cover = cover_records(proved.zeta, q, profile.record, asked)
     covered = CoveredRule(profile, q, proved.promise, cover)
     fault = find_cover_fault(covered)
     if fault is not None:
@@ -182,7 +182,7 @@ def bound_by_cover(
     if rule.q is None:
         raise InvalidSampling(f"the rule {rule.name[:60]!r} has no explicit q; its weights have a table, and their target is the bound")
     if weight_cover is None:
-        cover = cover_of(profile, rule.q, delta, times, width, budget)
+        cover = cover_of(profile, rule.q, WorstCaseQuery(delta, times, width, budget))
     else:
         cover = read_cover(weight_cover, profile, rule.q)
         if (cover.cover.delta, cover.cover.steps) != (delta, times):

@@ -18,7 +18,7 @@ from accountant import check, data
 from accountant.applications.budget import rows as rows_module
 from accountant.applications.budget.rows import ArrayRows, open_rows, read_center
 from accountant.applications.kmeans.certificate import to_certificate
-from accountant.applications.kmeans.fitting import FitDraws, FitSettings, fit_rows
+from accountant.applications.kmeans.fitting import FitDraws, FitPlan, FitSettings, fit_rows
 from accountant.applications.kmeans.lloyd import Lloyd
 from accountant.cli.main import invoke
 from profiles import InvalidData, exact_text
@@ -171,7 +171,7 @@ def test_a_center_with_names_is_read_by_them(tmp_path: Path) -> None:
 
 def make_certificate(delta: str | None) -> dict[str, Any]:
     settings, bits = FitSettings.of(3, 1, radius=4, delta=delta), open_bits(None)
-    fit = fit_rows(ArrayRows(make_rows(50)), settings, Lloyd(1), FitDraws(bits, bits.hypothesis, np.random.default_rng()))
+    fit = fit_rows(ArrayRows(make_rows(50)), FitPlan(settings, Lloyd(1), FitDraws(bits, bits.hypothesis, np.random.default_rng())))
     return json.loads(json.dumps(to_certificate(fit, settings, columns=["a", "b"], method="lloyd")))  # type: ignore[no-any-return]
 
 
@@ -254,7 +254,7 @@ def test_forged_certificates_of_normal_noise_are_rejected() -> None:
 
 def make_sampled(rule: str, size: int | None, public: tuple[str, ...] = ()) -> dict[str, Any]:
     settings, bits = FitSettings.of(2, 1, radius=4, sample=rule, sample_size=size, public=public), open_bits(None)
-    fit = fit_rows(ArrayRows(make_rows(400)), settings, Lloyd(2), FitDraws(bits, bits.hypothesis, np.random.default_rng()))
+    fit = fit_rows(ArrayRows(make_rows(400)), FitPlan(settings, Lloyd(2), FitDraws(bits, bits.hypothesis, np.random.default_rng())))
     assert "s" in fit.certified.profile.text
     return json.loads(json.dumps(to_certificate(fit, settings, columns=["a", "b"], method="lloyd")))  # type: ignore[no-any-return]
 

@@ -16,7 +16,7 @@ from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.budget.spending import Payment, PureNoise, Purpose
 from accountant.applications.kmeans.certificate import to_certificate
 from accountant.applications.kmeans.composed_guarantee import describe_path
-from accountant.applications.kmeans.fitting import FitDraws, FitSettings, fit_rows
+from accountant.applications.kmeans.fitting import FitDraws, FitPlan, FitSettings, fit_rows
 from accountant.applications.kmeans.method import find_centres
 from accountant.guarantees.derive import derive_epsilon
 from profiles.randomness.bits import open_bits
@@ -29,7 +29,7 @@ Forge = Callable[[Any], None]
 def make_certificate(**chosen: Any) -> dict[str, Any]:
     points = np.random.default_rng(0).normal(size=(4000, 2)) / 4
     settings, bits = FitSettings.of(3, 1, **{"radius": 4, **chosen}), open_bits(None)
-    fit = fit_rows(ArrayRows(points), settings, find_centres, FitDraws(bits, bits.hypothesis, np.random.default_rng()))
+    fit = fit_rows(ArrayRows(points), FitPlan(settings, find_centres, FitDraws(bits, bits.hypothesis, np.random.default_rng())))
     return json.loads(json.dumps(to_certificate(fit, settings, columns=["a", "b"], method="auto")))  # type: ignore[no-any-return]
 
 
@@ -155,7 +155,7 @@ def test_honest_certificates_are_accepted() -> None:
 def test_one_mean_for_all_needs_no_cells() -> None:
     points = np.random.default_rng(0).normal(size=(30, 20)) / 9
     settings, bits = FitSettings.of(3, "0.1", radius=4), open_bits(None)
-    fit = fit_rows(ArrayRows(points), settings, find_centres, FitDraws(bits, bits.hypothesis, np.random.default_rng()))
+    fit = fit_rows(ArrayRows(points), FitPlan(settings, find_centres, FitDraws(bits, bits.hypothesis, np.random.default_rng())))
     assert not [item for item in fit.charges if item.part in {Purpose.CELL_COUNTS, Purpose.CELL_SUMS}]
     made = json.loads(json.dumps(to_certificate(fit, settings, columns=[f"c{place}" for place in range(20)], method="auto")))
     assert check(made).accepted

@@ -19,7 +19,7 @@ from accountant.applications.answers.planning import PlanOptions, ReleasePlan, p
 from accountant.applications.answers.requests import Histogram
 from accountant.applications.answers.rows import OpenedTable, open_table, read_rows
 from accountant.applications.answers.totals import PartTotals, add_rows
-from accountant.applications.charging import release_once
+from accountant.applications.charging import Promise, release_once
 from accountant.guarantees import Guarantee, Run
 from profiles import InvalidArgument, exact_text
 from profiles.arrays import Booleans
@@ -144,7 +144,7 @@ def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None =
         totals = count_rows(table, plan, active) if active is not None else read
         return {"noisy": [store_numbers(draw_part(total, plan.groups.count, source)) for total in totals]}
 
-    answers, promised, charged = release_once(ledger, guarantee, size, run, arguments=(plan, *plan.arguments), curve=curve)
+    answers, promised, charged = release_once(ledger, Promise(guarantee, curve), size, run, arguments=(plan, *plan.arguments))
     return Released(plan, [restore_numbers(values) for values in answers["noisy"]], promised, charged)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
-from accountant.applications.charging import release_once
+from accountant.applications.charging import Promise, release_once
 from accountant.applications.clustering.records import CostTally, Data, MetricRecords
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
@@ -18,7 +18,7 @@ from accountant.applications.clustering.space import MetricSpace
 from accountant.applications.clustering.stating import state_cost, suppose
 from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw
-from accountant.guarantees import ARITHMETIC, Guarantee, discharge, post_processing
+from accountant.guarantees import ARITHMETIC, Guarantee, Losses, discharge, post_processing
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample
 from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.arrays import Booleans, Floats
@@ -222,7 +222,7 @@ class PrivateMetricClustering:
             return self._cluster(records if active is None else records.restrict(active), draw)
 
         size = None if ledger is None else records.size
-        answer, guarantee, charged = release_once(ledger, promised, size, cluster, arguments=(self,))
+        answer, guarantee, charged = release_once(ledger, Promise(promised), size, cluster, arguments=(self,))
         parts = (tuple(answer["centres"]), guarantee, tuple(answer["selected"]), tuple(answer["weights"]))
         utility = self.utility if self.utility.void else replace(self.utility, hypotheses=suppose(self.space, records))
         return MetricClustering(*parts, utility=utility, choice=self.choice, charged=charged)
@@ -335,4 +335,4 @@ def derive_guarantee(budget: BudgetSplit, algorithm: object, *, rounds: int | No
 
 def _prove(algorithm: object, subject: str, epsilon: Fraction, theorem: str, *, add: Fraction | None = None) -> Guarantee:
     supposed = (PUBLIC, FORM, OWN_ENTRY, FEW, ARITHMETIC)
-    return prove_losses(subject, epsilon, add, theorem=theorem, algorithm=algorithm, hypotheses=supposed)
+    return prove_losses(subject, Losses(epsilon, add), theorem=theorem, algorithm=algorithm, hypotheses=supposed)

@@ -20,7 +20,7 @@ except ModuleNotFoundError as error:
         raise ModuleNotFoundError("estimators need scikit-learn, which is not installed; install pdp-accountant[scikit-learn]") from error
     raise
 
-from accountant.applications.charging import release_once
+from accountant.applications.charging import Promise, release_once
 from accountant.applications.dpsgd.certifying import PUBLIC_CLASSES, certify_training
 from accountant.applications.dpsgd.losses import RecordColumns, residuals
 from accountant.applications.dpsgd.noise import to_noise_target, to_rate
@@ -185,7 +185,7 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     return trainer.run(records, sampler, open_noise(plan, arithmetic, generator), report)
 
             arguments = (self, describe_parameters(self), points.shape[1], classes)
-            released, guarantee, charged = release_once(ledger, promised, len(points), train, arguments=arguments, curve=curve)
+            released, guarantee, charged = release_once(ledger, Promise(promised, curve), len(points), train, arguments=arguments)
             coefficients: Floats = released
             self.__dict__.pop("charged_", None)  # of an earlier fit
             if charged is not None:

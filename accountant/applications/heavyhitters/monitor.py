@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from accountant.applications.charging import release_once, require_analysis
+from accountant.applications.charging import Promise, release_once, require_analysis
 from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
 from accountant.applications.heavyhitters.planning import ThresholdPlan, share_budget, state_reports
@@ -21,7 +21,7 @@ from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
 from accountant.applications.quality import ReportBound
 from accountant.applications.running import Answer, Choice
-from accountant.guarantees import Guarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
+from accountant.guarantees import Guarantee, Hypothesis, Losses, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument
 from profiles.arrays import Booleans
@@ -247,7 +247,7 @@ class HeavyHitterMonitor:
 
         users = None if whole is None else whole.users
         released, guarantee, charged = release_once(
-            ledger, promised, None if users is None else len(users), report, arguments=(self,), ids=users
+            ledger, Promise(promised), None if users is None else len(users), report, arguments=(self,), ids=users
         )
         reports = tuple(StepReport(time, tuple(items)) for time, items in released)
         return HeavyHitterAnswer(reports, guarantee, utility=self.utility, choice=self.choice, charged=charged)
@@ -257,8 +257,7 @@ class HeavyHitterMonitor:
         keyed = (PSEUDORANDOM,) if self.membership == "keyed" else ()
         one_sided = prove_losses(
             f"THRESHMONITOR with k = {self.k}, threshold {self._threshold} (a record is a user with the whole stream)",
-            self.plan.epsilon0,
-            None,
+            Losses(self.plan.epsilon0, None),
             theorem=_SOURCE,
             algorithm=self,
             hypotheses=(PUBLIC, SORTED, OWN_ENTRY, *refused, *keyed, UNSEEN_MOMENT, BALLS_ENCLOSE),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.spending import Payment, Purpose
 from accountant.applications.charging import require_analysis
-from accountant.applications.kmeans.fitting import Fit, FitDraws, FitSettings, certify_fit, fit_rows, to_plain
+from accountant.applications.kmeans.fitting import Fit, FitPlan, FitSettings, certify_fit, fit_rows, to_plain
 from accountant.guarantees import Guarantee, Run
 from profiles import InvalidArgument, InvalidTarget, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
@@ -26,7 +26,6 @@ from profiles.hypotheses import ARITHMETIC
 
 if TYPE_CHECKING:
     from accountant.applications.budget.rows import SelectableRows
-    from accountant.applications.kmeans.protocols import Method
     from accountant.ledger import Analysis, Charged
 
 
@@ -109,9 +108,7 @@ def promise_fit(settings: FitSettings, run: Run) -> tuple[Guarantee, Guarantee |
 
 def charge_fit(
     rows: SelectableRows,
-    settings: FitSettings,
-    method: Method,
-    draws: FitDraws,
+    plan: FitPlan,
     ledger: Analysis,
     *,
     arguments: tuple[object, ...],
@@ -124,19 +121,20 @@ def charge_fit(
     further texts that are stored beside it. Others as for :func:`fit_rows`. Raises what that and ``Analysis.release`` raise.
     """
     analysis = require_analysis(ledger)
-    if settings.public.names and not analysis.everybody:
+    named = plan.settings.public.names
+    if named and not analysis.everybody:
         raise InvalidArgument(
-            f"public names {', '.join(sorted(settings.public.names))}, but of the rows that take part in a release nothing is public, not "
+            f"public names {', '.join(sorted(named))}, but of the rows that take part in a release nothing is public, not "
             "even how many they are; leave public out, or keep a ledger in public mode, in which all rows take part"
         )
-    guarantee, curve = promise_fit(settings, draws.run())
+    guarantee, curve = promise_fit(plan.settings, plan.draws.run())
 
     def compute(active: Booleans) -> dict[str, Any]:
-        fit = fit_rows(rows.keep(active), settings, method, draws)
+        fit = fit_rows(rows.keep(active), plan)
         if not set(fit.certified.guarantee.hypotheses) <= {*guarantee.hypotheses, ARITHMETIC}:
             raise InvalidTarget(
                 "a fit rests on more than was charged for it; nothing is handed out, and the charge stays: please report it"
             )
         return {"fit": ReleasedFit.of(fit).store(), "texts": {} if certify is None else certify(fit)}
 
-    return analysis.release(guarantee, size, compute, arguments=arguments, curve=curve, known=draws.known)
+    return analysis.release(guarantee, size, compute, arguments=arguments, curve=curve, known=plan.draws.known)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
-from accountant.applications.charging import release_once
+from accountant.applications.charging import Promise, release_once
 from accountant.applications.kmeans.certifying import OWN_WEIGHT, bound_weights, let_records_weigh, to_largest
 from accountant.applications.kmeans.gaussian import GaussianNoise
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, CertifiedRun, Constants, LaplaceNoise, NoiseKind
@@ -348,7 +348,7 @@ class DPLloyd(PrivateCentres):
         said = None if sample is None else sample.said
         arguments = (self, describe_parameters(self), said, records.points.shape[1], records.weights is None)
         fit, guarantee, charged = release_once(
-            ledger, certified.run.guarantee, len(records.points), compute, arguments=arguments, curve=curve, personal=personal
+            ledger, Promise(certified.run.guarantee, curve, personal), len(records.points), compute, arguments=arguments
         )
         for name in ("privacy_curve_", "charged_"):  # of an earlier fit
             self.__dict__.pop(name, None)

@@ -160,17 +160,22 @@ class Fit:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FitPlan:
+    """What a fit is before it sees a row: its arguments, the method that looks for centres, and what it draws from."""
+
+    settings: FitSettings
+    method: Method
+    draws: FitDraws
+
+
 @ignore_flags
-def fit_rows(
-    rows: SelectableRows,
-    settings: FitSettings,
-    method: Method,
-    draws: FitDraws,
-) -> Fit:
+def fit_rows(rows: SelectableRows, plan: FitPlan) -> Fit:
     """Return the private fit of ``rows``: one release, whose guarantee is its own.
 
     Raises :class:`InvalidArgument`, :class:`profiles.InvalidData`.
     """
+    settings, method, draws = plan.settings, plan.method, plan.draws
     bounds = settings.bounds
     if bounds is not None:
         rows = BoundedRows(rows, bounds.arrange(bounds.names, rows.dimension))

@@ -13,7 +13,7 @@ from accountant.applications.budget.rows import ArrayRows
 from accountant.applications.kmeans.bounds import ColumnBounds
 from accountant.applications.kmeans.charging import ReleasedFit, charge_fit
 from accountant.applications.kmeans.composed_guarantee import describe_path
-from accountant.applications.kmeans.fitting import FitDraws, FitSettings, fit_rows, name_fit
+from accountant.applications.kmeans.fitting import FitDraws, FitPlan, FitSettings, fit_rows, name_fit
 from accountant.applications.kmeans.methods import ROUNDS, find_method
 from accountant.applications.kmeans.predicting import PrivateCentres
 from accountant.applications.sklearn_guards import describe_parameters, make_generator, release_of
@@ -185,17 +185,17 @@ class DPKMeans(PrivateCentres):
             seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
             bits = open_bits(None if self.random_state is None else generator)
             rows, rng = ArrayRows(points), np.random.default_rng(seed)
-            draws = FitDraws(bits, source, rng, known=ships(self))
+            plan = FitPlan(settings, method, FitDraws(bits, source, rng, known=ships(self)))
             for name in ("privacy_curve_", "charged_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
             if ledger is None:
-                fit = fit_rows(rows, settings, method, draws)
+                fit = fit_rows(rows, plan)
                 released, self.guarantee_, self.profile_ = ReleasedFit.of(fit), fit.certified.guarantee, fit.certified.profile
                 if fit.certified.curve is not None:
                     self.privacy_curve_ = fit.certified.curve
             else:
                 arguments = (self, describe_parameters(self), rows.dimension)
-                stored, charged = charge_fit(rows, settings, method, draws, ledger, arguments=arguments, size=len(points))
+                stored, charged = charge_fit(rows, plan, ledger, arguments=arguments, size=len(points))
                 released, self.charged_, self.guarantee_ = ReleasedFit.restore(stored["fit"]), charged, charged.guarantee
                 sampled = settings.sample is not None
                 self.profile_ = describe_path(released.charges, settings.law, name_fit(settings), sampled=sampled)

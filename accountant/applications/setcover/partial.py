@@ -14,7 +14,7 @@ from accountant.applications.running import Answer, Choice, Draw
 from accountant.applications.setcover.algorithms import to_beta
 from accountant.applications.setcover.program import PAGE, PUBLIC, require_sets
 from accountant.applications.submodular.coverage import MOST, CoverageInstance
-from accountant.guarantees import Guarantee
+from accountant.guarantees import Guarantee, Losses
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample
 from profiles import InvalidArgument, to_exact
 from profiles.hypotheses import OWN_ENTRY
@@ -85,7 +85,7 @@ class PrivatePartialCover:
         """What a run guarantees, before the sources of its random numbers are known."""
         names = ("number of elements with geometric noise", "order of sets by noisy greedy", "first prefix that covers enough")
         parts = [
-            prove_losses(name, spent, None, theorem=f"{PAGE}, Theorem 5", algorithm=self, hypotheses=(PUBLIC, OWN_ENTRY))
+            prove_losses(name, Losses(spent, None), theorem=f"{PAGE}, Theorem 5", algorithm=self, hypotheses=(PUBLIC, OWN_ENTRY))
             for name, spent in zip(names, self.budgets, strict=True)
         ]
         return subsample(compose(*parts, subject="partial set cover"), self.plan.p)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accountant.applications.charging import release_once
+from accountant.applications.charging import Promise, release_once
 from accountant.applications.choosing import choose_with_kept_noise
 from accountant.applications.quality import CostBound
 from accountant.applications.running import Answer, Choice, Draw, seed_public
@@ -108,7 +108,7 @@ class PrivateSetCover:
             return np.concatenate([np.array(chosen, dtype=np.int64), order[~taken[order]]])
 
         promised = draw.conclude(self.guarantee, self)
-        permutation, answer, charged = release_once(ledger, promised, system.users, cover, arguments=(self,))
+        permutation, answer, charged = release_once(ledger, Promise(promised), system.users, cover, arguments=(self,))
         permutation.setflags(write=False)
         choice = Choice(type(self.algorithm).__name__, "as asked, or by default; benchmarks/results/onesided.md compares them")
         return CoverAnswer(permutation, answer, utility=self.utility, choice=choice, charged=charged)

@@ -126,5 +126,7 @@ def _sample_group(group: Group, program: CoverProgram, index: int) -> Guarantee:
     }
     kinds = list(dict.fromkeys(names[type(stage)] for stage in group.stages))
     subject = f"{program.name}, group {index + 1} of {len(program.groups)} ({', then '.join(kinds)})"
-    alone = prove_losses(subject, group.epsilon0, None, theorem=f"{PAGE}, Theorem 1", algorithm=program, hypotheses=program.hypotheses)
+    alone = prove_losses(
+        subject, Losses(group.epsilon0, None), theorem=f"{PAGE}, Theorem 1", algorithm=program, hypotheses=program.hypotheses
+    )
     return subsample(alone, group.p)

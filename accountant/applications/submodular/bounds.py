@@ -12,6 +12,7 @@ from flint import arb
 
 from accountant.amplification import round_outward
 from accountant.applications.quality import UtilityBound
+from accountant.calibration.one_sided import CalibratedPair
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument
 from profiles.balls import ball, working_precision
@@ -70,14 +71,11 @@ def bound_utility(
     >>> round(bound.ratio, 4), round(bound.error), round(bound_utility(1000, 10, "1", beta="0.01", eta="0.1", noise="kept").error)
     (0.5321, 517, 507)
     """
-    plan = calibrate_one_sided(epsilon, choice=calibration)
-    return bound_plan(candidates, k, plan.p, plan.epsilon0, beta=beta, eta=eta, noise=noise)
+    return bound_plan(candidates, k, calibrate_one_sided(epsilon, choice=calibration), beta=beta, eta=eta, noise=noise)
 
 
-def bound_plan(
-    candidates: int, k: int, p: float, epsilon0: Fraction, *, beta: ExactLike, eta: ExactLike, noise: Noise = "fresh"
-) -> UtilityBound:
-    """Return the bound of k choices with ε₀ on a Poisson sample of rate p, for monotone submodular functions f_x with values in [0, 1].
+def bound_plan(candidates: int, k: int, plan: CalibratedPair, *, beta: ExactLike, eta: ExactLike, noise: Noise = "fresh") -> UtilityBound:
+    """Return the bound of k choices with the ε₀ of a plan on a Poisson sample of its rate p, for monotone submodular f_x in [0, 1].
 
     ratio = 1 − 1/e − η; error = (s·E + ln C(m, k) + (1 + c) ln(3/β))/(p (e^s − 1)) with e^s = c/ratio, c = 1 − (1 − 1/k)^k, and E the
     error of :func:`bound_one_sided` at β/3 on the sample. Without a sample (p = 1) the bound is that of :func:`bound_one_sided`.
@@ -89,12 +87,12 @@ def bound_plan(
         ratio = 1 - ball(Fraction(-1)).exp() - ball(loss)
         if not bool(ratio > 0):
             raise InvalidArgument(f"eta must be below 1 - 1/e = 0.632..., but {str(eta)[:40]} was found; give a smaller one")
-        if p == 1:
-            return bound_one_sided(candidates, k, epsilon0, risk, noise=noise)
-        share, inner = _lose(candidates, k, epsilon0, risk / 3, noise)
+        if plan.p == 1:
+            return bound_one_sided(candidates, k, plan.epsilon0, risk, noise=noise)
+        share, inner = _lose(candidates, k, plan.epsilon0, risk / 3, noise)
         growth = share / ratio - 1
         sets = (arb(candidates + 1)).lgamma() - arb(k + 1).lgamma() - arb(candidates - k + 1).lgamma()
-        error = ((growth + 1).log() * inner + sets + (1 + share) * ball(3 / risk).log()) / (ball(Fraction(p)) * growth)
+        error = ((growth + 1).log() * inner + sets + (1 + share) * ball(3 / risk).log()) / (ball(Fraction(plan.p)) * growth)
         return UtilityBound(end_below(ratio), end_above(error), risk, _SUPPOSED)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
-from accountant.applications.charging import release_once
+from accountant.applications.charging import Promise, release_once
 from accountant.applications.choosing import PlainScores, choose_greedily, choose_with_kept_noise, count_up_to
 from accountant.applications.quality import UtilityBound
 from accountant.applications.running import Answer, Choice, Draw
@@ -18,7 +18,7 @@ from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import TABLE, DecomposableFunction
 from accountant.applications.submodular.weighted import WeightedCoverage
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
-from accountant.guarantees import ARITHMETIC, Guarantee, Hypothesis, Run, Unit, conclude_run, ships
+from accountant.guarantees import ARITHMETIC, Guarantee, Hypothesis, Losses, Run, Unit, conclude_run, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument, to_exact
 from profiles.arrays import Booleans
@@ -195,7 +195,7 @@ class PrivateGreedy:
 
     def bound(self, candidates: int, *, beta: ExactLike, eta: ExactLike) -> UtilityBound:
         """Return the proved bound of a run on a function of this package with m ``candidates``: :func:`bound_plan`."""
-        return bound_plan(candidates, self.k, self.plan.p, self.plan.epsilon0, beta=beta, eta=eta, noise=self._noise(known=True))
+        return bound_plan(candidates, self.k, self.plan, beta=beta, eta=eta, noise=self._noise(known=True))
 
     def choose(self, candidates: int, *, known: bool = True) -> Choice:
         """Return which noise a run takes for m ``candidates`` and why; ``known``: for a function of this package."""
@@ -239,10 +239,9 @@ class PrivateGreedy:
             return list(inner.select(sample, draw.noise))
 
         selected, chosen, charged = release_once(
-            ledger, promised, function.users, select, arguments=(self, type(function), function.candidates, function.resolution)
+            ledger, Promise(promised), function.users, select, arguments=(self, type(function), function.candidates, function.resolution)
         )
-        p, epsilon0 = self.plan.p, self.plan.epsilon0
-        bound = bound_plan(function.candidates, self.k, p, epsilon0, beta=_BETA, eta=_ETA, noise=noise) if self.k else _NOTHING
+        bound = bound_plan(function.candidates, self.k, self.plan, beta=_BETA, eta=_ETA, noise=noise) if self.k else _NOTHING
         utility = discharge_function(bound, function)
         choice = self.choose(function.candidates, known=known)
         return GreedyAnswer(tuple(selected), chosen, utility=utility, choice=choice, charged=charged)
@@ -286,11 +285,11 @@ def declare_selection(k: int, epsilon0: ExactLike, noise: Noise, algorithm: obje
     """Return the losses of k choices, ε₀ and k·ε₀, for any function; proved where ``algorithm`` is of a class of this project."""
     supposed = (MONOTONE_BOUNDED, *((SUBMODULAR,) if noise == "kept" else ()), EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
     subject = f"greedy selection of {k} candidates"
-    add = max(1, k) * to_exact(epsilon0)
+    remove = to_exact(epsilon0)
+    add = max(1, k) * remove
     return prove_losses(
         subject,
-        epsilon0,
-        add if add <= MOST_EPSILON else None,
+        Losses(remove, add if add <= MOST_EPSILON else None),
         theorem=_SOURCES[noise],
         algorithm=algorithm,
         hypotheses=supposed,

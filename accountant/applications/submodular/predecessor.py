@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from accountant.applications.submodular.bounds import end_above, end_below, to_open, to_positive
 from accountant.applications.submodular.greedy import OneSidedGreedy
-from accountant.guarantees import Guarantee
+from accountant.guarantees import Guarantee, Losses
 from accountant.onesided import prove_losses
-from profiles import InvalidArgument, Undecided
+from profiles import InvalidArgument, Undecided, to_exact
 from profiles.balls import ball, working_precision
 from profiles.hypotheses import TWO_VALUES
 from profiles.numbers import ExactLike, bisect, log_fraction
@@ -44,12 +44,10 @@ def approximate_guarantee(mechanism: OneSidedGreedy, delta: ExactLike, *, covera
     add = Fraction(approximate_dp(mechanism.epsilon0, delta, coverage=coverage))
     return prove_losses(
         before.subject,
-        mechanism.epsilon0,
-        add,
+        Losses(to_exact(mechanism.epsilon0), add, delta_add=to_exact(delta)),
         theorem="docs/submodular.md, Theorems 1 and 7, after Gupta et al. 2010",
         algorithm=mechanism,
         hypotheses=(*before.hypotheses, *((TWO_VALUES,) if coverage else ())),
-        delta_add=delta,
         unit=before.unit,
     )
 

@@ -40,6 +40,18 @@ Point = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
+class WorstCaseQuery:
+    """What is asked of all records: ε at ``delta`` after ``steps`` steps, both sides about ``gap`` apart (relatively, or nats below 1),
+    with at most ``budget`` cells.
+    """
+
+    delta: Fraction
+    steps: int
+    gap: Fraction
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """Records whose pairs are dominated by that of a row: ``q`` and ``shift`` are certificates of q(x) ≤ q̄ and ζ(x)/q(x) ≤ μ̄ for them."""
 
@@ -110,28 +122,25 @@ def cut(box: Box, name: str, at: Fraction) -> tuple[Box, Box]:
     return below, tuple(replace(item, lo=at) if item.name == name else item for item in box)
 
 
-def cover_records(zeta: Term, q: Term, box: Box, delta: Fraction, steps: int, *, gap: Fraction, budget: int) -> Cover:
-    """Return both sides of the largest ε at δ over the records of ``box``, at most about ``gap`` apart (relatively, or nats below 1).
+def cover_records(zeta: Term, q: Term, box: Box, asked: WorstCaseQuery) -> Cover:
+    """Return both sides of the largest ε that is asked for over the records of ``box``.
 
-    ``zeta`` and ``q`` are terms in the statistics. Raises :class:`Undecided` where no finite upper bound was found with ``budget`` cells.
+    ``zeta`` and ``q`` are terms in the statistics. Raises :class:`Undecided` where no finite upper bound was found with so many cells.
     """
-    search = _Search(zeta, q, delta, steps, gap, budget)
+    search = _Search(zeta, q, asked)
     search.look_around(box)
     tree = search.cover_at_once(box) or search.cover(box, 0)
     lower = search.lower
     least = Fraction(0) if lower is None else lower.epsilon
-    reached = search.epsilon - least <= gap * max(Fraction(1), search.epsilon) * Fraction(101, 100)
-    return Cover(search.epsilon, delta, steps, tuple(search.rows), tree, lower, reached)
+    reached = search.epsilon - least <= asked.gap * max(Fraction(1), search.epsilon) * Fraction(101, 100)
+    return Cover(search.epsilon, asked.delta, asked.steps, tuple(search.rows), tree, lower, reached)
 
 
 @dataclass(slots=True)
 class _Search:
     zeta: Term
     q: Term
-    delta: Fraction
-    steps: int
-    gap: Fraction
-    budget: int
+    asked: WorstCaseQuery
     epsilon: Fraction = Fraction(0)
     lower: LowerEnd | None = None
     rows: list[TableRow] = field(default_factory=list)
@@ -151,14 +160,14 @@ class _Search:
         pairs = sorted(((pair_at(self.zeta, self.q, point), point) for point in points), key=lambda pair: -self._estimate(pair[0]))
         if any(pair is not None and pair[0] > _MOST_SHIFT for pair, _ in pairs):  # nor is a cell with such a record covered
             raise Undecided(_NOTHING_FINITE)
-        for _, point in pairs[: _MOST_RECORDS if self.steps == 1 else _PLACES]:
+        for _, point in pairs[: _MOST_RECORDS if self.asked.steps == 1 else _PLACES]:
             self.look(point)
         self.aim()
 
     def aim(self) -> None:
         """Take the least ε that is worth trying."""
         least = Fraction(0) if self.lower is None else self.lower.epsilon
-        wanted = Fraction(decimal_text(least + self.gap * max(Fraction(1), least), _DIGITS, round_up=True))
+        wanted = Fraction(decimal_text(least + self.asked.gap * max(Fraction(1), least), _DIGITS, round_up=True))
         if wanted > self.epsilon:
             self.epsilon = wanted
             self.failed.clear()
@@ -171,7 +180,7 @@ class _Search:
         mu, q = pair
         if not Fraction(1, 10**9) <= mu <= _MOST_SHIFT or q < Fraction(1, 10**12):
             return
-        bounded = point_at_delta(compose_pair(mu, q, self.steps), self.delta, Fraction(1, 1000))
+        bounded = point_at_delta(compose_pair(mu, q, self.asked.steps), self.asked.delta, Fraction(1, 1000))
         side = max(bounded.sides.values(), key=lambda end: end.lower or Fraction(0))
         if side.lower is not None and side.lower > (Fraction(0) if self.lower is None else self.lower.epsilon):
             claims = tuple(claim for claim in side.claims if claim["claim"] == "delta-lower")
@@ -208,7 +217,7 @@ class _Search:
             self.looks += 1
             self.look({item.name: (item.lo + item.hi) / 2 for item in box})
             self.aim()
-        if self.count >= self.budget or not any(item.lo < item.hi for item in box):
+        if self.count >= self.asked.budget or not any(item.lo < item.hi for item in box):
             return self._give_way(box, ceilings)
         wide = max(box, key=lambda item: (item.hi - item.lo) / self._scale(item))
         at = (wide.lo + wide.hi) / 2
@@ -249,7 +258,7 @@ class _Search:
         """Return the cell of a box where a row dominates its pairs, which is looked for among those that are there, or made."""
         place = next((k for k, row in enumerate(self.rows) if q <= row.q and mu <= row.mu), None)
         if place is None:
-            room = 1 + self.gap * _SHARE
+            room = 1 + self.asked.gap * _SHARE
             row = self._make_row(mu * room, min(q * room, Fraction(1))) or self._make_row(mu, q)
             if row is None:
                 return None
@@ -261,12 +270,12 @@ class _Search:
         """Return an ε that is enough for a pair, with its row, from an account of the pair by itself."""
         if mu > _MOST_SHIFT:
             return None
-        bounded = point_at_delta(compose_pair(mu, q, self.steps), self.delta, gap)
+        bounded = point_at_delta(compose_pair(mu, q, self.asked.steps), self.asked.delta, gap)
         if bounded.upper is None:
             return None
         epsilon = Fraction(decimal_text(max(bounded.upper, Fraction(1, 10**6)), _DIGITS, round_up=True))
         grids = {claim["direction"]: claim.get("grid") for claim in bounded.claims if claim["claim"] == "delta-upper"}
-        return epsilon, TableRow(mu, q, tuple(StepBound(direction, self.delta, grids.get(direction.value)) for direction in BOTH))
+        return epsilon, TableRow(mu, q, tuple(StepBound(direction, self.asked.delta, grids.get(direction.value)) for direction in BOTH))
 
     def _certify(self, box: Box, place: int) -> Cell | None:
         """Return the cell of a box with a row, where the kernel accepts that the row dominates its pairs."""
@@ -279,22 +288,22 @@ class _Search:
         mu, q = _short(max(mu, Fraction(1, 10**9))), min(_short(max(q, Fraction(1, 10**12))), Fraction(1))
         if mu > _MOST_SHIFT or any(mu >= other and q >= its for other, its in self.failed):
             return None
-        step = OneStep(self.epsilon, self.delta)
-        if self.steps == 1:
+        step = OneStep(self.epsilon, self.asked.delta)
+        if self.asked.steps == 1:
             if step.is_feasible(1 / q, mu * q, _BITS):
-                return TableRow(mu, q, bounds_without_grid(self.delta))
+                return TableRow(mu, q, bounds_without_grid(self.asked.delta))
         elif q == 1:
-            if step.is_feasible(Fraction(1), mu * enclose_root(self.steps)[1], _BITS):
-                return TableRow(mu, q, bounds_without_grid(self.delta))
+            if step.is_feasible(Fraction(1), mu * enclose_root(self.asked.steps)[1], _BITS):
+                return TableRow(mu, q, bounds_without_grid(self.asked.delta))
         else:
             for width in _GRIDS:
-                bounds = tuple(bound_steps(compose_pair(mu, q, self.steps), step, direction, width) for direction in BOTH)
-                if all(bound.delta <= self.delta for bound in bounds):
+                bounds = tuple(bound_steps(compose_pair(mu, q, self.asked.steps), step, direction, width) for direction in BOTH)
+                if all(bound.delta <= self.asked.delta for bound in bounds):
                     return TableRow(mu, q, bounds)
-                if max(bound.delta for bound in bounds) > 3 * self.delta:
+                if max(bound.delta for bound in bounds) > 3 * self.asked.delta:
                     break
             else:
-                bounded = self._account(mu, q, self.gap / 10)
+                bounded = self._account(mu, q, self.asked.gap / 10)
                 if bounded is not None and bounded[0] <= self.epsilon:
                     return bounded[1]
         self.failed.append((mu, q))
@@ -306,8 +315,8 @@ class _Search:
             return 0.0
         mu, q = pair
         with working_precision(_BITS):
-            step = OneStep(Fraction(1), self.delta)
-            _, root = enclose_root(self.steps)
+            step = OneStep(Fraction(1), self.asked.delta)
+            _, root = enclose_root(self.asked.steps)
             return float(step.delta_remove(as_ball(1 / q), as_ball(mu * q) * as_ball(1 + (root - 1) * q)).mid())
 
 

@@ -190,7 +190,7 @@ def test_sampling_is_balanced_for_a_public_number_of_users():
     assert PrivateGreedy(2, 200, users=500, candidates=64).plan == calibrate_rounds(200, 2)
     with pytest.raises(InvalidArgument, match="64 candidates were declared, but the function has 3"):
         PrivateGreedy(2, 1, users=5, candidates=64).run(CoverageInstance.from_sets([], candidates=3))
-    assert bound_plan(10, 2, 1.0, Fraction(1), beta="0.1", eta="0.1") == bound_one_sided(10, 2, 1, "0.1")
+    assert bound_plan(10, 2, calibrate_rounds(1, 1), beta="0.1", eta="0.1") == bound_one_sided(10, 2, 1, "0.1")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from accountant.amplification import MOST_EPSILON
-from accountant.applications.charging import release_once
+from accountant.applications.charging import Promise, release_once
 from accountant.applications.choosing import Scores, choose_greedily
 from accountant.applications.running import Answer, Choice, Draw, seed_public
 from accountant.applications.submodular.functions import TABLE
@@ -21,7 +21,7 @@ from accountant.applications.submodular.matroids.parameters import choose_for
 from accountant.applications.submodular.matroids.per_user import PerUser
 from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.applications.submodular.matroids.utility import bound_utility
-from accountant.guarantees import ARITHMETIC, Guarantee, Unit
+from accountant.guarantees import ARITHMETIC, Guarantee, Losses, Unit
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose, prove_losses, subsample
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.arrays import Booleans, Integers
@@ -182,10 +182,10 @@ class PrivateMatroidGreedy:
         }
         steps = max(1, self.matroid.rank * self.rounds)
         add_loss = steps * greedy if steps * greedy + selection <= MOST_EPSILON else None
-        parts = [prove_losses("private continuous greedy", greedy, add_loss, theorem=f"{_SOURCE}, Theorem 10", **supposed)]
+        parts = [prove_losses("private continuous greedy", Losses(greedy, add_loss), theorem=f"{_SOURCE}, Theorem 10", **supposed)]
         if selection:
             add = None if add_loss is None else selection
-            parts.append(prove_losses("selection of a rounded set", selection, add, theorem=f"{_SOURCE}, Theorem 11", **supposed))
+            parts.append(prove_losses("selection of a rounded set", Losses(selection, add), theorem=f"{_SOURCE}, Theorem 11", **supposed))
         return compose(*parts, subject="private matroid greedy")
 
     @property
@@ -212,7 +212,7 @@ class PrivateMatroidGreedy:
             return sorted(self.run_on_sample(self.function.keep(present, draw.sample(left, self.plan.p)), draw.noise))
 
         promised = draw.conclude(self.guarantee, self)
-        members, chosen, charged = release_once(ledger, promised, count, select, arguments=(self,))
+        members, chosen, charged = release_once(ledger, Promise(promised), count, select, arguments=(self,))
         utility = bound_utility(self, beta=_BETA, users=self.most_users)
         return PrivateSet(tuple(members), chosen, utility=utility, choice=self.choice, charged=charged)
 
