@@ -101,9 +101,8 @@ def run(options: Options) -> int:
             q=options.q,
             constants=parse_assignments(options.constant, "--constant"),
             audit=audited,
-            source_name=source_name,
-            source_text=source_text,
         )
+    evidence = dataclasses.replace(evidence, source_name=source_name, source_text=source_text)
     # what is meant for others names a data file by its path, and shows no records
     public = dataclasses.replace(
         options,

@@ -182,6 +182,7 @@ def group(guarantee: Guarantee, size: object) -> Guarantee:
             source="docs/concepts.md, Theorem 1",
             conclusion=f"k = {count}: {describe_measure(grouped)}",
             call=_GROUPED.record(size=count),
+            protection=Protection(Unit.USER, guarantee.protection.neighbors),
         ),
         grouped,
         parents=(guarantee,),
@@ -191,7 +192,6 @@ def group(guarantee: Guarantee, size: object) -> Guarantee:
             for item in guarantee.hypotheses
             if item == ONE_RECORD_EACH
         },
-        protection=Protection(Unit.USER, guarantee.protection.neighbors),
     )
 
 
@@ -235,11 +235,11 @@ def change_neighbors(guarantee: Guarantee, neighbors: Neighbors | str) -> Guaran
             source=f"docs/concepts.md, Theorem {theorem}",
             conclusion=f"{after.describe()}: {describe_measure(made)}",
             call=_CHANGED.record(neighbors=after.neighbors),
+            protection=after,
         ),
         made,
         parents=(guarantee,),
         supposes=supposes,
-        protection=after,
     )
 
 

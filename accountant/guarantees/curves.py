@@ -134,10 +134,10 @@ def declare_events(
                 unit=protection.unit,
                 neighbors=None if neighbors is None else protection.neighbors,
             ),
+            protection=protection,
         ),
         CurveBound(composition),
         supposes=(*supposed, *given),
-        protection=protection,
     )
 
 

@@ -105,10 +105,10 @@ def declare_directions(
             call=_DECLARED.record(
                 subject=subject, bound=bound, source=source, hypotheses=given, unit=protection.unit, neighbors=protection.neighbors
             ),
+            protection=protection,
         ),
         bound,
         supposes=(DECLARED_LOSSES.about(name=subject, source=attribute(source)), *given),
-        protection=protection,
     )
 
 
@@ -242,9 +242,9 @@ def worst_case_directions(
                 evidence=(going, coming),
                 options=(("relative_gap", to_exact(relative_gap, "the relative gap")),),
             ),
+            protection=RECORDS,
         ),
         bound,
-        protection=RECORDS,
         supposes=(
             *supposed,
             *given,

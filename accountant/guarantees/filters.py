@@ -68,11 +68,11 @@ def filter_releases(
             if releases
             else "none",
             call=_FILTERED.record(),
+            protection=protection,
+            carried=carried,
         ),
         bound,
-        carried=carried,
         supposes=(protection.state(OWN_ROWS), *((RAISES_FROM_OUTPUTS,) if capped and raised else ())),
         discharges=own,
         closes={item: reason for item, reason in closes.items() if item in below},
-        protection=protection,
     )

@@ -73,11 +73,11 @@ def curve_of_profile(
             claims=("well-defined", "epsilon-upper (of mu)", "epsilon-lower (of mu)"),
             call=_CURVE.record(profile=profile, hypotheses=given, evidence=evidence),
             profile=profile,
+            protection=RECORDS,
         ),
         CurveBound(composition),
         supposes=_suppose(profile, given, evidence),
         discharges=_drop_unread(profile),
-        protection=RECORDS,
     )
 
 
@@ -140,11 +140,11 @@ def point_of_weights(
                 profile=profile, hypotheses=given, at_epsilon=epsilon, at_delta=delta, weight_pairs=pairs, evidence=evidence
             ),
             profile=profile,
+            protection=RECORDS,
         ),
         bound,
         supposes=_suppose(profile, given, evidence),
         discharges=_drop_unread(profile),
-        protection=RECORDS,
     )
 
 

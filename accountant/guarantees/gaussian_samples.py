@@ -120,11 +120,11 @@ def bound_by_table(
             claims=("well-defined", "homogeneous", f"mu(1, x) <= {table.proved.reach}", f"delta-upper in both directions, of {rows} rows"),
             call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=table.to_object()),
             profile=profile,
+            protection=RECORDS,
         ),
         bound,
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at most that of a row of the table, which is at most 1"},
-        protection=RECORDS,
     )
 
 
@@ -215,11 +215,11 @@ def bound_by_cover(
                 weight_cover=cover.to_object(),
             ),
             profile=profile,
+            protection=RECORDS,
         ),
         bound,
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
-        protection=RECORDS,
     )
 
 

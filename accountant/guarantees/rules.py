@@ -65,10 +65,10 @@ def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXA
             conclusion=_profile_text(profile),
             call=_DECLARED.record(profile=profile, hypotheses=given),
             profile=profile,
+            protection=RECORDS,
         ),
         ProfileBound(profile),
         supposes=(name_declaration(profile), *given),
-        protection=RECORDS,
     )
 
 

@@ -235,7 +235,8 @@ class Inference:
     statement of the rule is proved, the ``conclusion`` in words, and the ``claims`` of a certificate.
 
     ``call``: the call, without its premises; ``profile``: the one that the rule's promise is about; ``below``: the derivations below it
-    where they are not those of parents (a file's).
+    where they are not those of parents (a file's). ``protection``: that of a leaf, or of a rule that changes it; all others keep that of
+    their parents, which must be one. ``carried``: what is known of releases that the rule concludes from besides its parents (a ledger's).
     """
 
     rule: str
@@ -246,6 +247,8 @@ class Inference:
     call: Call | None = None
     profile: Profile | None = None
     below: Sequence[Derivation] | None = None
+    protection: Protection | None = None
+    carried: Sequence[Carried] = ()
 
 
 def conclude(
@@ -256,8 +259,6 @@ def conclude(
     supposes: Iterable[Hypothesis | str] = (),
     discharges: Mapping[Hypothesis, str] | None = None,
     closes: Mapping[Hypothesis, str] | None = None,
-    protection: Protection | None = None,
-    carried: Sequence[Carried] = (),
 ) -> Guarantee:
     """Return what a rule concludes from ``parents``. For the rules of this package; not exported.
 
@@ -266,7 +267,6 @@ def conclude(
     ``closes`` for what parents left open, too: what is open for a parent stays open where the rule discharges the same of itself, or
     another parent discharged it. Where a hypothesis of the rule is a family, ``supposes`` has a member of it.
 
-    ``protection``: that of a leaf, or of a rule that changes it; all others keep that of their parents, which must be one.
     Raises :class:`InvalidArgument` for a subject or hypothesis that is not a line of text, for parents with different protections, for a
     protection that the rule does not hold for, for words in place of a step of code (:data:`statements.WORLD`), and where the caller left
     out a hypothesis of the rule.
@@ -274,8 +274,8 @@ def conclude(
     require_guarantee(*parents)
     rule, subject = made_by.rule, made_by.subject
     _require_line(subject)
-    whole = _find_protection(rule, bound, [parent.protection for parent in parents], protection)
-    RULES[rule].require(rule, *(item.protection for item in carried))
+    whole = _find_protection(rule, bound, [parent.protection for parent in parents], made_by.protection)
+    RULES[rule].require(rule, *(item.protection for item in made_by.carried))
     shut = dict(closes or {})
     discharged = {**(discharges or {}), **shut}
     _require_steps(discharged, rule)
@@ -288,7 +288,7 @@ def conclude(
         elif item.id not in known:
             raise InvalidArgument(f"the rule {rule!r} needs the hypothesis {item.id!r}, but the call states none; state it")
     protects = () if parents else whole.unit.hypotheses
-    below_it = (*map(Carried.of, parents), *carried)
+    below_it = (*map(Carried.of, parents), *made_by.carried)
     inherited = dict.fromkeys(item for parent in below_it for item in parent.hypotheses if item not in shut)
     own = dict.fromkeys(item for item in (*needed, *added, *protects) if item not in discharged)
     remaining = tuple({**own, **inherited})

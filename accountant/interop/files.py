@@ -160,11 +160,11 @@ def suppose(read: ReadGuarantee) -> Guarantee:
             source=f"file with the SHA-256 {read.digest}",
             conclusion="not replayed",
             below=(stated.derivation,),
+            protection=stated.protection,
         ),
         _unchecked(stated.bound),
         supposes=open_,
         discharges=said,
-        protection=stated.protection,
     )
 
 

@@ -133,9 +133,9 @@ def _state(text: str, found: Mapping[str, Any], subject: str, what: str, hypothe
             subject,
             source=f"{what} with the SHA-256 {digest}",
             conclusion=f"epsilon <= {epsilon['upper']}" + (f", delta <= {epsilon['delta']}" if delta else ""),
+            protection=read_protection(**found["protection"]) if "protection" in found else RECORDS,
         ),
         Losses(upper, upper, delta, delta),
-        protection=read_protection(**found["protection"]) if "protection" in found else RECORDS,
         supposes=(right, *hypotheses),
         discharges={right: "pdp check accepts the certificate: the kernel its proof, and its checker all that it states"},
     )

@@ -62,7 +62,8 @@ class AuditEvidence:
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """Everything that a report tells. ``derived`` is None where no ε could be certified, and ``obstacle`` says why then;
-    ``written`` is the expression of q with the names of its constants, where there is one.
+    ``written`` is the expression of q with the names of its constants, ``source_name`` and ``source_text`` the profile file, where they are
+    known.
     """
 
     declaration: Declaration
@@ -113,8 +114,6 @@ def gather(
     q: str | None = None,
     constants: Mapping[str, object] | None = None,
     audit: AuditEvidence | None = None,
-    source_name: str = "",
-    source_text: str | None = None,
 ) -> Evidence:
     """Return the evidence for a profile, the target ε* (nats) and a sampling rule.
 
@@ -147,8 +146,6 @@ def gather(
         _certificates(verification, derived),
         _written(declaration, rule, q),
         audit,
-        source_name,
-        source_text,
     )
 
 

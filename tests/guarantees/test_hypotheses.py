@@ -427,9 +427,7 @@ def members(rule: str) -> list[Hypothesis]:
 
 
 def infer(rule: str, supposes: list[Hypothesis], **options: Any) -> Guarantee:
-    return conclude(
-        Inference(rule, "it", source="nowhere", conclusion="it holds"), BOUND, supposes=supposes, **{"protection": RECORDS} | options
-    )
+    return conclude(Inference(rule, "it", source="nowhere", conclusion="it holds", protection=RECORDS), BOUND, supposes=supposes, **options)
 
 
 @pytest.mark.parametrize(("rule", "hypothesis"), FAMILIES, ids=lambda item: getattr(item, "id", item))
