@@ -11,11 +11,11 @@ ESCAPED_BAR = r"\|"
 
 
 def page_text() -> str:
-    """Return docs/hypotheses.md: every hypothesis with its id, its sentence, what it means and what discharges it."""
+    """Return docs/hypotheses.md: every hypothesis with its id, its sentence, what it means and what closes it."""
     lines = [
         "# The hypotheses",
         "",
-        "Every hypothesis of every guarantee, by its id, as in `premises` of the JSON output and in files. Each is open, or settled by a",
+        "Every hypothesis of every guarantee, by its id, as in `premises` of the JSON output and in files. Each is open, or closed by a",
         "step that the print names (`--all`). None is ever dropped. `…` is filled in for the case at hand. What breaks them:",
         "[what can go wrong](what-can-go-wrong.md).",
     ]
@@ -24,7 +24,7 @@ def page_text() -> str:
             "",
             f"## {head.value.capitalize()}",
             "",
-            "| id | it says | what it means | what can discharge it |",
+            "| id | it says | what it means | what can close it |",
             "| --- | --- | --- | --- |",
         ]
         for item in REGISTRY.values():

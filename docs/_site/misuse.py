@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +66,9 @@ def page_text() -> str:
         "# What can go wrong",
         "",
         "A certified ε is a theorem with assumptions. Each paragraph describes how somebody who means well gets an ε that does not hold,",
-        "what it cost where that was measured, and what the tool says now. Below each one are the entry points that name the broken",
-        "assumption, and those that refuse; in the others the mistake cannot be made. All of it is run as a test (`tests/misuse` in the",
-        "repository), as a user would write it. All assumptions with their ids: [the hypotheses](hypotheses.md).",
+        "what it cost where that was measured, and what the tool says now. Below each paragraph are the entry points that name the broken",
+        "assumption, and those that refuse; with the other entry points the mistake cannot be made. Each is run as a test (`tests/misuse`",
+        "in the repository), as a user would write it. All assumptions with their ids: [the hypotheses](hypotheses.md).",
         "",
         "The entry points:",
         "",
@@ -78,8 +79,12 @@ def page_text() -> str:
         if item.section != section:
             section = item.section
             lines += ["", f"## {section}", *(["", _LEADS[section]] if section in _LEADS else [])]
-        lines += ["", f"### {item.name}", "", item.text, "", _say(item)]
+        lines += ["", f"### {item.name}", "", _fill(item.text), "", _say(item)]
     return "\n".join(lines) + "\n"
+
+
+def _fill(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), 140, break_long_words=False, break_on_hyphens=False)
 
 
 def _say(mistake: Mistake) -> str:

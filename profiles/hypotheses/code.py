@@ -6,7 +6,7 @@ DECLARED_PROFILE = Hypothesis(
     "declared-profile",
     "the mechanism {name!r} has the profile that is declared for it{source}",
     Head.CODE,
-    "A source is an attribution, not a proof that this code does what was proved there. Everything below rests on it; an audit can only "
+    "A source is an attribution, not a proof that this code does what was proved there. Every bound depends on it; an audit can only "
     "refute it.",
     "a mechanism of the catalogue, run by its own run method",
     brief="the mechanism {name!r} has its declared profile",
@@ -69,8 +69,8 @@ MATRIX_BOUNDED = Hypothesis(
     "x is the sum of step j, which depends on the data and on earlier rows alone, z is fresh Gaussian noise of deviation {noise} in each "
     "entry, and C is {matrix}",
     Head.CODE,
-    "As matrix-mechanism, of a matrix whose s is not known: the bound holds for all data, and its lower end need not be reached by any. "
-    "pdp account --matrix tells both ends of s, and what the data lose that have the lower one.",
+    "Like matrix-mechanism, for a matrix of which s is only bounded: the bound holds for all data, but data that reach its lower end "
+    "need not exist. pdp account --matrix prints both ends of s, and the loss of the data that attain the lower one.",
     brief="the {event} is Cx + z, in units of a bound, with the named C",
 )
 PARTS_RUN = Hypothesis(
@@ -85,7 +85,7 @@ DEFINED = Hypothesis(
     "epsilon-defined",
     "epsilon is defined and not negative on its domain",
     Head.CODE,
-    "The loss must be a number that is not negative, at every record and weight. This derivation does not discharge it; the claim "
+    "The loss must be a number that is not negative, at every record and weight. This derivation does not close it; the claim "
     "well-defined among the conditions says whether the kernel has proved it.",
     "the claim well-defined of a certificate",
 )
@@ -95,7 +95,7 @@ PROBABILITY = Hypothesis(
     "0 < q(x) <= 1 for every record, or q(x) = 0 and it is never selected",
     Head.CODE,
     "The rule must give a probability to every record, and the weight 1/q(x) to every record that may be in the sample. A record of "
-    "probability 0, such as one whose weight is infinite, is never in the sample and loses nothing. This derivation does not discharge it.",
+    "probability 0, such as one whose weight is infinite, is never in the sample and loses nothing. This derivation does not close it.",
     "the claim epsilon-upper of a certificate, or the numbers that are used",
     brief="0 <= q(x) <= 1, and at q(x) = 0 a record is never selected",
 )

@@ -6,29 +6,29 @@ FIXED_IN_ADVANCE = Hypothesis(
     "fixed-in-advance",
     "the declared range, the noise and all other parameters were fixed without looking at the data",
     Head.DATA,
-    "A largest norm, a quantile, a number of clusters or a noise scale that was computed from the private data reveals something of it, "
-    "and is not the same for a neighboring data set. Take public knowledge, or estimate it privately and add that epsilon.",
+    "A largest norm, a quantile, a number of clusters or a noise scale that was computed from the private data reveals something of "
+    "it, and is not the same for a neighboring data set. Use public knowledge, or estimate it privately and add that epsilon.",
     brief="range, noise and all parameters were fixed without the data",
 )
 ONE_RECORD_EACH = Hypothesis(
     "one-record-each",
     "nobody has more than one record: epsilon is for one record, and k records of one person cost up to k times as much",
     Head.DATA,
-    "What is protected is one row. Where a person has several, merge them first, or multiply epsilon by their number.",
+    "The bound protects one row. If a person has several rows, merge them first, or multiply epsilon by their number.",
     brief="nobody has more than one record; k records cost up to k times",
 )
 ONE_USER = Hypothesis(
     "one-user",
     "all that a person contributes stands under one user",
     Head.DATA,
-    "What is protected is one user with all records of that id. A person with two ids is protected half as well.",
+    "The bound protects one user with all records of that id. A person with two ids loses up to twice epsilon.",
 )
 FORGOTTEN_STAY_AWAY = Hypothesis(
     "forgotten-stay-away",
     "whoever's id a ledger was made to forget does not come back in its data, under whichever id",
     Head.DATA,
-    "The account stays, but nobody finds it again. A person who comes back after that gets a second account with a budget of its own, and "
-    "both add up.",
+    "The account stays, but nobody can find it again. A person who comes back after that gets a second account with a budget of its "
+    "own, and both add up.",
     "a ledger that never forgot an id",
 )
 IN_RANGE = Hypothesis(
@@ -69,9 +69,9 @@ RECORDS_KNOWN = Hypothesis(
     "records-known",
     "the data have {count} {unit}s, the one that is at stake among them, and this number is public",
     Head.DATA,
-    "The share of the records that a batch takes is computed from this number; where users are protected, it is a number of users. "
-    "It may be a lower bound for batches of a fixed size, where fewer records make the share larger; for truncated batches only "
-    "this very number is covered.",
+    "The share of the records that a batch takes is computed from this number; where users are protected, it is a number of users. It "
+    "may be a lower bound for batches of a fixed size, where fewer records make the share larger; for truncated batches only exactly "
+    "this number is covered.",
     brief="the data have {count} {unit}s, and this number is public",
 )
 OWN_ROWS = Hypothesis(
@@ -79,11 +79,11 @@ OWN_ROWS = Hypothesis(
     "the rows of a {unit} in each file were made from what is this {unit}'s own, from what was released before and from public things "
     "alone: they would be the same to the last bit, and in the same order, if another {unit}'s rows had never been in any file",
     Head.DATA,
-    "Files may change, and units may come, leave and answer to what was published. Broken by imputing or calibrating a row from others, by "
-    "totals of a household or neighborhood in a row, by removing duplicates between units, by ranks, by linkage that gives a row to the "
-    "nearest unit, by a cap on the rows of all, by rows added because somebody looked at the raw file, by an order of rows or ids issued "
-    "in sequence that reveal how many came before. For example, two rows copied from a row of somebody else, who is charged log 2 "
-    "of a budget of 2 log 2, let this person's odds change by a factor of 32, not 4.",
+    "Files may change, and units may come, leave and react to what was published. The hypothesis is broken by imputing or calibrating "
+    "a row from others, by totals of a household or neighborhood in a row, by removing duplicates between units, by ranks, by linkage "
+    "that gives a row to the nearest unit, by a cap on the rows of all, by rows added because somebody looked at the raw file, by an "
+    "order of rows or ids issued in sequence that reveal how many came before. For example, two rows copied from a row of somebody "
+    "else, who is charged log 2 of a budget of 2 log 2, let this person's odds change by a factor of 32, not 4.",
     brief="rows of a {unit} come from its own, released and public things",
 )
 OWN_BUDGET = Hypothesis(
@@ -112,8 +112,8 @@ TARGET_FIXED = Hypothesis(
     "target-fixed",
     "the target epsilon was chosen without looking at the data",
     Head.DATA,
-    "A target that was computed from the data, for example to reach a sample size, is not the same for a neighboring data set. "
-    "Passing it on by hand changes nothing.",
+    "A target that was computed from the data, for example to reach a sample size, is not the same for a neighboring data set. Typing "
+    "it into another command does not make it public.",
     "a target that the tool derives from public numbers",
 )
 TARGET_FROM_DATA = Hypothesis(

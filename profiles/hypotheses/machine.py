@@ -14,10 +14,10 @@ IEEE_ROUNDING = Hypothesis(
     "ieee-rounding",
     "the basic operations of binary64 (+, -, *, / and the square root) round to the nearest number, as IEEE 754 says",
     Head.MACHINE,
-    "Exact noise is rounded, and exact choices are made, in binary64 where a proved bound of its errors decides, and that bound "
-    "holds for these operations alone. A process in which something has set another rounding mode, flushes subnormal numbers to "
-    "zero or keeps more digits is refused, with an error that names this, before noise is drawn and before choices are prepared; "
-    "what happens between is not seen.",
+    "Exact noise is rounded, and exact choices are made, in binary64 where a proved bound of its errors decides, and that bound holds "
+    "for these operations alone. A process in which something has set another rounding mode, flushes subnormal numbers to zero or "
+    "keeps more digits is refused, with an error that names this, before noise is drawn and before choices are prepared; changes after "
+    "that check are not noticed.",
     ordinary=True,
 )
 BALLS_ENCLOSE = Hypothesis(

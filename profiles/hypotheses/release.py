@@ -180,9 +180,9 @@ RAISES_FIXED = Hypothesis(
     "raises-fixed",
     "how far budgets are raised, and when, is decided from public things alone: not from outputs, reports or spending of the ledger",
     Head.RELEASE,
-    "What is promised is the largest budget, as if it had been there from the beginning. A raise that answers to an output makes it a "
-    "number that depends on what was released: randomised response of log 2 that is repeated, after a raise, where the first answer was 1 "
-    "reports log 2 after the answer 0, and loses log 4. Fix a cap beforehand: the largest budget that there will ever be.",
+    "The promise is the largest budget, as if it had been in force from the beginning. A raise that depends on an output makes this "
+    "number depend on what was released: if randomised response of log 2 is repeated, after a raise, only where the first answer was "
+    "1, the ledger reports log 2 after the answer 0, and loses log 4. Fix a cap in advance: the largest budget that there will ever be.",
     "a ledger whose budgets were never raised, or were raised below a cap that was fixed when it was opened",
 )
 RAISES_FROM_OUTPUTS = Hypothesis(
@@ -190,8 +190,8 @@ RAISES_FROM_OUTPUTS = Hypothesis(
     "how far budgets are raised, and when, is decided from outputs and public things alone: not from the data, nor from what the ledger "
     "keeps of single units",
     Head.RELEASE,
-    "A raise may answer to what was released where a cap was fixed before, or where only an ex-post report is made. One that answers to "
-    "accounts, such as to how many ran out, lets one person's data decide who else takes part.",
+    "A raise may depend on what was released if a cap was fixed before, or if only an ex-post report is made. A raise that depends on "
+    "accounts, such as on how many ran out, lets one person's data decide who else takes part.",
     "a ledger whose budgets were never raised",
 )
 RUN_ON_ACTIVE = Hypothesis(
@@ -206,7 +206,7 @@ HYPOTHESES_UNKNOWN = Hypothesis(
     "hypotheses-unknown",
     "whatever else {name!r} rests on, which {carrier} does not say",
     Head.RELEASE,
-    "A bound without its hypotheses is a number. Ask for them where the bound was made.",
+    "A bound without its hypotheses protects nobody. Ask whoever made the bound for them.",
     "the guarantee itself, or a file that states its hypotheses",
 )
 NEIGHBORS_ASSUMED = Hypothesis(
