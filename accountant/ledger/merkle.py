@@ -7,38 +7,85 @@ there are nor whether a place beside one's own is taken can be read from a path.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
 
 DEPTH = 32
 #: The hash of the subtree of a height over a place, in which there is no leaf.
 Fill = Callable[[int, int], bytes]
 
 
-def build(leaves: Mapping[int, bytes], fill: Fill, wanted: Collection[int] = ()) -> tuple[bytes, dict[int, tuple[bytes, ...]]]:
-    """Return the root over ``leaves``, hashes by place, and the path of each of the ``wanted`` places: the hashes beside it, from below."""
+def build(
+    places: Sequence[int], leaves: Iterable[bytes], fill: Fill, wanted: Collection[int] = ()
+) -> tuple[bytes, dict[int, tuple[bytes, ...]]]:
+    """Return the root over ``leaves``, hashes at ``places`` that rise, and the path of each of the ``wanted`` ones among them: the hashes
+    beside it, from below. Leaves are taken one by one, and none is kept.
+    """
     paths: dict[int, list[bytes]] = {place: [] for place in wanted}
-    row = dict(leaves)
-    for height in range(DEPTH):
-        for place, path in paths.items():
-            other = (place >> height) ^ 1
-            path.append(row[other] if other in row else fill(height, other))
-        above: dict[int, bytes] = {}
-        for place, hashed in row.items():
-            if place >> 1 in above:
-                continue
-            beside = row.get(place ^ 1) or fill(height, place ^ 1)
-            above[place >> 1] = _join(beside, hashed) if place & 1 else _join(hashed, beside)
-        row = above
-    root = row.get(0) or fill(DEPTH, 0)
+    waiting: list[tuple[int, bytes]] = []  # left halves of what comes next, by height, the lowest last
+    followers = chain(places[1:], (None,) * bool(places))
+    hashed, height = b"", 0
+    for place, leaf, following in zip(places, leaves, followers, strict=True):
+        hashed, height = leaf, 0
+        meets = DEPTH if following is None else (place ^ following).bit_length() - 1
+        while height < meets:
+            own = place >> height
+            beside = waiting.pop()[1] if waiting and waiting[-1][0] == height else fill(height, own ^ 1)
+            for other in paths or ():
+                if other >> height in (own, own ^ 1):
+                    paths[other].append(beside if other >> height == own else hashed)
+            hashed = _join(beside, hashed) if own & 1 else _join(hashed, beside)
+            height += 1
+        waiting.append((height, hashed))
+    root = waiting[-1][1] if waiting else fill(DEPTH, 0)
     return root, {place: tuple(path) for place, path in paths.items()}
+
+
+def find_places(drawn: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return a place for each of some leaves: the one that was drawn for it, or where an earlier leaf has that, the next that is free.
+
+    >>> find_places(np.array([7, 5, 5, 9, 5], np.uint32)).tolist()
+    [7, 5, 6, 9, 8]
+    """
+    order = np.argsort(drawn, kind="stable")
+    rising = drawn[order]
+    found = drawn.copy()
+    done = 0
+    for again in (np.flatnonzero(rising[1:] == rising[:-1]) + 1).tolist():
+        if again < done:
+            continue
+        first = done = again - 1
+        end = int(rising[first])
+        while done < rising.size and rising[done] <= end:  # whatever was drawn among the places that these take, moves with them
+            done, end = done + 1, end + 1
+        _settle(found, sorted(order[first:done].tolist()))
+        if end > 1 << DEPTH:  # the next place after the last is the first
+            found = drawn.copy()
+            _settle(found, range(drawn.size))
+            break
+    return found
+
+
+def _settle(found: NDArray[np.uint32], leaves: Iterable[int]) -> None:
+    """Give each of some leaves the place that it has, or the next that none of them took before."""
+    taken: set[int] = set()
+    for leaf in leaves:
+        place = int(found[leaf])
+        while place in taken:
+            place = (place + 1) % (1 << DEPTH)
+        taken.add(place)
+        found[leaf] = place
 
 
 def climb(leaf: bytes, place: int, path: Sequence[bytes]) -> bytes:
     """Return the root that a leaf at a place has with a path.
 
-    >>> leaves = {5: hash_leaf(b"a"), 9: hash_leaf(b"b")}
-    >>> root, paths = build(leaves, lambda height, place: bytes(32), leaves)
-    >>> climb(leaves[9], 9, paths[9]) == root != climb(leaves[9], 8, paths[9])
+    >>> leaf = hash_leaf(b"b")
+    >>> root, paths = build([5, 9], [hash_leaf(b"a"), leaf], lambda height, place: bytes(32), [9])
+    >>> climb(leaf, 9, paths[9]) == root != climb(leaf, 8, paths[9])
     True
     """
     found = leaf

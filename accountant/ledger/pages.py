@@ -53,12 +53,13 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
         table("entries of the log that concern this account", ("entry", "date", "release", "purpose", "cost", "left after it"), rows),
         make("p", "A release costs 0 if your record had no part in it, or no influence on it."),
     )
+    last = None if proof is None else proof.get("of", proof["entry"])
     shown = (
         make("p", "Nothing proves these amounts yet: the next root of all accounts will.")
         if proof is None
         else make(
             "p",
-            f"Up to entry {proof['entry']} these amounts are under the root of all accounts, {proof['root']}, which is in the log for "
+            f"Up to entry {last} these amounts are under the root of all accounts, {proof['root']}, which is in the log for "
             "everybody. The file of this statement has the proof: pdp check STATEMENT --log LOG says whether both fit.",
         )
     )

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import END, KINDS, ROTATED, START, Entry, body_text, hash_entry
+from accountant.ledger.log import CHANGING, END, KINDS, ROOT, ROTATED, START, Entry, body_text, hash_entry
+from accountant.ledger.roots import append_monthly_root
 from accountant.ledger.settings import tell_time
 from accountant.ledger.signing import is_signed, public_key, sign
 from profiles import UnreadableFile
@@ -49,6 +50,11 @@ class PublicLog:
     @property
     def head(self) -> str:
         return self.entries[-1].hash
+
+    @property
+    def root(self) -> PublicEntry | None:
+        """The newest root of accounts."""
+        return next((entry for entry in reversed(self.entries) if entry.kind == ROOT), None)
 
     def require_growth(self, before: PublicLog) -> None:
         """Refuse a log that does not go on from an earlier one of the same ledger, or of the one that it goes on from.
@@ -93,13 +99,22 @@ def hand_over_text(ledger: str, key: str) -> str:
     return f"{TITLE}\n{ledger} goes on with the key {key}"
 
 
-def write_public(ledger: Ledger) -> str:
-    """Return the log of a ledger for everybody, signed. Raises :class:`profiles.MissingExtra`, and what reading the ledger raises."""
+def write_public(ledger: Ledger, *, root: bool = True) -> str:
+    """Return the log of a ledger for everybody, signed, after appending this month's root of accounts where it is due.
+
+    ``root``: False for the log as it is. The time of the signature is that at which this began, or that of the last entry: how long a root
+    took, which depends on the number of accounts, is told nowhere. Raises :class:`profiles.MissingExtra`, and as reading and appending do.
+    """
+    hasher, began = ledger.journal.hasher, tell_time()
+    key = public_key(hasher)
+    if root:
+        append_monthly_root(ledger)
     ledger.journal.catch_up()
-    entries, hasher = ledger.journal.entries, ledger.journal.hasher
-    lines = [TITLE, json.dumps({"ledger": ledger.settings.ledger, "key": public_key(hasher)})]
+    entries = ledger.journal.entries
+    lines = [TITLE, json.dumps({"ledger": ledger.settings.ledger, "key": key})]
     lines += [json.dumps(_tell(item), sort_keys=True) for item in entries]
-    tail = {"ledger": ledger.settings.ledger, "entries": len(entries), "head": entries[-1].hash.hex(), "time": tell_time()}
+    signed = max(began, str(entries[-1].body["time"]))
+    tail = {"ledger": ledger.settings.ledger, "entries": len(entries), "head": entries[-1].hash.hex(), "time": signed}
     lines.append(json.dumps(tail, sort_keys=True))
     lines.append(sign(hasher, _signed_text(lines[-1])))
     return "\n".join(lines) + "\n"
@@ -127,7 +142,22 @@ def read_public(text: str) -> PublicLog:
         raise LedgerRejected("the entries are not those that were signed: one was changed, left out or added")
     if entries[0].body.get("ledger") != head["ledger"]:
         raise LedgerRejected("the first entry is not the opening of the ledger that the log names")
+    _require_order(entries)
     return PublicLog(str(head["ledger"]), key, str(told["time"]), entries)
+
+
+def _require_order(entries: Sequence[PublicEntry]) -> None:
+    """Refuse roots that are in no order: each has the accounts after an entry that changed them, and none older than the one before it."""
+    newest = 0
+    for entry in entries:
+        if entry.kind != ROOT or "of" not in entry.body:  # roots of earlier releases have the accounts at their own place
+            continue
+        of = entry.body["of"]
+        if type(of) is not int or not newest <= of < entry.sequence or entries[of].kind not in CHANGING:
+            raise LedgerRejected(
+                f"the root of entry {entry.sequence} has no accounts that could follow those of the root before; ask the office why"
+            )
+        newest = of
 
 
 def _follow(found: Sequence[Mapping[str, Any]]) -> tuple[PublicEntry, ...]:
@@ -166,9 +196,17 @@ def _signed_text(tail: str) -> str:
 
 def _judge(found: PublicLog) -> Outcome:
     about = {"ledger": found.ledger, "entries": len(found.entries), "head": found.head, "key": found.key, "time": found.time}
+    root = found.root
+    if root is None:
+        rooted = "no root of accounts: no statement can be proved under it yet"
+    else:
+        after = f" after entry {root.body['of']}" if "of" in root.body else ""
+        rooted = f"newest root, of the accounts{after}: entry {root.sequence}, {root.body.get('root')}"
+        about["root"] = {"entry": root.sequence, **{name: root.body[name] for name in ("of", "root") if name in root.body}}
     lines = (
         f"ledger {found.ledger}, up to entry {len(found.entries) - 1}, {found.head}, signed at {found.time}",
         f"signed with the key {found.key}; compare it with the one that the office publishes",
+        rooted,
     )
     return Outcome(Report(accepted=True), about, lines)
 

@@ -5,20 +5,18 @@ Statements are private: they tell what a person's own record cost and whether it
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from accountant.guarantees.stored import read_stated_protection
 from accountant.ledger.amounts import Amounts, say_amounts
 from accountant.ledger.budgets import read_budget
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import CHANGING, CHARGE, ROOT, Digest, Entry
-from accountant.ledger.merkle import DEPTH, Fill, build, climb, hash_leaf
+from accountant.ledger.log import CHANGING, CHARGE, ROOT, Entry
+from accountant.ledger.merkle import DEPTH, climb
 from accountant.ledger.notions import to_ledger_notion
 from accountant.ledger.public import PublicLog
-from accountant.ledger.units import WIDTH, Hasher
+from accountant.ledger.roots import Proof, RootedAccounts, make_leaf
 from profiles import InvalidArgument, UnreadableFile
 from profiles.errors import LedgerRejected
 from profiles.strict_json import read_count, read_fields, read_list, read_string, write_document
@@ -28,67 +26,6 @@ from proofs_check.kernel import Report
 
 FORMAT, VERSION = "pdp-ledger-statement", 1
 _PRIVATE = "only for the person it is about, and for those who may see the data; it must not be published"
-
-
-def append_root(ledger: Ledger) -> Entry:
-    """Append the root of a Merkle tree over all accounts as they stand, and return its entry: public, and it reveals nothing about them.
-
-    Everybody else waits meanwhile: some 20 µs a unit.
-    """
-
-    def work(entry: int, _: Digest) -> Mapping[str, Any]:
-        root, _paths = _Seeded(ledger.journal.hasher, entry).build(ledger, ledger.journal.entries)
-        return {"root": root.hex(), "depth": DEPTH, **ledger.stamp()}
-
-    return ledger.journal.append(ROOT, "", work)
-
-
-class _Seeded:
-    """What the tree of one root is made with: all of it follows from the secret and the number of its entry."""
-
-    def __init__(self, hasher: Hasher, entry: int) -> None:
-        self._seed = hasher.seal(b"root", entry.to_bytes(8, "little"))
-
-    def fill(self, height: int, place: int) -> bytes:
-        return self._hash(b"fill", height.to_bytes(1, "little") + place.to_bytes(8, "little"))
-
-    def salt(self, hashed: bytes) -> bytes:
-        return self._hash(b"salt", hashed)
-
-    def _hash(self, what: bytes, value: bytes) -> bytes:
-        return hashlib.blake2b(value, key=self._seed, digest_size=32, person=what).digest()
-
-    def build(self, ledger: Ledger, entries: Sequence[Entry], wanted: bytes | None = None) -> tuple[bytes, _Found | None]:
-        """Return the root over the accounts as they follow from ``entries``, and what it has of the unit with the hash ``wanted``."""
-        leaves: dict[int, bytes] = {}
-        found: tuple[int, Amounts, Amounts] | None = None
-        for hashes, spent, budgets in ledger.journal.accounts.list_state(entries):
-            for number, (amounts, limits) in enumerate(zip(spent.T.tolist(), budgets.T.tolist(), strict=True)):
-                hashed = hashes[WIDTH * number : WIDTH * (number + 1)]
-                place = int.from_bytes(self._hash(b"place", hashed)[: DEPTH // 8], "little")
-                while place in leaves:
-                    place = (place + 1) % (1 << DEPTH)
-                leaves[place] = make_leaf(self.salt(hashed), hashed, amounts, limits)
-                if hashed == wanted:
-                    found = place, Amounts(tuple(amounts)), Amounts(tuple(limits))
-        fill: Fill = self.fill
-        root, paths = build(leaves, fill, () if found is None else (found[0],))
-        return root, None if found is None else _Found(*found, paths[found[0]])
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a tree has of one unit."""
-
-    place: int
-    spent: Amounts
-    budget: Amounts
-    path: tuple[bytes, ...]
-
-
-def make_leaf(salt: bytes, hashed: bytes, spent: Sequence[int], budget: Sequence[int]) -> bytes:
-    """Return the leaf of an account: nobody finds out what is in it without its salt."""
-    return hash_leaf(salt, hashed, *(value.to_bytes(8, "little") for value in (*spent, *budget)))
 
 
 def make_statement(ledger: Ledger, key: object) -> dict[str, Any]:
@@ -104,7 +41,8 @@ def make_statement(ledger: Ledger, key: object) -> dict[str, Any]:
         for entry, cost, budget in journal.accounts.trace(hashed, journal.entries):
             spent += Amounts(cost)
             lines.append(_tell(entry, Amounts(cost), spent, Amounts(budget)))
-        proof = _prove(ledger, hashed)
+        rooted = RootedAccounts.read(journal)
+    proof = None if rooted is None else rooted.prove(hashed, journal.hasher)  # others do not wait for it
     return {
         "private": _PRIVATE,
         "ledger": ledger.settings.ledger,
@@ -113,7 +51,7 @@ def make_statement(ledger: Ledger, key: object) -> dict[str, Any]:
         "protection": ledger.settings.protection.to_object(),
         **account,
         "entries": lines,
-        "proof": proof,
+        "proof": None if proof is None else _tell_proof(proof, hashed),
     }
 
 
@@ -124,26 +62,17 @@ def _tell(entry: Entry, cost: Amounts, spent: Amounts, budget: Amounts) -> dict[
     return told | ({"purpose": str(entry.body.get("purpose", ""))} if entry.kind == CHARGE else {})
 
 
-def _prove(ledger: Ledger, hashed: bytes) -> dict[str, Any] | None:
-    entries = ledger.journal.entries
-    last = next((entry for entry in reversed(entries) if entry.kind == ROOT), None)
-    if last is None:
-        return None
-    seeded = _Seeded(ledger.journal.hasher, last.sequence)
-    root, found = seeded.build(ledger, entries[: last.sequence], hashed)
-    if root.hex() != last.body["root"]:
-        raise LedgerRejected("the accounts do not have the root that the log says; run pdp ledger verify")
-    if found is None:
-        return None
+def _tell_proof(proof: Proof, hashed: bytes) -> dict[str, Any]:
     return {
-        "entry": last.sequence,
-        "root": root.hex(),
-        "place": found.place,
-        "salt": seeded.salt(hashed).hex(),
+        "entry": proof.entry.sequence,
+        **({} if proof.of is None else {"of": proof.of}),
+        "root": proof.entry.body["root"],
+        "place": proof.place,
+        "salt": proof.salt.hex(),
         "account": hashed.hex(),
-        "spent": found.spent.to_body(),
-        "budget": found.budget.to_body(),
-        "path": [item.hex() for item in found.path],
+        "spent": proof.spent.to_body(),
+        "budget": proof.budget.to_body(),
+        "path": [item.hex() for item in proof.path],
     }
 
 
@@ -179,7 +108,7 @@ def read_statement(text: str) -> dict[str, Any]:
 
 def _check_proof(value: object, entries: Sequence[Mapping[str, Any]]) -> None:
     keys = {"entry", "root", "place", "salt", "account", "spent", "budget", "path"}
-    proof = read_fields(value, "the proof of a statement", keys)
+    proof = read_fields(value, "the proof of a statement", keys, frozenset({"of"}))
     root, salt, account = (_to_bytes(proof[key]) for key in ("root", "salt", "account"))
     path = [_to_bytes(item) for item in read_list(proof["path"], "the path of a proof")]
     number, place = (read_count(proof[key], f"the {key} of a proof") for key in ("entry", "place"))
@@ -187,7 +116,10 @@ def _check_proof(value: object, entries: Sequence[Mapping[str, Any]]) -> None:
     leaf = make_leaf(salt, account, spent.values, budget.values)
     if len(path) != DEPTH or place >> DEPTH or climb(leaf, place, path) != root:
         raise LedgerRejected("the amounts of the statement are not under the root that it names: one of them was changed")
-    before = [item for item in entries if read_count(item["sequence"], "an entry") < number]
+    last = read_count(proof["of"], "the entry of a proof") if "of" in proof else number - 1
+    if last >= number:
+        raise LedgerRejected("the root of the statement names an entry that came after it: one of them was changed")
+    before = [item for item in entries if read_count(item["sequence"], "an entry") <= last]
     if not before or _add(before) != spent or Amounts.read(before[-1]["budget_steps"], "a budget") != budget:
         raise LedgerRejected("the releases of the statement do not add up to the amounts under its root: one was changed or left out")
 
@@ -234,8 +166,8 @@ def require_root(told: Mapping[str, Any], log: PublicLog) -> None:
     proof = told["proof"]
     if proof is None:
         raise InvalidArgument("the statement has no proof that could be looked up; ask for one after the next root")
-    found = next((entry for entry in log.entries if entry.sequence == proof["entry"] and entry.kind == ROOT), None)
-    if log.ledger != told["ledger"] or found is None or found.body.get("root") != proof["root"]:
+    root = next((entry for entry in log.entries if entry.sequence == proof["entry"] and entry.kind == ROOT), None)
+    if log.ledger != told["ledger"] or root is None or any(root.body.get(name) != proof.get(name) for name in ("root", "of")):
         raise LedgerRejected("the root of the statement is not in the log: it is of another ledger, or another history was shown")
     opened = log.entries[0].body
     if (told["notion"], told["protection"]) != (opened.get("notion"), opened.get("protection", told["protection"])):
@@ -280,7 +212,8 @@ def _judge(found: Mapping[str, Any]) -> Outcome:
     if proof is None:
         said.append("nothing proves it yet: no root was made since the account was opened")
     else:
-        said.append(f"up to entry {proof['entry']} it is under the root {proof['root']}; look that up with --log")
+        last = proof.get("of", proof["entry"])
+        said.append(f"up to entry {last} it is under the root of entry {proof['entry']}, {proof['root']}; look that up with --log")
     about = {"ledger": found["ledger"], "proof": None if proof is None else {"entry": proof["entry"], "root": proof["root"]}}
     return Outcome(Report(accepted=True), about, tuple(said))
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import stat
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from accountant.ledger.merkle import DEPTH, build, climb, hash_leaf
+from accountant.ledger import Ledger, public, roots
+from accountant.ledger import ledger as ledgers
+from accountant.ledger.log import ROOT
+from accountant.ledger.merkle import DEPTH, build, climb, find_places, hash_leaf
 from accountant.ledger.public import read_public, write_public
-from accountant.ledger.statements import append_root, make_statement, read_statement, require_root, write_statement
-from profiles import InvalidArgument, InvalidData, UnreadableFile
+from accountant.ledger.roots import append_root
+from accountant.ledger.statements import make_statement, read_statement, require_root, write_statement
+from profiles import InvalidArgument, InvalidData, MissingExtra, UnreadableFile
 from profiles.errors import LedgerRejected
 from tests.ledger.conftest import PEOPLE, SUM, table
 
@@ -150,10 +157,135 @@ def test_paths_have_one_length_and_show_no_empty_place(make):
     assert len(seen) == 2 * DEPTH
 
 
-def test_a_tree_of_any_leaves_is_climbed():
-    leaves = {place: hash_leaf(bytes([place % 256])) for place in (0, 1, 7, 8, 2**32 - 1, 2**31)}
-    root, paths = build(leaves, lambda height, place: hash_leaf(b"empty", bytes([height]), place.to_bytes(8, "little")), leaves)
+def _empty(height: int, place: int) -> bytes:
+    return hash_leaf(b"empty", bytes([height]), place.to_bytes(8, "little"))
+
+
+def _hash_below(leaves: dict[int, bytes], height: int, place: int) -> bytes:
+    """The hash of a subtree, by its definition."""
+    if not any(leaf >> height == place for leaf in leaves):
+        return _empty(height, place)
+    if not height:
+        return leaves[place]
+    return hashlib.sha256(b"\1" + b"".join(_hash_below(leaves, height - 1, 2 * place + side) for side in (0, 1))).digest()
+
+
+@pytest.mark.parametrize("places", [(), (5,), (0, 1, 7, 8, 2**31, 2**32 - 1), (2, 3), (2**32 - 2, 2**32 - 1)])
+def test_a_tree_is_what_its_definition_says_and_is_climbed(places):
+    leaves = {place: hash_leaf(bytes([place % 256])) for place in places}
+    root, paths = build(places, leaves.values(), _empty, places)
+    assert root == _hash_below(leaves, DEPTH, 0)
     assert all(climb(leaf, place, paths[place]) == root for place, leaf in leaves.items())
+
+
+def test_leaves_take_the_place_that_was_drawn_or_the_next_that_is_free():
+    rng = np.random.default_rng(0)
+    for first in (0, 2**32 - 30):
+        for _ in range(100):
+            drawn = (first + rng.integers(0, 30, rng.integers(0, 25))).astype(np.uint32)
+            taken: list[int] = []
+            for place in drawn.tolist():
+                while place in taken:
+                    place = (place + 1) % 2**32  # noqa: PLW2901
+                taken.append(place)
+            assert find_places(drawn).tolist() == taken
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        (1, "7dd2a1454c9fae0d550e1857fad5abec81fb98e6064dd374b79392fa5d96f702"),
+        (2, "a7c67ce2eb111192504dc758bdbc84eb9b2afc6b180a762a811a41af85034652"),
+    ],
+)
+def test_roots_of_earlier_releases_prove_what_they_did(tmp_path, monkeypatch, version, told):
+    """They name no entry: their keys are made with their own number, and they have the accounts at their own place."""
+    monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
+    with Ledger.create(tmp_path / "l", PEOPLE, budget="2", anchor=tmp_path / "a", version=version) as ledger:
+        ledger.charge("one", SUM, PEOPLE)
+        body = {"root": told, "depth": DEPTH, "time": ledger.tell_time()}
+        ledger.journal.append(ROOT, "", lambda _, __: body)
+        ledger.charge("two", SUM, PEOPLE)
+        proof = read_statement(write_statement(make_statement(ledger, "ben")))["proof"]
+        assert (proof["entry"], proof["root"], proof["spent"]) == (2, told, 1 << 38)
+        assert "of" not in proof
+
+
+def test_charges_do_not_wait_for_a_root_and_come_under_the_next_one(make, monkeypatch):
+    """Another process charges while a root is computed: the root has the accounts at its beginning, and says so."""
+    ledger = make(budget="2")
+    ledger.charge("one", SUM, PEOPLE)
+    true = roots.build
+
+    def build_slowly(*args):
+        ledger.charge("meanwhile", SUM, PEOPLE)
+        monkeypatch.setattr(roots, "build", true)
+        return true(*args)
+
+    monkeypatch.setattr(roots, "build", build_slowly)
+    entry = append_root(ledger)
+    assert [item.name for item in ledger.journal.entries] == ["", "one", "meanwhile", ""]
+    assert entry.body["of"] == 1
+    told = read_statement(write_statement(make_statement(ledger, "ben")))
+    assert [told["proof"][key] for key in ("entry", "of", "spent")] == [3, 1, 1 << 38]
+    told["proof"]["of"] = 2
+    with pytest.raises(LedgerRejected, match="do not add up"):
+        read_statement(write_statement({key: value for key, value in told.items() if key not in ("format", "version")}))
+    assert ledger.verify() == 0
+
+
+def test_a_root_is_told_of_accounts_and_time_nothing(make, monkeypatch):
+    """The time of a root is that at which it began: how long it took tells how many accounts there are."""
+    clock = iter([f"2027-01-01T00:00:{second:02}Z" for second in range(60)])
+    monkeypatch.setattr(ledgers, "tell_time", lambda: next(clock))
+    ledger = make(budget="2")
+    before = ledger.journal.entries[-1].body["time"]
+    true = roots.build
+    monkeypatch.setattr(roots, "build", lambda *args: (ledger.tell_time(), ledger.tell_time(), true(*args))[-1])
+    assert append_root(ledger).body["time"] == f"2027-01-01T00:00:{int(before[-3:-1]) + 1:02}Z"
+
+
+def test_exports_append_a_root_each_month_where_accounts_changed(make, monkeypatch):
+    pytest.importorskip("cryptography")
+    now = ["2027-01-31T10:00:00Z"]
+    for module in (ledgers, public):
+        monkeypatch.setattr(module, "tell_time", lambda: now[0])
+    ledger = make(budget="2")
+    ledger.charge("one", SUM, PEOPLE)
+
+    def export(time, *, root=True):
+        now[0] = time
+        log = read_public(write_public(ledger, root=root))
+        return [entry.body["of"] for entry in log.entries if entry.kind == ROOT]
+
+    assert export("2027-01-31T11:00:00Z", root=False) == []
+    assert export("2027-01-31T11:00:00Z") == [1]
+    ledger.charge("two", SUM, PEOPLE)
+    assert export("2027-01-31T12:00:00Z") == [1]  # one of this month is there
+    assert export("2027-02-01T00:00:00Z") == [1, 3]
+    assert export("2027-03-01T00:00:00Z") == [1, 3]  # no account changed
+    ledger.raise_budget("3", PEOPLE)
+    assert export("2026-03-01T00:00:00Z") == [1, 3, 5]  # the clock was set back
+
+
+def test_a_root_that_could_not_be_signed_for_is_not_made(ledger, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    before = len(ledger.journal.entries)
+    with pytest.raises(MissingExtra):
+        write_public(ledger)
+    assert len(ledger.journal.entries) == before
+
+
+@pytest.mark.parametrize("of", [0, 2, 3, -1, "1", True])
+def test_roots_in_another_order_are_refused(make, of):
+    pytest.importorskip("cryptography")
+    ledger = make(budget="2")
+    ledger.charge("one", SUM, PEOPLE)
+    root = append_root(ledger)
+    ledger.journal.append(ROOT, "", lambda _, __: {**root.body, "of": of})
+    with pytest.raises(LedgerRejected, match="could follow those of the root before"):
+        read_public(write_public(ledger, root=False))
 
 
 def test_a_damaged_history_is_not_stated(ledger, monkeypatch):
@@ -196,7 +328,7 @@ def test_the_command_line(pdp, tmp_path, monkeypatch):
     Path("sum.toml").write_text('name = "sum of incomes"\nepsilon = "w*z/8"\n[record]\nz = [0, 4]\n')
     pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "2", "--anchor", "a")
     pdp("ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--name", "<one>")
-    assert "make one with pdp ledger root" in " ".join(pdp("ledger", "statement", "l", "--unit", "ada").out.split())
+    assert "the next one will (pdp ledger root)" in " ".join(pdp("ledger", "statement", "l", "--unit", "ada").out.split())
     root = pdp("ledger", "root", "l", "--json").json()["root"]
     said = " ".join(pdp("ledger", "statement", "l", "--unit", "ada", "--out", "s.json", "--html", "s.html").out.split())
     assert "for your eyes only spent 0.15625 nats of 2 nats, left 1.84375 nats" in said

@@ -43,7 +43,7 @@ def ledger(make):
 
 def test_a_ledger_goes_on_from_what_was_kept(ledger, tmp_path):
     log, anchor = tmp_path / "kept.public", tmp_path / "kept.anchor"
-    log.write_text(write_public(ledger))
+    log.write_text(write_public(ledger, root=False))
     shutil.copy(tmp_path / "l.anchor", anchor)
     for name in ("two", "three"):
         ledger.charge(name, SUM, PEOPLE)
@@ -55,7 +55,7 @@ def test_an_old_copy_with_its_anchor_is_refused_by_a_witness(ledger, tmp_path, m
     """Somebody puts back the ledger together with its anchor: what is elsewhere is out of reach."""
     ledger.charge("two", SUM, PEOPLE)
     log, anchor = tmp_path / "kept.public", tmp_path / "kept.anchor"
-    log.write_text(write_public(ledger))
+    log.write_text(write_public(ledger, root=False))
     shutil.copy(tmp_path / "l.anchor", anchor)
     del ledger.journal.entries[2:]
     journal = type("Journal", (), {"catch_up": lambda _: None, "entries": ledger.journal.entries})
@@ -178,7 +178,7 @@ def test_the_command_line(pdp, tmp_path, monkeypatch, authority):
     Path("people.csv").write_text("id,z\nada,1\nben,0.5\n")
     Path("sum.toml").write_text('name = "sum"\nepsilon = "w*z"\n[record]\nz = [0, 1]\n')
     pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "4", "--anchor", "a")
-    pdp("ledger", "export", "l", "--public", "--out", "kept")
+    pdp("ledger", "export", "l", "--public", "--no-root", "--out", "kept")
     pdp("ledger", "charge", "l", "sum.toml", "--name", "one")
     said = pdp("ledger", "verify", "l", "--witness", "kept", "--witness", "a")
     assert said.code == 0

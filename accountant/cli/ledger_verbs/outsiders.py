@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,12 +15,16 @@ from accountant.files import check_distinct, check_writable, replace_file, write
 from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
 
+if TYPE_CHECKING:
+    from accountant.ledger.public import PublicEntry
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Export(OpenedOptions):
     file: FileArgument
     out: Annotated[Path, typer.Option("--out", metavar="O", help="the file to write")]
     public: Annotated[bool, typer.Option("--public", help="what may be published, and nothing else: the only form there is")] = False
+    no_root: Annotated[bool, typer.Option("--no-root", help="write the log as it is, without a root of accounts for this month")] = False
 
 
 def _export(options: _Export) -> int:
@@ -32,16 +36,21 @@ def _export(options: _Export) -> int:
     check_writable(options.out)
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.out)
-        text = write_public(ledger)
+        text = write_public(ledger, root=not options.no_root)
     public = read_public(text)
     write_whole(options.out, text)
     return print_result(
-        {"entries": len(public.entries), "hash": public.head, "key": public.key, "out": str(options.out)},
+        {"entries": len(public.entries), "hash": public.head, "key": public.key, "out": str(options.out), **_tell_root(public.root)},
         f"the log up to entry {len(public.entries) - 1}, {public.head}, was written to {options.out}; it may be published",
+        *([] if public.root is None else [f"newest root of all accounts: entry {public.root.sequence}, {public.root.body['root']}"]),
         f"signed with the key {public.key}: publish it, too, where it cannot be replaced",
         f"anybody can check it, without the secret, with: pdp check {options.out} --since EARLIER",
         as_json=options.json,
     )
+
+
+def _tell_root(root: PublicEntry | None) -> dict[str, object]:
+    return {"root": None if root is None else {"sequence": root.sequence, "root": root.body["root"]}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +67,7 @@ class _Statement(OpenedOptions):
 
 
 def _root(options: _Root) -> int:
-    from accountant.ledger.statements import append_root
+    from accountant.ledger.roots import append_root
 
     with open_ledger(options) as ledger:
         entry = append_root(ledger)
@@ -88,7 +97,9 @@ def _statement(options: _Statement) -> int:
         _write_private(options.html, statement_page(told, tell_time()[:10]))
     written = [f"{EYES_ONLY}    written to {path} (mode 0600)" for path in (options.out, options.html) if path is not None]
     proof = told["proof"]
-    proved = "none: no root has this account; make one with pdp ledger root" if proof is None else f"root of entry {proof['entry']}"
+    proved = (
+        "none: no root has this account yet; the next one will (pdp ledger root)" if proof is None else f"root of entry {proof['entry']}"
+    )
     lines = [
         f"{EYES_ONLY}    {_sum_up(told)}",
         *(f"entry {item['sequence']:<8}{_describe(item, told['notion'])}" for item in told["entries"]),
@@ -119,8 +130,8 @@ def _write_private(path: Path, text: str) -> None:
 
 VERBS = {
     "root": Verb(
-        "Append a Merkle root of all accounts to the log. The root is public and reveals nothing about them. Once a month is enough; "
-        "other writers wait until it is computed.",
+        "Append a Merkle root of all accounts to the log. The root is public and reveals nothing about them. An export appends one each "
+        "month by itself.",
         _Root,
         _root,
         "pdp ledger root people.ledger",
@@ -132,7 +143,8 @@ VERBS = {
         "pdp ledger statement people.ledger --unit ada --out ada.json --html ada.html",
     ),
     "export": Verb(
-        "Write the log for everybody, signed: pdp check verifies it without the secret.",
+        "Write the log for everybody, signed: pdp check verifies it without the secret. The first export of a month appends a root of all "
+        "accounts before, where they changed.",
         _Export,
         _export,
         "pdp ledger export people.ledger --public --out people.public",
