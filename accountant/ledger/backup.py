@@ -20,7 +20,7 @@ from accountant.ledger.inputs import require_regular
 from accountant.ledger.journal import Journal, find_secret, read_secret
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import CHARGE, END, OPEN, OUTPUT, Change, Digest, Entry, Segment, body_text, check_entry
-from accountant.ledger.making import NewFiles, discard, open_journal, remember
+from accountant.ledger.making import NewFiles, discard, open_accounts, remember
 from accountant.ledger.opening import open_store
 from accountant.ledger.paged.book import PageBook
 from accountant.ledger.paged.changes import HASHING
@@ -115,7 +115,8 @@ def restore(
                 f"a backup of a ledger was expected in {Path(log).name}, but not even its first entry is whole; use another one"
             )
         folder = _find_folder(settings, table)
-        journal = open_journal(store, Anchor(anchored, settings.ledger), hasher, settings, folder, None)
+        accounts = open_accounts(store, hasher, settings, key, folder)
+        journal = Journal(store, Anchor(anchored, settings.ledger), hasher, settings.previous, accounts)
         return _finish(Ledger(journal, settings), entries, key, folder)
     except BaseException:
         if store is not None:

@@ -27,7 +27,7 @@ from accountant.ledger.ex_post import ExPost
 from accountant.ledger.inputs import look
 from accountant.ledger.journal import Journal, find_place, read_first, read_secret
 from accountant.ledger.log import BUDGET, OPEN, OUTPUT, QUOTA, Digest, Entry
-from accountant.ledger.making import NewFiles, discard, open_journal, remember
+from accountant.ledger.making import NewFiles, discard, open_accounts, remember
 from accountant.ledger.menus import add_steps, to_menu
 from accountant.ledger.notes import to_note
 from accountant.ledger.notions import LedgerNotion, to_ledger_notion
@@ -192,11 +192,12 @@ class Ledger:
         try:
             first, key = read_first(store), find_place(store, "secret", secret)
             hidden = read_secret(key)
-            settings = open_settings(first, hidden)
-            require_ended(store, settings, Hasher.of(hidden))
-            found = Anchor(find_place(store, "anchor", anchor), settings.ledger)
+            settings, hasher = open_settings(first, hidden), Hasher.of(hidden)
+            require_ended(store, settings, hasher)
+            kept = Anchor(find_place(store, "anchor", anchor), settings.ledger)
             folder = Folder(find_place(store, "table", table), settings.ledger) if settings.table else None
-            ledger = cls(open_journal(store, found, Hasher.of(hidden), settings, folder, engine), settings, partial=partial, note=note)
+            accounts = open_accounts(store, hasher, settings, key, folder, engine)
+            ledger = cls(Journal(store, kept, hasher, settings.previous, accounts), settings, partial=partial, note=note)
             ledger.journal.catch_up()
             if anchor is not None or secret is not None or (table is not None and folder is not None):
                 remember(ledger.journal, key, table=None if folder is None else folder.path)

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from accountant.ledger.accounts import Accounts
 from accountant.ledger.anchor import Anchor
 from accountant.ledger.database import NEWEST, VERSION
 from accountant.ledger.journal import Journal, find_place, find_secret, write_secret
@@ -62,19 +63,25 @@ class NewFiles:
             made.callback(anchor.remove)
             store = open_store(where.create(newest if version is None else version))
             made.callback(store.database.discard)
-            journal = open_journal(store, anchor, Hasher.of(hidden), settings, folder, engine)
+            hasher = Hasher.of(hidden)
+            journal = Journal(store, anchor, hasher, settings.previous, open_accounts(store, hasher, settings, key, folder, engine))
             remember(journal, key, table=None if folder is None else folder.path)
             made.pop_all()
         return journal
 
 
-def open_journal(store: Store, anchor: Anchor, hasher: Hasher, settings: LedgerSettings, folder: Folder | None, engine: object) -> Journal:
-    """Return the journal of a ledger, whose accounts are in the table in ``folder`` where there is one. Raises :class:`InvalidArgument`."""
+def open_accounts(
+    store: Store, hasher: Hasher, settings: LedgerSettings, secret: Path, folder: Folder | None, engine: object = None
+) -> Accounts:
+    """Return the accounts of a ledger with its secret in a file: in its store, or in the table in ``folder`` where there is one.
+
+    Raises :class:`InvalidArgument` for an engine without a table.
+    """
     if folder is None:
         if engine is not None:
             raise InvalidArgument("an engine was named, but the accounts of this ledger are in its store, and no table; leave it out")
-        return Journal(store, anchor, hasher, settings.previous, open_book(store, hasher, settings.width))
-    return Journal(store, anchor, hasher, settings.previous, TableBook(store, hasher, folder, to_engine(engine)))
+        return open_book(store, hasher, settings.width, secret)
+    return TableBook(store, hasher, folder, to_engine(engine))
 
 
 def discard(journal: Journal, settings: LedgerSettings) -> None:

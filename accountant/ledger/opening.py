@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from accountant.ledger.accounts import Accounts
 from accountant.ledger.book import Book
 from accountant.ledger.database import NEWEST, Database
@@ -18,9 +20,8 @@ def open_store(database: Database) -> Store:
     return PageStore(database) if database.version == NEWEST else Store(database)
 
 
-def open_book(store: Store, hasher: Hasher, components: int) -> Accounts:
-    """Return the accounts in a store, of so many components each."""
+def open_book(store: Store, hasher: Hasher, components: int, secret: Path) -> Accounts:
+    """Return the accounts in a store, of so many components each. Maps are beside the file, and those of a server beside the secret."""
     if isinstance(store, PageStore):
-        files = store.database.files
-        return PageBook(store, hasher, name_maps(files[0]) if files else None, components)
+        return PageBook(store, hasher, name_maps([*store.database.files, secret][0]), components)
     return Book(store, hasher) if components == 1 else MixedBook(store, hasher, components)

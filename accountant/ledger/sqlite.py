@@ -306,7 +306,7 @@ class FileDatabase:
 
 
 def name_maps(path: Path) -> Path:
-    """Return where the maps of a ledger in a file are (``accountant/ledger/paged/maps.py``)."""
+    """Return where the maps of a ledger are that are kept beside a file (``accountant/ledger/paged/maps.py``)."""
     return Path(f"{path}-maps")
 
 

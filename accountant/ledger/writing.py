@@ -30,6 +30,7 @@ def check_outputs(ledger: Ledger, *outputs: Path | None) -> None:
         check_not_input(path, ledger.journal.anchor.path, "anchor")
         check_not_input(path, ledger.journal.anchor.lock, "lock of the anchor")
         check_not_input(path, places["secret"], "secret")
+        check_not_input(path, f"{places['secret']}-maps", "maps of the ledger")
         check_not_input(path, places["data"], "data")
         if places["table"] is not None and Path(places["table"]).resolve() in path.resolve().parents:
             raise InvalidArgument(f"the output {path} is inside of the table of the ledger; name another folder")
