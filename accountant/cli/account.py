@@ -281,7 +281,6 @@ def _read_matrix(options: Options) -> MatrixRelease:
     from accountant.compositions.matrices import read_matrix
     from accountant.compositions.matrix_events import release
     from accountant.compositions.sensitivity import Participation
-    from profiles.numbers import to_integer
 
     given = _single(options)
     if (other := [name for name in _OTHER_BATCHES if given[name] is not None]) or options.matrix is None:
@@ -301,11 +300,8 @@ def _read_matrix(options: Options) -> MatrixRelease:
         missing = "--gaussian S" if noise is None else "--min-separation B"
         raise InvalidArgument(f"a matrix mechanism needs its noise and who takes part, but {missing} is missing; give it")
     matrix = read_matrix(options.matrix, options.steps)
-    apart, most = (
-        None if value is None else to_integer(value, what, 1, hint="give a whole number", any_form=True)
-        for value, what in ((options.min_separation, "--min-separation"), (options.participations, "--participations"))
-    )
-    when = Participation(1 if apart is None else apart, most, options.fixed_order)
+    names = "--min-separation", "--participations"
+    when = Participation.read(options.min_separation, options.participations, fixed_order=options.fixed_order, names=names)
     with show_progress("finding the sensitivity"):
         return release(matrix, noise, when, _protection(options), options.sampling)
 

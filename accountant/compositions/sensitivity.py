@@ -44,6 +44,23 @@ class Participation:
                     "a number of participations was given with a fixed order, in which a unit takes part in as many as fit; leave it out"
                 )
 
+    @classmethod
+    def read(
+        cls, apart: object, most: object = None, *, fixed_order: bool = False, names: tuple[str, str] = ("min_separation", "participations")
+    ) -> Participation:
+        """Return what numbers in any form say, as a file or a command line gives them; ``names``: what they are called there.
+
+        Raises :class:`InvalidArgument` and :class:`profiles.InvalidNumber`.
+
+        >>> Participation.read("1e2", "10")
+        Participation(apart=100, most=10, fixed_order=False)
+        """
+
+        def count(value: object, name: str) -> int:
+            return to_integer(value, name, 1, hint="give a whole number", any_form=True)
+
+        return cls(count(apart, names[0]), None if most is None else count(most, names[1]), fixed_order)
+
     def fit(self, steps: int) -> int:
         """Return how many participations there are at most in so many steps."""
         room = -(-steps // self.apart)

@@ -12,7 +12,6 @@ from accountant.compositions.events import TOLD, Composition, Event, MechanismKi
 from profiles import InvalidArgument, PDPError, UnreadableFile
 from profiles.files import MAX_FILE_BYTES, read_text, read_toml
 from profiles.hypotheses import REGISTRY, STATED, Hypothesis, recall
-from profiles.numbers import to_integer
 from profiles.protection import Neighbors, Protection, Unit, read_protection
 from profiles.strict_json import name_type_of, write_exact
 from profiles.suggestions import suggest
@@ -174,18 +173,13 @@ class _Matrices:
             matrix = read_matrix(self.folder / table["file"], steps)
         if table.get("sha256", matrix.digest) != matrix.digest:
             raise UnreadableFile(f"the matrix has the SHA-256 {matrix.digest}, but another one was expected; find the file that was meant")
-        most = table.get("participations")
         if not isinstance(fixed := table.get("fixed_order", False), bool):
             raise UnreadableFile(f"fixed_order is true or false, but {name_type_of(fixed)} was found; write one of them")
-        when = Participation(_whole(table["min_separation"]), None if most is None else _whole(most), fixed)
+        when = Participation.read(table["min_separation"], table.get("participations"), fixed_order=fixed)
         protection = Protection(self.unit, self.stated)
         made = release(matrix, table["noise_multiplier"], when, protection, table.get("sampling_probability"))
         self.hypotheses += made.hypotheses
         return made.event
-
-
-def _whole(value: object) -> int:
-    return to_integer(value, "a number of steps", 1, hint="give a whole number", any_form=True)
 
 
 def _read_event(table: Mapping[str, object], matrices: _Matrices, where: str) -> tuple[Event, Neighbors | None]:
