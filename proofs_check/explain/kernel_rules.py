@@ -10,11 +10,12 @@ from proofs_check.explain.structural import (
     explain_generalise,
     explain_log_tangent,
     explain_monotone,
+    explain_periodicity,
     explain_scale,
     explain_split,
     explain_sum,
-    explain_turn,
 )
+from proofs_check.kernel.untrusted.proofs import find_name
 from proofs_check.prover.effort import OutOfTime, out_of_time
 from proofs_check.results import Tree
 
@@ -28,7 +29,7 @@ RULES: dict[str, Explainer] = {
     "scale": explain_scale,
     "sum": explain_sum,
     "generalise": explain_generalise,
-    "turn": explain_turn,
+    "periodicity": explain_periodicity,
     "ceiling": explain_ceiling,
     "branches": explain_branches,
     "exp-tangent": explain_exp_tangent,
@@ -38,7 +39,7 @@ RULES: dict[str, Explainer] = {
 
 def explain_tree(setting: Setting, tree: Tree) -> Reason:
     """Return why a proof tree proves the goal of a setting. Raises nothing: what cannot be explained is named."""
-    rule = str(tree.get("rule"))
+    rule = str(find_name(tree.get("rule")))
     explainer = RULES.get(rule)
     if explainer is None:
         return Reason((f"By the rule {rule} of the kernel, for which no explanation is written; docs/certificates.md states it.",))

@@ -19,7 +19,7 @@ from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
 #: The kernel's range of an angle.
-_TURN = Fraction(7)
+_PERIOD = Fraction(7)
 
 
 def _range(setting: Setting, name: str) -> Variable:
@@ -162,9 +162,9 @@ def _generally(general: Setting, tree: Tree, explain: Explain) -> Step:
     return step(("More generally: ",), general, tree["proof"], explain, behind=for_all(general.goal.box, kept))
 
 
-def explain_turn(setting: Setting, tree: Tree, explain: Explain) -> Reason:
+def explain_periodicity(setting: Setting, tree: Tree, explain: Explain) -> Reason:
     """The angle of sin and cos is replaced by a new variable, whose range is longer than their period."""
-    new = Variable(str(tree["name"]), Fraction(0), _TURN)
+    new = Variable(str(tree["name"]), Fraction(0), _PERIOD)
     wider = setting.with_variable(new)
     general = wider.about(wider.read(str(tree["general"])), strict=setting.goal.strict)
     angle = Formula((from_sympy(setting.read(str(tree["term"]))),))

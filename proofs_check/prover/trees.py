@@ -28,7 +28,7 @@ _WORDS = {
     "scale": "positive multiplier",
     "sum": "sum of non-negative parts",
     "generalise": "a subterm replaced by a variable",
-    "turn": "angles within one turn",
+    "periodicity": "angles within one period",
     "ceiling": "what a whole number above is",
     "branches": "a case for each branch",
     "exp-tangent": "tangent of exp",

@@ -252,7 +252,7 @@ RULES_AND_FIELDS = {
         declare("wave", "2*w + sin(w)*z", record={"z": [0, 1]}),
         {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": {
             "rule": "sum", "parts": ["2*w - 2", "2 + sin(w)*z"], "proofs": [MANIFEST, {
-                "rule": "turn", "name": "y", "term": "w", "general": "2 + sin(y)*z", "proof": BOX,
+                "rule": "periodicity", "name": "y", "term": "w", "general": "2 + sin(y)*z", "proof": BOX,
             }],
         }}}, "those of some y with 0 <= y <= 7; what holds for all of these numbers holds for it.",
     ),

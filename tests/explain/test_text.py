@@ -30,7 +30,7 @@ SUBSTANCE = {
     "scale": "multiplied by",
     "sum": "is the sum of",
     "generalise": "only the range is used",
-    "turn": "sin and cos have the period",
+    "periodicity": "sin and cos have the period",
     "ceiling": "what a ceiling is",
     "branches": "The goal is shown with each value of",
     "exp-tangent": r"Use exp\(",

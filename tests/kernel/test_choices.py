@@ -39,6 +39,15 @@ def test_an_upgraded_certificate_is_accepted_by_the_kernel_alone(name):
     assert [(each.name, each.verdict) for each in stated] == [found[:2] for found in claims(after)]
 
 
+def test_rules_of_earlier_certificates_are_read_by_their_names_of_today():
+    """The rule ``periodicity`` was called ``turn``, in certificates of both versions."""
+    for text in (texts()["turning"], UPGRADED["turning"]):
+        earlier = text.replace('"periodicity"', '"turn"')
+        assert earlier != text
+        assert check(earlier) == check(text)
+        assert "periodicity" in {rule for claim in check(earlier).claims for rule in claim.rules}
+
+
 def test_an_upgrade_adds_choices_and_changes_nothing_else():
     for name, text in UPGRADED.items():
         whole = json.loads(text)

@@ -19,8 +19,8 @@ def general(term, low, lower, goal, proof, **others):
     return {"rule": "generalise", "name": "y", "term": term, "low": low, "lower": lower, "general": goal, "proof": proof, **others}
 
 
-def turn(term, goal, proof, name="y"):
-    return {"rule": "turn", "name": name, "term": term, "general": goal, "proof": proof}
+def periodicity(term, goal, proof, name="y"):
+    return {"rule": "periodicity", "name": name, "term": term, "general": goal, "proof": proof}
 
 
 def ceil(argument):
@@ -43,9 +43,9 @@ ACCEPTED = [
     ("ceiling(z + 0*z) - ceiling(z)", Z, {}),
     ("tanh(z) - (exp(z) - exp(-z))/(exp(z) + exp(-z))", Z, {}),
     ("cosh(z)**2 - sinh(z)**2 - 1", Z, {}),
-    ("2 + sin(z) + cos(z)", turn("z", "2 + sin(y) + cos(y)", B), {"strict": True}),
-    ("(2 - sin(3*z))**2 - cos(3*z)", turn("3*z", "(2 - sin(y))**2 - cos(y)", B), {"strict": True}),
-    ("z + 1 + sin(z**2)", turn("z**2", "z + 1 + sin(y)", B), {}),
+    ("2 + sin(z) + cos(z)", periodicity("z", "2 + sin(y) + cos(y)", B), {"strict": True}),
+    ("(2 - sin(3*z))**2 - cos(3*z)", periodicity("3*z", "(2 - sin(y))**2 - cos(y)", B), {"strict": True}),
+    ("z + 1 + sin(z**2)", periodicity("z**2", "z + 1 + sin(y)", B), {}),
     ("Max(z, 1) - z", branches(("1", Z, "1"), ("z", Z)), {}),
     ("Abs(z - 2) - z + 2", branches(("z - 2", Z), ("2 - z", Z, "1")), {}),
     ("4 - Max(z, 1)", branches(("z", mono(M, Z, direction="decreasing")), ("1", M)), {}),
@@ -196,14 +196,14 @@ REJECTED = [
     ("z - 4", {**general("z", "0", M, "w", M), "name": "w"}, {}, ""),
     ("z - a", {**general("z", "0", M, "a", M), "name": "a"}, {"parameters": {"a": "4"}}, ""),
     ("z", general("1/z", "0", M, "y", M), {}, ""),
-    ("z + 1 + sin(z)", turn("z", "y + 1 + sin(y)", B), {}, ""),
-    ("z", turn("z", "y", B), {}, ""),
-    ("1 + sin(z)*z", turn("z", "1 + sin(y)*y", B), {}, ""),
-    ("2 + sin(2*z)", turn("z", "2 + sin(2*y)", B), {}, ""),
-    ("2 + sin(z)", turn("2*z", "2 + sin(y)", B), {}, ""),
-    ("2 + sin(z)", turn("z", "2 + sin(z)", B, name="z"), {}, ""),
-    ("2 + sin(z)", turn("1/z", "2 + sin(y)", B), {}, ""),
-    ("1/2 + sin(z)", turn("z", "1/2 + sin(y)", B), {"z": ("0", "1")}, ".proof"),
+    ("z + 1 + sin(z)", periodicity("z", "y + 1 + sin(y)", B), {}, ""),
+    ("z", periodicity("z", "y", B), {}, ""),
+    ("1 + sin(z)*z", periodicity("z", "1 + sin(y)*y", B), {}, ""),
+    ("2 + sin(2*z)", periodicity("z", "2 + sin(2*y)", B), {}, ""),
+    ("2 + sin(z)", periodicity("2*z", "2 + sin(y)", B), {}, ""),
+    ("2 + sin(z)", periodicity("z", "2 + sin(z)", B, name="z"), {}, ""),
+    ("2 + sin(z)", periodicity("1/z", "2 + sin(y)", B), {}, ""),
+    ("1/2 + sin(z)", periodicity("z", "1/2 + sin(y)", B), {"z": ("0", "1")}, ".proof"),
     ("3 - Max(z, 1)", branches(("z", B)), {}, ""),
     ("3 - Max(z, 1)", branches(("z", B), ("2", B)), {}, ""),
     ("3 - Max(z, 1)", branches(("z", B), ("1", B)), {}, ".cases[0].proof"),

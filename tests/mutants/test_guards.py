@@ -288,7 +288,7 @@ LIFT = {"name": "y", "term": "T", "general": "ceiling(z) - z", "proof": {"rule":
 
 @pytest.mark.parametrize(
     "tree",
-    [{"rule": "generalise", "low": "0", "lower": M} | LIFT, {"rule": "turn"} | LIFT, {"rule": "ceiling", "argument": "z + T - T"}],
+    [{"rule": "generalise", "low": "0", "lower": M} | LIFT, {"rule": "periodicity"} | LIFT, {"rule": "ceiling", "argument": "z + T - T"}],
     ids=lambda tree: tree["rule"],
 )
 def test_a_term_that_a_rule_is_given_is_defined(tree):

@@ -186,7 +186,7 @@ def _instance(goal: Goal, y: str, term: Term, values: Range, general: Term, proo
 
 
 @rule
-def turn(goal: Goal, *, name: Name, term: Term, general: Term, proof: Proof) -> Premises[None]:
+def periodicity(goal: Goal, *, name: Name, term: Term, general: Term, proof: Proof) -> Premises[None]:
     """Sin and cos of any number are those of one in [0, 7]: what holds for all y in [0, 7], which is in sin(y), cos(y) only, holds."""
     bare = (a for node in postorder(make("abs", general)) if node.op not in ("sin", "cos") for a in node.args)
     require(all(a.op != "var" or a.value != name for a in bare), "the new variable is not under sin or cos everywhere")
@@ -272,4 +272,4 @@ def _less(goal: Goal, coefficient: Term, gap: Term, nonnegative: Proof, rest: Pr
     yield Premise(replace(goal, term=goal.term - coefficient * gap), rest)
 
 
-CORE = (split, monotone, scale, sum_, generalise, turn, ceiling, branches, exp_tangent, log_tangent)
+CORE = (split, monotone, scale, sum_, generalise, periodicity, ceiling, branches, exp_tangent, log_tangent)

@@ -23,6 +23,8 @@ _MOST_STEPS, _MOST_NESTED, _MOST = 60, 20, 10**6
 TREES = {"m": Proof({"rule": "manifest"}), "z": Proof({"rule": "zero"}), "b": Proof({"rule": "boxes", "budget": 2000})}
 # a tree that a certificate has for the term of a side condition; the first of several ways (0, 1, ..., 9, :, ;, ...); and what is missing
 OWN, FIRST_WAY, UNSAID = "o", "0", "the certificate does not say how to go on here"
+#: What rules were called in earlier certificates.
+EARLIER_RULES = {"turn": "periodicity"}
 T = TypeVar("T")
 
 
@@ -52,6 +54,11 @@ def find_rule(claim: Claim | Bound, proof: Mapping[str, object]) -> tuple[str, C
             return step, function, read_fields(read_fields(proof, {field})[field])
     ways = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [claim.name, claim.verdict]]
     return "", next((way for way in ways if fields_of(way)[1] <= proof.keys()), ways[0]), proof
+
+
+def find_name(rule: object) -> object:
+    """Return what the rule is called that a proof tree names, in words of today."""
+    return EARLIER_RULES.get(rule, rule) if isinstance(rule, str) else rule
 
 
 @dataclass(slots=True)
@@ -150,7 +157,7 @@ class Session:
             with self.at(step):
                 return self.apply(function, statement, fields)
         fields = dict(read_fields(proof))
-        name = fields.pop("rule", None)
+        name = find_name(fields.pop("rule", None))
         if not isinstance(name, str) or name not in RULES:
             raise Rejected("expected a proof tree with a known rule")
         if isinstance(statement, Identity):  # it is listed as what it says, that the difference is at least and at most 0

@@ -177,4 +177,4 @@ def _circle(angle: sympy.Expr, share: sympy.Expr, name: str) -> Tree:
     turned = sympy.Symbol(name, real=True)
     general = trees.text(sympy.Mul(share, sympy.sin(turned) ** 2 + sympy.cos(turned) ** 2 - 1, evaluate=False))
     proof = trees.monotone(name, trees.ZERO, trees.ZERO, increasing=True)
-    return {"rule": "turn", "name": name, "term": trees.text(angle), "general": general, "proof": proof}
+    return {"rule": "periodicity", "name": name, "term": trees.text(angle), "general": general, "proof": proof}

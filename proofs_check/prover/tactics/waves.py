@@ -1,4 +1,4 @@
-"""Trees for waves: sin(a) and cos(a) become sin(y) and cos(y) with y in one turn, so that nothing is infinite on their account."""
+"""Trees for waves: sin(a) and cos(a) become sin(y) and cos(y) with y in one period, so that nothing is infinite on their account."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from proofs_check.prover.goals import Goal
 from proofs_check.prover.trees import text
 from proofs_check.results import Tree
 
-#: The kernel's range of an angle, which is longer than a turn.
-TURN = Fraction(7)
+#: The kernel's range of an angle, which is longer than a period.
+PERIOD = Fraction(7)
 
 
 def unwind(attempt: Attempt) -> Iterator[Tree]:
@@ -31,9 +31,9 @@ def unwind(attempt: Attempt) -> Iterator[Tree]:
         turned = sympy.Symbol(name, nonnegative=True)
         general = goal.expression.xreplace({sympy.sin(angle): sympy.sin(turned), sympy.cos(angle): sympy.cos(turned)})
         used = {symbol.name for symbol in general.free_symbols}
-        box = tuple(variable for variable in (*goal.box, Variable(name, Fraction(0), TURN)) if variable.name in used)
+        box = tuple(variable for variable in (*goal.box, Variable(name, Fraction(0), PERIOD)) if variable.name in used)
         if not looks_true(Goal(general, box, goal.strict)):
             continue
         proof = attempt.prove(general, box=box)
         if proof is not None:
-            yield {"rule": "turn", "name": name, "term": text(angle), "general": text(general), "proof": proof}
+            yield {"rule": "periodicity", "name": name, "term": text(angle), "general": text(general), "proof": proof}
