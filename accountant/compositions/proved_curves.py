@@ -27,7 +27,7 @@ from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.batches import Batches
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
-from proofs_check.kernel.theories.compositions.lattices import Lattice, Laws
+from proofs_check.kernel.theories.compositions.lattices import Lattice, LossDistributions
 
 #: The largest ε whose exponential the kernel computes; the curve of Gaussian noise alone has none, and goes up to that of any claim.
 MOST_ON_GRIDS = 1 << 29
@@ -193,7 +193,7 @@ def compose_on_grid(events: list[KernelEvent], side: Side, grid: Mapping[str, ob
     return curve_of_laws(lattice, laws, {"grid": grid})
 
 
-def curve_of_laws(lattice: Lattice, laws: Laws, fields: Mapping[str, object]) -> ProvedCurve:
+def curve_of_laws(lattice: Lattice, laws: LossDistributions, fields: Mapping[str, object]) -> ProvedCurve:
     """Return the curve of laws of losses, which is on the side of the lattice."""
     scale, first, last = 1 << lattice.bits, laws[0], laws[-1]
     places = [

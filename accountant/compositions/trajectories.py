@@ -28,7 +28,7 @@ from profiles.numbers import to_integer
 from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.theories.compositions import bounds, curves
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
-from proofs_check.kernel.theories.compositions.lattices import Lattice, Laws, count_bits, precision
+from proofs_check.kernel.theories.compositions.lattices import Lattice, LossDistributions, count_bits, precision
 
 #: Places of a trajectory, and those of one for which each place is composed anew.
 POINTS, FEW_POINTS = 60, 12
@@ -193,12 +193,12 @@ def _walk(
 
 def _compose_by_blocks(
     events: Sequence[KernelEvent], grid: Mapping[str, Any], side: Side, blocks: Sequence[Sequence[int]]
-) -> Iterator[tuple[Lattice, Laws]]:
+) -> Iterator[tuple[Lattice, LossDistributions]]:
     """Yield the laws after each block: those before, times the law of the block, which is made once for each length."""
     remove, number = side.direction is Direction.REMOVE, sum(map(len, blocks))
     bits, unit = count_bits(int(grid["digits"])), Fraction(grid["unit"])
     lattice = Lattice(side.up, bits, unit, side.tails, Meter(_MOST_WORK))
-    whole: Laws | None = None
+    whole: LossDistributions | None = None
     for event, part, uses in zip(events, grid["events"], blocks, strict=True):
         parts = event.count // sum(uses)  # of which the kernel composes one use: an epoch has one for each step of a record
         sizes = [size * parts for size in uses]

@@ -16,7 +16,7 @@ from proofs_check.kernel.core.theorems import Proof
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Bound, Event, compose, computed, ended, read_events
-from proofs_check.kernel.theories.compositions.lattices import Lattice, Law
+from proofs_check.kernel.theories.compositions.lattices import Lattice, LossDistribution
 from proofs_check.kernel.untrusted.proofs import Session
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
@@ -213,8 +213,8 @@ def random_laws(rng, bits, up):
         return [rng.choice([0, rng.randrange(2**bits // 60)]) for _ in range(number)]
 
     lows, sizes = [rng.randint(-9, 9) for _ in range(2)], [rng.randint(1, 20) for _ in range(2)]
-    first = Law({2 * k: (lows[k], masses(sizes[k])) for k in range(2)}, rng.choice([0, 5]), Fraction(1, 7))
-    return (first,) if up else (first, Law({2 * k: (lows[k], masses(sizes[k])) for k in range(2)}, 0, Fraction(1, 7)))
+    first = LossDistribution({2 * k: (lows[k], masses(sizes[k])) for k in range(2)}, rng.choice([0, 5]), Fraction(1, 7))
+    return (first,) if up else (first, LossDistribution({2 * k: (lows[k], masses(sizes[k])) for k in range(2)}, 0, Fraction(1, 7)))
 
 
 def outcomes(laws, lattice):
@@ -272,7 +272,7 @@ def test_a_product_is_that_of_polynomials_rounded_up_or_down():
     for _ in range(20):
         lattice = Lattice(False, 66, Fraction(1))
         lows, cells = [rng.randint(-9, 9) for _ in range(2)], [[rng.randrange(scale // 30) for _ in range(25)] for _ in range(4)]
-        x, y = ((Law({0: (lows[n], cells[n])}, 5 - 5 * n), Law({0: (lows[n], cells[n + 2])})) for n in range(2))
+        x, y = ((LossDistribution({0: (lows[n], cells[n])}, 5 - 5 * n), LossDistribution({0: (lows[n], cells[n + 2])})) for n in range(2))
         for side, (a, b, product) in enumerate(zip(x, y, lattice.multiply(x, y), strict=True)):
             sums = [0] * 49
             for (i, c), (j, d) in itertools.product(enumerate(a.parts[0][1]), enumerate(b.parts[0][1])):
@@ -651,7 +651,7 @@ def test_cells_of_the_lower_side_are_events(rate, unit, remove):
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 12, 21, 31])
 def test_powers_of_a_finite_law(count):
     lattice = Lattice(True, 66, Fraction(1, 8))
-    laws = (Law({0: (-1, [3 * 2**66 // 10 + 1, 0, 7 * 2**66 // 10 + 1])}),)
+    laws = (LossDistribution({0: (-1, [3 * 2**66 // 10 + 1, 0, 7 * 2**66 // 10 + 1])}),)
     (found,) = lattice.power(laws, count, [0] * (count.bit_length() - 1))
     p = Fraction(7, 10)
     exact = [math.comb(count, k) * p**k * (1 - p) ** (count - k) for k in range(count + 1)]

@@ -15,7 +15,7 @@ from ...core.terms import Meter, require
 from ...reading import read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
-from .lattices import Lattice, Law, Laws, Part, Points, count_bits, precision
+from .lattices import Lattice, LossDistribution, LossDistributions, Part, Points, count_bits, precision
 
 _MOST_STEPS, _MOST_TERMS, _MOST_LEVELS, _MOST_PLACES, _MORE, _DUST, _CELL, _HEAVIEST = 10, 10**6, 80, 320, 20, 4, 80, 1000
 _MOST_SLOPES, _STEEPEST, _ONE, _ZERO = 64, 10**100, Decimal(1), Decimal(0)
@@ -37,7 +37,7 @@ class Linear(Lattice):
         """Whether the masses of each law are rounded up."""
         return (True,) if self.up else (not self.remove, not self.remove, self.remove)
 
-    def start(self, m: Fraction, points: Points) -> Laws:
+    def start(self, m: Fraction, points: Points) -> LossDistributions:
         """Return the laws of one likelihood ratio: spread to the points (section 4.2), or its cells between them (section 4.4)."""
         self.meter.work(curves.POINT * (len(points) + 1) * (2400 + getcontext().prec ** 2))
         error, unit = Decimal((0, (1,), curves.GUARD - precision(self.bits, self.unit))), curves.decimal(self.unit)
@@ -52,7 +52,7 @@ class Linear(Lattice):
             return (self._law(points, masses, Fraction(0), beyond, up=True),)
         ends = [(a + b) / 2 for a, b in pairwise(xs)]
         lines = [(Decimal(1), Decimal(1)), *map(base, ends), (Decimal(0), Decimal(0))]
-        slack, result = 2 * error * (1 + 1 / ends[0]), list[Law]()
+        slack, result = 2 * error * (1 + 1 / ends[0]), list[LossDistribution]()
         for side, which in zip(self.sides, (0, 1, 1), strict=True):
             masses = [a[which] - b[which] + (slack if side else -slack) for a, b in pairwise(lines)]
             result.append(self._law(points, masses, Fraction(0), Decimal(0), up=side))
@@ -67,16 +67,16 @@ class Linear(Lattice):
             self.known[level, n, side] = [share for x in above for share in (whole - x, x)]
         return self.known[level, n, side]
 
-    def lift(self, laws: Laws, floor: int) -> Laws:
+    def lift(self, laws: LossDistributions, floor: int) -> LossDistributions:
         """Return the laws with what is below a level brought to it."""
-        found = tuple(Law({}, law.beyond) for law in laws)
+        found = tuple(LossDistribution({}, law.beyond) for law in laws)
         for side, law, new in zip(self.sides, laws, found, strict=True):
             for level, part in law.parts.items():
                 moved = self._add(new.parts.get(max(level, floor)), self._lift(part, level, floor, int(side)))
                 new.parts.update({} if moved is None else {max(level, floor): moved})
         return found
 
-    def trim(self, laws: Laws, share: Fraction) -> Laws:
+    def trim(self, laws: LossDistributions, share: Fraction) -> LossDistributions:
         """Return the laws without the ends of parts that hold at most this share of the tails (sections 4.2 and 4.4)."""
         self.meter.work(_CELL * sum(len(cells) for law in laws for _, cells in law.parts.values()))
         few, many = (int(tail * share * 2**self.bits) for tail in self.tails)
@@ -105,11 +105,11 @@ class Linear(Lattice):
                 kept[-1] += above
                 kept[0] += below if self.remove else 0
                 beyond += -(-excess * by // of) if self.remove else below
-        return tuple(Law(parts, law.beyond + beyond) for law, parts in zip(laws, found, strict=True))
+        return tuple(LossDistribution(parts, law.beyond + beyond) for law, parts in zip(laws, found, strict=True))
 
-    def join(self, xs: Laws, m: int, ys: Laws, n: int) -> Laws:
+    def join(self, xs: LossDistributions, m: int, ys: LossDistributions, n: int) -> LossDistributions:
         """Return the laws of m and n steps together from below: the record is in one of them all (Lemma 4)."""
-        result = list[Law]()
+        result = list[LossDistribution]()
         for i in range(0, len(self.sides) - 1, 2):
             side, (x, x_without), (y, y_without) = int(self.sides[i]), xs[i : i + 2], ys[i : i + 2]
             first = self._multiply(x, y_without, side)
@@ -124,7 +124,7 @@ class Linear(Lattice):
             result.append(self._multiply(xs[-1], ys[-1], int(self.sides[-1])))
         return tuple(result)
 
-    def all_steps(self, one: Laws, floors: list[int]) -> Laws:
+    def all_steps(self, one: LossDistributions, floors: list[int]) -> LossDistributions:
         """Return the laws of all steps, by squaring."""
         one = self.trim(one, Fraction(1, self.terms))
         if self.up:
@@ -139,7 +139,7 @@ class Linear(Lattice):
             laws = self.trim(laws, Fraction(done, self.terms))
         return laws
 
-    def read(self, laws: Laws) -> curves.Base:
+    def read(self, laws: LossDistributions) -> curves.Base:
         """Return the curve of the epoch: from above V - a S for the law, from below the masses of {f > a} or {f < 1/a} (section 4.3)."""
         first, second = (laws[0], laws[-1]) if self.remove or self.up else (laws[2], laws[0])
         rows = sorted(
@@ -186,7 +186,7 @@ class Replaced(Linear):
         """Whether the masses of each law are rounded up."""
         return (True,) if self.up else (False, False, True, True)
 
-    def start(self, m: Fraction, points: Points) -> Laws:
+    def start(self, m: Fraction, points: Points) -> LossDistributions:
         """Return the laws of one term: spread to the points, or its cells between them (section 4.5)."""
         self.meter.work(curves.POINT * (len(points) + 1) * (2400 + getcontext().prec ** 2))
         (tail, _), mu, height = curves.normal_tail(m, self.meter), curves.decimal(m).sqrt(), (curves.decimal(m) / 2).exp()
@@ -201,7 +201,7 @@ class Replaced(Linear):
         xs = [unit * i for i, _ in points]
         if not self.up:
             zs = [find((x + y) / 2) for x, y in pairwise(xs)]
-            laws = list[Law]()
+            laws = list[LossDistribution]()
             for side, shift in zip(self.sides, (mu, _ZERO, -mu, _ZERO), strict=True):
                 rest, slack = [_ONE, *(tail(z - shift) for z in zs), _ZERO], 2 * error if side else -2 * error
                 laws.append(self._law(points, [x - y + slack for x, y in pairwise(rest)], Fraction(0), _ZERO, up=side))
@@ -219,7 +219,7 @@ class Replaced(Linear):
         masses = [y - x + e + f for (x, y), (e, f) in zip(pairwise(slopes), pairwise(more), strict=True)]
         return (self._law(points, masses, Fraction(0), (high[-1][1] + error) / self.terms, up=True),)
 
-    def value(self, laws: Laws) -> tuple[int, int]:
+    def value(self, laws: LossDistributions) -> tuple[int, int]:
         """Return D(a) from above, and 0, or what is above 0 has of the mass of either record; in units (section 4.5)."""
         self.meter.work(20 * _CELL * sum(len(cells) for _, cells in laws[0].parts.values()))
         if self.up:

@@ -14,7 +14,7 @@ from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
 from .batches import Batches, read_batches
-from .lattices import MOST_CELLS, SLACK, Curve, Lattice, Laws, Points, count_bits, precision
+from .lattices import MOST_CELLS, SLACK, Curve, Lattice, LossDistributions, Points, count_bits, precision
 
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
@@ -170,13 +170,15 @@ def _once(base: Made, rho: Fraction | None = None, m: Fraction | None = None, en
     return Event(base, base, Fraction(1), 1, rho=rho, m=m, ends=(end, end))
 
 
-def compose(events: Sequence[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
+def compose(
+    events: Sequence[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None
+) -> tuple[Lattice, LossDistributions]:
     """Return the lattice that a certificate names, and the laws of the composition of events in one direction, on one side."""
     fields = read_fields(grid, {"digits", "unit", "tails", "events"})
     bits, unit = count_bits(read_integer(fields["digits"], 1, _MOST_PLACES)), read_number(fields["unit"])
     few, many = map(read_number, read_list(fields["tails"], 2))
     require(Fraction(1, 10**15) <= unit <= 10**6 and 0 <= few <= 1 and 0 <= many <= 1, "a number of the grid is out of range")
-    lattice, whole = Lattice(up, bits, unit, (few, many), meter or Meter()), list[Laws]()
+    lattice, whole = Lattice(up, bits, unit, (few, many), meter or Meter()), list[LossDistributions]()
     with localcontext(curves.context(precision(bits, unit))):
         for event, value in zip(events, read_list(fields["events"], len(events)), strict=True):
             part = read_fields(value, {"offset", "start", "steps", "floors"}, frozenset({"order", "linear"}))

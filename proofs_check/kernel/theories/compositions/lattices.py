@@ -27,7 +27,7 @@ Part = tuple[int, list[int]]  # the first place of a level that has mass, and th
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class LossDistribution:
     """By levels, masses at the losses k unit 2^level + shift, k a place; the mass at infinity. One unit of mass is 2^-bits."""
 
     parts: dict[int, Part]
@@ -40,7 +40,7 @@ class Law:
         return sum(sum(cells) for _, cells in self.parts.values())
 
 
-Laws = tuple[Law, ...]  # the upper side's, or those of P and of Q of the lower side, on the same places
+LossDistributions = tuple[LossDistribution, ...]  # the upper side's, or those of P and of Q of the lower side, on the same places
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Lattice:
         """Return the width of a cell."""
         return self.unit * Fraction(2) ** level
 
-    def discretise(self, curve: Curve, offset: Fraction, points: Points) -> Laws:
+    def discretise(self, curve: Curve, offset: Fraction, points: Points) -> LossDistributions:
         """Return the laws on some points, moved by an offset (sections 4 and 5)."""
         self.meter.work(curves.POINT * (len(points) + 1) * (2400 + getcontext().prec ** 2))
         error, places = Decimal((0, (1,), curves.GUARD - precision(self.bits, self.unit))), [2 * i for i, _ in points]
@@ -81,7 +81,7 @@ class Lattice:
             alphas.append(alphas[-1] * exps[g])
         return [exps[g] for g in steps], alphas
 
-    def _outcomes(self, curve: Curve, offset: Fraction, points: Points, error: Decimal) -> Laws:
+    def _outcomes(self, curve: Curve, offset: Fraction, points: Points, error: Decimal) -> LossDistributions:
         # cells that end halfway between the points
         (first, level), (last, top) = points[0], points[-1]
         ends = [2 * first - (1 << level), *(i + j for (i, _), (j, _) in pairwise(points)), 2 * last + (1 << top)]
@@ -94,8 +94,8 @@ class Lattice:
         beyond = _ZERO if lines[-1][2] else lines[-1][1]  # what has no mass under Q is at infinity
         return self._law(points, under_p, offset, beyond, up=False), self._law(points, under_q, offset, _ZERO, up=True)
 
-    def _law(self, points: Points, masses: list[Decimal], offset: Fraction, beyond: Decimal, *, up: bool) -> Law:
-        law = Law({}, self.units(beyond, up=up), offset)
+    def _law(self, points: Points, masses: list[Decimal], offset: Fraction, beyond: Decimal, *, up: bool) -> LossDistribution:
+        law = LossDistribution({}, self.units(beyond, up=up), offset)
         levels = dict[int, dict[int, int]]()
         for (i, level), mass in zip(points, masses, strict=True):
             levels.setdefault(level, {})[i >> level] = self.units(mass, up=up)
@@ -113,18 +113,18 @@ class Lattice:
         whole: int = int(mass.scaleb(-zeros) * (1 << self.bits)) * 10**zeros  # a large Decimal is slow to convert
         return max(whole + (SLACK if up else -SLACK), 0)
 
-    def multiply(self, xs: Laws, ys: Laws) -> Laws:
+    def multiply(self, xs: LossDistributions, ys: LossDistributions) -> LossDistributions:
         """Return the laws of the sum of two independent losses (section 12)."""
         return tuple(self._multiply(x, y, side) for side, (x, y) in enumerate(zip(xs, ys, strict=True)))
 
-    def _multiply(self, x: Law, y: Law, side: int) -> Law:
+    def _multiply(self, x: LossDistribution, y: LossDistribution, side: int) -> LossDistribution:
         # what meets something on a coarser level is brought to that level first: all below a level is, before it meets that level
         masses = x.mass, x.beyond, y.mass, y.beyond
         longest = max(masses).bit_length()
         require(longest <= self.bits + _LARGEST, "a mass is too large")
         self.meter.work(longest * sum(len(cells) for law in (x, y) for _, cells in law.parts.values()) // 3)
         (beyond,) = _shift([masses[1] * (masses[2] + masses[3]) + masses[0] * masses[3]], self.bits, up=self.up)
-        result, lower, others, at = Law({}, beyond, x.shift + y.shift), None, None, 0
+        result, lower, others, at = LossDistribution({}, beyond, x.shift + y.shift), None, None, 0
         for level in sorted(x.parts.keys() | y.parts.keys()):
             a, b = x.parts.get(level), y.parts.get(level)
             lower, others, at = self._lift(lower, at, level, side), None if x is y else self._lift(others, at, level, side), level
@@ -195,15 +195,15 @@ class Lattice:
         self.known[level, n, side] = result
         return result
 
-    def lift(self, laws: Laws, floor: int) -> Laws:
+    def lift(self, laws: LossDistributions, floor: int) -> LossDistributions:
         """Return the laws with what is on levels below the floor brought to it (section 12)."""
-        found = tuple(Law({}, law.beyond, law.shift) for law in laws)
+        found = tuple(LossDistribution({}, law.beyond, law.shift) for law in laws)
         for side, (law, new) in enumerate(zip(laws, found, strict=True)):
             for level, part in law.parts.items():
                 _put(new, max(level, floor), self._add(new.parts.get(max(level, floor)), self._lift(part, level, floor, side)))
         return found
 
-    def trim(self, laws: Laws, share: Fraction) -> Laws:
+    def trim(self, laws: LossDistributions, share: Fraction) -> LossDistributions:
         """Return the laws without cells at the ends of parts that hold at most this share of the tails: moved up or dropped (section 3)."""
         self.meter.work(_CELL * sum(len(cells) for law in laws for _, cells in law.parts.values()))
         few, many = (int(tail * share * 2**self.bits) for tail in self.tails)
@@ -221,14 +221,14 @@ class Lattice:
             if self.up:
                 found[0][level][1][0] += below
                 beyond += above
-        result = tuple(Law(parts, law.beyond + beyond, law.shift) for law, parts in zip(laws, found, strict=True))
+        result = tuple(LossDistribution(parts, law.beyond + beyond, law.shift) for law, parts in zip(laws, found, strict=True))
         return result if self.up else self._settle(*result)
 
-    def _settle(self, p: Law, q: Law) -> Laws:
+    def _settle(self, p: LossDistribution, q: LossDistribution) -> LossDistributions:
         # all losses are moved by a number where otherwise the masses under Q would become much larger or smaller than those under P;
         # outcomes without mass under P add nothing to the curve, and are left out
         if not p.mass:
-            return p, Law({level: (low, [0] * len(cells)) for level, (low, cells) in q.parts.items()}, q.beyond, q.shift)
+            return p, LossDistribution({level: (low, [0] * len(cells)) for level, (low, cells) in q.parts.items()}, q.beyond, q.shift)
         if not q.mass or p.mass < 2 * q.mass < 4 * p.mass:
             return p, q
         lengths = p.mass.bit_length(), q.mass.bit_length()
@@ -238,9 +238,9 @@ class Lattice:
         move, more = Fraction(int(ratio * (1 << self.bits)), 1 << self.bits), self.bits + _MORE
         factor = int(curves.decimal(move).exp() * (1 << more)) + 1
         parts = {level: (low, _shift([c * factor for c in cells], more, up=True)) for level, (low, cells) in q.parts.items()}
-        return Law(p.parts, p.beyond, p.shift + move), Law(parts, q.beyond, q.shift + move)
+        return LossDistribution(p.parts, p.beyond, p.shift + move), LossDistribution(parts, q.beyond, q.shift + move)
 
-    def power(self, laws: Laws, count: int, floors: list[int]) -> Laws:
+    def power(self, laws: LossDistributions, count: int, floors: list[int]) -> LossDistributions:
         """Return the laws of a sum of independent losses with these laws, by squaring; after each, nothing stays below a floor."""
         require(len(floors) == count.bit_length() - 1, "the floors are not as many as the squarings")
         # exponents are the leading bits of the count: what is multiplied by is the law of one use, which is narrow on coarse cells
@@ -253,7 +253,7 @@ class Lattice:
             power = self.trim(power, Fraction(done, count))
         return power
 
-    def delta(self, laws: Laws, epsilon: Fraction) -> Fraction:
+    def delta(self, laws: LossDistributions, epsilon: Fraction) -> Fraction:
         """Return a bound on delta at epsilon: the sum of what is positive of p - exp(epsilon - loss) q, and what is beyond (section 5)."""
         total = Decimal(laws[0].beyond)
         with localcontext(curves.context(precision(self.bits, self.unit))):
@@ -299,7 +299,7 @@ def _unpack(packed: int, n: int, width: int, *, up: bool) -> list[int]:
     return list(unpack(f"<{2 * n}{'Q' if size == 8 else 'I'}", data)[1::2])
 
 
-def _put(law: Law, level: int, part: Part | None) -> None:
+def _put(law: LossDistribution, level: int, part: Part | None) -> None:
     law.parts.update({} if part is None else {level: part})
 
 
