@@ -19,7 +19,7 @@ from proofs_check.kernel import Report, check
 from proofs_check.kernel.core.terms import Meter
 from proofs_check.kernel.untrusted.formats import OWN
 from proofs_check.kernel.untrusted.proofs import Session
-from proofs_check.kernel.untrusted.upgrade import check_found, find_choices, leaves_open, write_choices
+from proofs_check.kernel.untrusted.upgrade import check_upgraded, find_choices, leaves_open, write_choices
 from proofs_check.results import Tree
 
 FORMAT = OWN
@@ -92,7 +92,7 @@ def check_text(text: str) -> Report:
 
 @lru_cache(maxsize=4096)
 def _check_alone(text: str) -> Report:
-    return check_found(text, _find_choices(text), Session()) if leaves_open(text) else check(text)
+    return check_upgraded(text, _find_choices(text), Session()) if leaves_open(text) else check(text)
 
 
 @lru_cache(maxsize=4096)

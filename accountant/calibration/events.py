@@ -71,7 +71,7 @@ def find_least_noise(
     """Return the least noise of the one event of ``composition`` for the target, rounded up, within the relative ``tolerance``.
 
     ``gap``: how far apart the ends of each δ may be, relatively. Raises :class:`InvalidArgument` (several events, or one without a noise
-    parameter; a bad target), :class:`Infeasible` where no noise meets the target, and what the engine raises.
+    parameter; a bad target), :class:`Infeasible` where no noise meets the target, and what its bounds raise.
 
     >>> from accountant.curves import make_event
     >>> sums = Composition("sums", (make_event("gaussian", {"noise_multiplier": 1}, count=16),))

@@ -92,14 +92,14 @@ def is_checked(side: OneDirection) -> bool:
     return side.upper is None or any(claim.get("claim") == "delta-upper" for claim in side.claims)
 
 
-def lower_text(found: OneDirection | CurvePoint, digits: int = DIGITS) -> str:
+def lower_text(ends: OneDirection | CurvePoint, digits: int = DIGITS) -> str:
     """Return a lower end as text, rounded down to ``digits`` digits."""
-    return UNBOUNDED if found.lower is None else decimal_text(found.lower, digits, round_up=False)
+    return UNBOUNDED if ends.lower is None else decimal_text(ends.lower, digits, round_up=False)
 
 
-def upper_text(found: OneDirection | CurvePoint, digits: int = DIGITS) -> str:
+def upper_text(ends: OneDirection | CurvePoint, digits: int = DIGITS) -> str:
     """Return an upper end as text, rounded up to ``digits`` digits."""
-    return UNBOUNDED if found.upper is None else decimal_text(found.upper, digits, round_up=True)
+    return UNBOUNDED if ends.upper is None else decimal_text(ends.upper, digits, round_up=True)
 
 
 @lru_cache(maxsize=_KEPT)

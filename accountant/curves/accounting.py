@@ -158,7 +158,7 @@ def account(
 
     ``gap``: (upper − lower) / upper to reach. ``side``: "both", or "upper" for upper ends alone, in less than half of the time.
     Raises :class:`InvalidArgument` (both or none of δ and ε), :class:`profiles.Infeasible` where no ε is enough at δ,
-    :class:`profiles.InvalidNumber`, and what the engine raises.
+    :class:`profiles.InvalidNumber`, and what its bounds raise.
 
     >>> from accountant.curves import make_event
     >>> event = make_event("gaussian", {"noise_multiplier": 2}, count=16)

@@ -73,7 +73,7 @@ class PrivacyCurve:
         """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, in each direction; together the larger one.
 
         ``gap``: upper − lower to reach, over max(upper, 1/1000). Raises :class:`profiles.Infeasible` where no ε is enough if a record
-        goes, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, and what the engine raises.
+        goes, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, and what its bounds raise.
 
         >>> from accountant.curves import curve_of, make_event
         >>> found = curve_of(make_event("gaussian", {"noise_multiplier": 100}, count=10**4)).epsilon("1e-13", gap="1e-9")

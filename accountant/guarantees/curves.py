@@ -235,7 +235,7 @@ def point_of_curve(
     instead of new ones. ``side``: "upper" claims upper ends alone, in less time. Source: docs/composition-bounds.md.
 
     Raises :class:`profiles.Infeasible` where no ε is enough at δ, :class:`InvalidArgument` (both or none of the two is given; no curve),
-    :class:`profiles.NotReplayed` for claims that the kernel rejects, or that say something else, and what the engine raises.
+    :class:`profiles.NotReplayed` for claims that the kernel rejects, or that say something else, and what its bounds raise.
     """
     composition = _composition(guarantee)
     if (at_delta is None) == (at_epsilon is None):
@@ -248,15 +248,15 @@ def point_of_curve(
     else:
         point = find_point(composition, delta=delta, epsilon=epsilon, gap=exact, side=side)
         claims, uppers = point.claims, {direction: side.upper for direction, side in point.sides.items()}
-    going, coming = uppers[Direction.REMOVE], uppers[Direction.ADD]
+    removed, added = uppers[Direction.REMOVE], uppers[Direction.ADD]
     directed = guarantee.protection.neighbors.is_directed
     if delta is not None:
-        bound = Losses(require_bounded(going, composition, delta), coming, delta, delta)
+        bound = Losses(require_bounded(removed, composition, delta), added, delta, delta)
         if not directed and bound.add is not None:
             bound = Losses(bound.upper, bound.upper, delta, delta)
     else:
         at, one = to_epsilon(epsilon), Fraction(1)
-        ends = (one if going is None else going, one if coming is None else coming)
+        ends = (one if removed is None else removed, one if added is None else added)
         bound = Losses(at, at, *ends) if directed else Losses(at, at, max(ends), max(ends))
     return conclude(
         Inference(

@@ -218,28 +218,28 @@ def worst_case_directions(
         raise InvalidSampling(f"both directions need an explicit q, but the rule {chosen.name!r} has none; give q as an expression")
     if add is not None and add.record != remove.record:
         raise InvalidProfile(f"{remove.name!r} and {add.name!r} declare different statistics; declare the same names and ranges in both")
-    going = _bound(remove, chosen, relative_gap, certificates[0])
-    coming = _bound_coming(remove, add, chosen.q, relative_gap, certificates[1])
-    bound = Losses(going.upper, coming.upper, proofs=(going, coming))
+    removed = _bound(remove, chosen, relative_gap, certificates[0])
+    added = _bound_added(remove, add, chosen.q, relative_gap, certificates[1])
+    bound = Losses(removed.upper, added.upper, proofs=(removed, added))
     losses = f"epsilon_remove(w, x) = {remove.text}, epsilon_add(w, x) = {'unbounded' if add is None else add.text}"
     leaf = Derivation("declared losses", remove.source or "declared without a source", losses)
     given = as_hypotheses(hypotheses, repr(remove.name))
     supposed, held = describe_sampling(chosen, remove)
-    discharges = discharged_by(going) if coming.checked_by_kernel else {}
+    discharges = discharged_by(removed) if added.checked_by_kernel else {}
     return conclude(
         Inference(
             "Poisson importance sampling in each direction, worst case over records",
             f"{remove.name} after {chosen.name} sampling",
             source="docs/one-sided.md, Theorem 1 and Corollary 1",
-            conclusion=f"q(x) = {to_text(chosen.q)}: epsilon_remove <= {going.upper_text()}, epsilon_add <= {coming.upper_text()}",
+            conclusion=f"q(x) = {to_text(chosen.q)}: epsilon_remove <= {removed.upper_text()}, epsilon_add <= {added.upper_text()}",
             below=(leaf,),
-            claims=(*name_claims(going, "epsilon-upper"), *name_claims(coming, "epsilon-upper")),
+            claims=(*name_claims(removed, "epsilon-upper"), *name_claims(added, "epsilon-upper")),
             call=_WORST.record(
                 remove=remove,
                 add=add,
                 rule=chosen,
                 hypotheses=given,
-                evidence=(going, coming),
+                evidence=(removed, added),
                 options=(("relative_gap", to_exact(relative_gap, "the relative gap")),),
             ),
             protection=RECORDS,
@@ -248,15 +248,15 @@ def worst_case_directions(
         supposes=(
             *supposed,
             *given,
-            *going.hypotheses,
-            *coming.hypotheses,
+            *removed.hypotheses,
+            *added.hypotheses,
             DECLARED_LOSSES.about(name=remove.name, source=attribute(remove.source)),
         ),
         discharges={**held, **{item: discharges[item] for item in (DEFINED, PROBABILITY) if item in discharges}},
     )
 
 
-def _coming_term(add: Profile | None, q: Term) -> Term:
+def _added_term(add: Profile | None, q: Term) -> Term:
     """Return ψ⁻(x) = −log(1 − q (1 − e^−ε⁻(1/q, x))) as a term in the statistics; −log(1 − q) for ε⁻ = ∞."""
     lost: Term = q
     if add is not None:
@@ -268,11 +268,11 @@ def _bound(profile: Profile, rule: SamplingRule, gap: object, certificate: Certi
     return bound_epsilon(profile, rule, gap) if certificate is None else recheck_epsilon(profile, rule, certificate)
 
 
-def _bound_coming(remove: Profile, add: Profile | None, q: Term, gap: object, certificate: Certificate | None) -> EpsilonBound:
+def _bound_added(remove: Profile, add: Profile | None, q: Term, gap: object, certificate: Certificate | None) -> EpsilonBound:
     """ψ⁻ is the sampled profile of the profile ψ⁻ + 0·w under the rule 1, so that the same search, certificate and kernel serve it."""
     ignored: Term = ("mul", number(0), symbol(WEIGHT))
     profile = replace(
-        remove, name=f"{_TEXT}: {remove.name}"[:100], promise=("add", _coming_term(add, q), ignored), parameters=(), parts=(), source=""
+        remove, name=f"{_TEXT}: {remove.name}"[:100], promise=("add", _added_term(add, q), ignored), parameters=(), parts=(), source=""
     )
     try:
         return _bound(profile, rule_from_expression("1", profile), gap, certificate)

@@ -123,17 +123,17 @@ class Losses:
         Raises :class:`InvalidArgument`.
         """
         remove, add = _round_loss(self.remove), None if self.add is None else _round_loss(self.add)
-        going, coming = decimal_above(self.delta_remove, _DIGITS), decimal_above(self.delta_add, _DIGITS)
-        if max(going, coming) >= 1:
+        delta_remove, delta_add = decimal_above(self.delta_remove, _DIGITS), decimal_above(self.delta_add, _DIGITS)
+        if max(delta_remove, delta_add) >= 1:
             raise InvalidArgument(
                 "a privacy curve was asked for, but the delta of the guarantee is 1, which promises nothing; take a smaller one"
             )
-        if (remove, going) == (add, coming):
-            if going == 0:
+        if (remove, delta_remove) == (add, delta_add):
+            if delta_remove == 0:
                 return make_event(MechanismKind.PURE, {"epsilon": remove})
-            return make_event(MechanismKind.APPROXIMATE, {"epsilon": remove, "delta": going})
+            return make_event(MechanismKind.APPROXIMATE, {"epsilon": remove, "delta": delta_remove})
         ends = {} if add is None else {"epsilon_add": add}
-        return make_event(MechanismKind.TWO_SIDED, {"epsilon_remove": remove, "delta_remove": going, **ends, "delta_add": coming})
+        return make_event(MechanismKind.TWO_SIDED, {"epsilon_remove": remove, "delta_remove": delta_remove, **ends, "delta_add": delta_add})
 
 
 @dataclass(frozen=True, slots=True)

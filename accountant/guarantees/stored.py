@@ -189,11 +189,11 @@ def read_bound(value: object, proofs: Proofs) -> Bound:
         upper = read_exact(fields["upper"], "the upper bound")
         return Losses(upper, upper, proofs=(proofs.at(fields["evidence"]),), lower=read_exact(fields["lower"], "the lower bound"))
     names = ("remove", "add", "delta_remove", "delta_add") if kind == "losses" else ("plus", "minus", "delta_plus", "delta_minus")
-    going, coming, delta_going, delta_coming = (_read_end(fields[name], name) for name in names)
-    if going is None or delta_going is None or delta_coming is None:
+    remove, add, delta_remove, delta_add = (_read_end(fields[name], name) for name in names)
+    if remove is None or delta_remove is None or delta_add is None:
         raise UnreadableFile("a loss if a unit goes, and two deltas, were expected as numbers, but null was found; correct the file")
     evidence = tuple(proofs.at(place) for place in read_list(fields["evidence"], "the proofs"))
-    return Losses(going, coming, delta_going, delta_coming, evidence, _read_end(fields.get("lower"), "lower"))
+    return Losses(remove, add, delta_remove, delta_add, evidence, _read_end(fields.get("lower"), "lower"))
 
 
 #: Bounds as files of versions 1 and 2 have them.

@@ -57,17 +57,17 @@ class Carrier:
 
     def require(self, guarantee: Guarantee) -> None:
         """Refuse what the carrier has no room for. Raises :class:`InvalidArgument`."""
-        whole, wanted, found = guarantee.protection, "", ""
+        whole, wanted, has = guarantee.protection, "", ""
         if not isinstance(guarantee.bound, self.measures):
-            wanted, found = " or ".join(_NAMES[item] for item in self.measures), f"has {_NAMES[type(guarantee.bound)]}"
+            wanted, has = " or ".join(_NAMES[item] for item in self.measures), f"has {_NAMES[type(guarantee.bound)]}"
         elif whole.unit not in self.units:
-            wanted, found = f"a bound for one {' or one '.join(item.word for item in self.units)}", f"is for {whole.unit.value}"
+            wanted, has = f"a bound for one {' or one '.join(item.word for item in self.units)}", f"is for {whole.unit.value}"
         elif whole.neighbors not in self.neighbors:
             wanted = f"a bound for neighbors {' or '.join(item.value for item in self.neighbors)}"
-            found = f"is for data sets where {whole.describe()}"
+            has = f"is for data sets where {whole.describe()}"
         if wanted:
             raise InvalidArgument(
-                f"{self.what} holds {wanted}, but the guarantee of {guarantee.subject[:60]!r} {found}; bring it to that by a rule first"
+                f"{self.what} holds {wanted}, but the guarantee of {guarantee.subject[:60]!r} {has}; bring it to that by a rule first"
             )
 
 
@@ -167,12 +167,13 @@ def _find_cover(guarantee: Guarantee) -> str:
 
 def _from_report(text: str) -> Guarantee:
     """Return the guarantee of the one certificate of an epsilon inside of a report. Raises :class:`UnreadableFile`."""
-    found = [item for item in read_report(text).values() if '"epsilon-upper"' in item]
-    if len(found) != 1:
+    certificates = [item for item in read_report(text).values() if '"epsilon-upper"' in item]
+    if len(certificates) != 1:
         raise UnreadableFile(
-            f"a report with one certificate of an epsilon was expected, but {len(found)} were found; take the guarantee file of pdp epsilon"
+            f"a report with one certificate of an epsilon was expected, but {len(certificates)} were found; take the guarantee file of "
+            "pdp epsilon"
         )
-    return releases.read_epsilon(found[0])
+    return releases.read_epsilon(certificates[0])
 
 
 def _charge(guarantee: Guarantee, *, ledger: Any, name: str, data: Any = None, ids: Any = None) -> Any:
@@ -207,8 +208,8 @@ def _from_measurement(measurement: Any, **said: Any) -> Guarantee:
 def _from_result(result: Any) -> Guarantee:
     """Return the guarantee of what a run gave: an answer, a plan, a ledger (``guarantee``), a fitted estimator (``guarantee_``)."""
     for name in ("guarantee_", "guarantee"):
-        found = getattr(result, name, None)
-        made = found() if callable(found) and not isinstance(found, Guarantee) else found
+        attribute = getattr(result, name, None)
+        made = attribute() if callable(attribute) and not isinstance(attribute, Guarantee) else attribute
         if isinstance(made, Guarantee):
             return made
     raise InvalidArgument(f"a result with a guarantee was expected, but {type(result).__name__} has none; fit or run it first")

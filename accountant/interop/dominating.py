@@ -122,12 +122,12 @@ class AtomCurve:
         """Return an upper bound of the smallest ε ≥ 0 with δ(ε) ≤ delta; None where there is none."""
         if self.infinite > delta:
             return None
-        found = Fraction(0)
+        least = Fraction(0)
         for upper, lower in zip(self.upper, self.lower, strict=True):
             over = upper - ball(delta - self.infinite)
             if not over <= lower:  # else e^0 lower covers it
-                found = max(found, _upper((over / lower).log()))
-        return min(found, self.top)
+                least = max(least, _upper((over / lower).log()))
+        return min(least, self.top)
 
 
 def compose_replaced(spent: Iterable[tuple[Losses, int]]) -> AtomCurve | None:

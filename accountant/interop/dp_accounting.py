@@ -90,27 +90,27 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
         if not isinstance(event, dp_event.DpEvent):
             raise TypeError(f"a DpEvent was expected, but an object of type {type(event).__name__} was found")
         try:
-            found = self._add(event, count)
+            uses = self._add(event, count)
         except PDPError as error:
             raise UnsupportedEvent(f"a {type(event).__name__} was not composed: {error}") from None
         self._ledger.compose(event, count)
-        self._uses = found
+        self._uses = uses
         return self
 
     def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Any:  # noqa: FBT001 - the signature of dp_accounting
         try:
-            found = self._add(event, count)
+            uses = self._add(event, count)
         except PDPError as error:
             return self.CompositionErrorDetails(event, str(error))
         if do_compose:
-            self._uses = found
+            self._uses = uses
         return None
 
     def _add(self, event: Any, count: object) -> Mapping[Use, int]:
         """Return all uses with those of another event, which is read as a whole, and compared with all that came before."""
         times, uses = to_integer(count, "count", 1), dict(self._uses)
-        for use, found in read_uses(event):
-            uses[use] = uses.get(use, 0) + found * times
+        for use, number in read_uses(event):
+            uses[use] = uses.get(use, 0) + number * times
         if uses:
             find_protection(uses, self._unit, self._neighbors)
         if uses and all(use.event is not None for use in uses):
@@ -158,14 +158,14 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
             return upper, upper
         try:
             if target_delta is not None:
-                found = self.curve.epsilon(target_delta, gap=self._gap)
+                ends = self.curve.epsilon(target_delta, gap=self._gap)
             else:
-                found = self.curve.delta(min(to_exact(target_epsilon, "epsilon"), MOST_EPSILON), gap=self._gap)
+                ends = self.curve.delta(min(to_exact(target_epsilon, "epsilon"), MOST_EPSILON), gap=self._gap)
         except Infeasible:
             return upper, upper  # which is infinite, and proved to be
         if self._compose_replaced() is not None:  # an exact bound below the curve, of which no mechanism is known to be the worst
             return 0.0, upper
-        return (upper if found.lower is None else round_down(found.lower)), min(upper, _above(found.upper))
+        return (upper if ends.lower is None else round_down(ends.lower)), min(upper, _above(ends.upper))
 
     def _compose_replaced(self) -> AtomCurve | None:
         """Return the curve of certified events alone where a record is replaced, which is below that of their sums of losses."""

@@ -79,23 +79,23 @@ def read_guarantee(text: str) -> ReadGuarantee:
     whole = read_document(cite_now(text) if isinstance(text, str) else text, FORMAT, *range(1, VERSION + 1))
     keys = {"format", "version", "subject", "bound", "hypotheses", "discharged", "derivation", "calls", "proofs"}
     later = {1: {"notion"}, 2: {"notion", "unit"}, 3: {"protection"}}[whole["version"]]
-    found = read_fields(whole, f"a {FORMAT}", keys | later)
+    fields = read_fields(whole, f"a {FORMAT}", keys | later)
     try:
-        proofs = Proofs([read_evidence(item) for item in read_list(found["proofs"], "the proofs")])
-        hypotheses = read_hypotheses(found["hypotheses"], "the hypotheses")
-        told = reopen(_read_protection(found, hypotheses), hypotheses, found["discharged"])
+        proofs = Proofs([read_evidence(item) for item in read_list(fields["proofs"], "the proofs")])
+        hypotheses = read_hypotheses(fields["hypotheses"], "the hypotheses")
+        told = reopen(_read_protection(fields, hypotheses), hypotheses, fields["discharged"])
         stated = Statement(
-            read_string(found["subject"], "the subject"),
-            read_bound(found["bound"], proofs),
+            read_string(fields["subject"], "the subject"),
+            read_bound(fields["bound"], proofs),
             told.protection,
             told.hypotheses,
             told.discharged,
-            read_derivation(found["derivation"]),
+            read_derivation(fields["derivation"]),
         )
-        call = read_call(found["calls"], proofs)
+        call = read_call(fields["calls"], proofs)
     except RecursionError:
         raise UnreadableFile(f"a {FORMAT} was expected, but it is nested too deeply; check the file") from None
-    _refuse_contradictions(stated, found.get("notion"))
+    _refuse_contradictions(stated, fields.get("notion"))
     return ReadGuarantee(stated, call, hashlib.sha256(text.encode("utf-8")).hexdigest(), whole["version"])
 
 
@@ -185,10 +185,10 @@ def _unchecked_proof(evidence: EpsilonBound) -> EpsilonBound:
     return replace(evidence, proved_by_balls=False, checked_by_kernel=False, kernel_reason="stated by a file, not replayed")
 
 
-def _read_protection(found: Mapping[str, Any], hypotheses: Sequence[Hypothesis]) -> Protection:
+def _read_protection(fields: Mapping[str, Any], hypotheses: Sequence[Hypothesis]) -> Protection:
     """Return the protection of a file; version 1 said of the unit what its hypotheses do, and of neighbors that they are add-remove."""
-    earlier = {"unit": found.get("unit", "user" if ONE_USER in hypotheses else "record"), "neighbors": "add-remove"}
-    return read_stated_protection(found.get("protection", earlier), "the file")
+    earlier = {"unit": fields.get("unit", "user" if ONE_USER in hypotheses else "record"), "neighbors": "add-remove"}
+    return read_stated_protection(fields.get("protection", earlier), "the file")
 
 
 def _refuse_contradictions(stated: Statement, notion: object) -> None:

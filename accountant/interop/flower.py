@@ -83,8 +83,8 @@ class FlowerAccountant:
                 f"the releases are for {self._config.population_size} clients, but one for {event.population_size} was found; use another "
                 "accountant"
             )
-        found = to_integer(count, "the number of releases", 1, hint="count each release once")
-        counts = self._counts | {event: self._counts.get(event, 0) + found}
+        releases = to_integer(count, "the number of releases", 1, hint="count each release once")
+        counts = self._counts | {event: self._counts.get(event, 0) + releases}
         self._curve(counts)
         return counts
 

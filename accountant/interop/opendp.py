@@ -153,8 +153,8 @@ def read_measurement(
     """
     plan = getattr(measurement, "pdp_plan", None)
     metric, measure = getattr(measurement, "input_metric", None), getattr(measurement, "output_measure", None)
-    found = [neighbors for neighbors, known in _METRICS.items() if metric in [item() for item in known]]
-    if not found:
+    matching = [neighbors for neighbors, known in _METRICS.items() if metric in [item() for item in known]]
+    if not matching:
         shown = f"the metric {str(metric)[:60]}" if metric is not None else f"an object of type {type(measurement).__name__}"
         listed = ", ".join(f"{item.__name__}()" for known in _METRICS.values() for item in known)
         raise InvalidArgument(
@@ -165,7 +165,7 @@ def read_measurement(
         given += as_hypotheses(hypotheses, repr(name[:60]))
     elif not isinstance(plan, MeasurementPlan):
         given = (HYPOTHESES_UNKNOWN.about(name=name, carrier="a measurement of OpenDP"),)
-    (neighbors,) = found
+    (neighbors,) = matching
     if measure == dp.zero_concentrated_divergence():
         event = make_event(MechanismKind.ZCDP, {"rho": measurement.map(1)})
         return declare_events(Composition(name, (event,)), given, unit=Unit.RECORD, neighbors=neighbors)
@@ -195,18 +195,18 @@ def _name(function: Callable[[Any], Any] | str) -> str:
 
 
 def _resolve(name: str) -> Callable[[Any], Any]:
-    found = _find(name)
-    if not callable(found):
+    function = _find(name)
+    if not callable(function):
         raise InvalidArgument(f"a function package.module:name was expected, but {name[:80]!r} is not one; check module and name")
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def _find(name: str) -> Any:
     module, _, path = name.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        named: Any = importlib.import_module(module)
         for part in path.split("."):
-            found = getattr(found, part)
+            named = getattr(named, part)
     except (ImportError, AttributeError, ValueError):
         return None
-    return found
+    return named

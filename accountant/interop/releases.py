@@ -42,8 +42,8 @@ def list_unchecked(text: str) -> tuple[Hypothesis, ...]:
     if not isinstance(whole.get("sampling"), dict) or not any(claim.get("claim") == "epsilon-upper" for claim in whole["claims"]):
         return ()
     profile = declare_stated(whole["profile"])
-    found = (*gather_hypotheses(profile, rule_from_expression(whole["sampling"]["q"], profile)), _NUMBERS, *read_told(whole))
-    return tuple(dict.fromkeys(found))
+    hypotheses = (*gather_hypotheses(profile, rule_from_expression(whole["sampling"]["q"], profile)), _NUMBERS, *read_told(whole))
+    return tuple(dict.fromkeys(hypotheses))
 
 
 def read_stated(text: str) -> Guarantee:
@@ -69,8 +69,8 @@ def read_epsilon(text: str) -> Guarantee:
     proof = {name: value for name, value in whole.items() if name not in ("protection", "hypotheses")}
     profile = declare_stated(whole["profile"])
     rule = rule_from_expression(whole["sampling"]["q"], profile)
-    found = amplify_by_importance_sampling(derive_profile(profile), rule)
-    return update_hypotheses(worst_case(found, certificate=proof), supposes=(*told, _NUMBERS))
+    sampled = amplify_by_importance_sampling(derive_profile(profile), rule)
+    return update_hypotheses(worst_case(sampled, certificate=proof), supposes=(*told, _NUMBERS))
 
 
 def read_told(whole: Mapping[str, Any]) -> tuple[Hypothesis, ...]:
@@ -87,44 +87,46 @@ def read_cover(text: str) -> Guarantee:
     whole = _accepted(text, COVER, "a certificate of an epsilon at a delta", check_cover)
     profile = declare_stated(whole["profile"])
     rule = rule_from_expression(whole["sampling"]["q"], profile)
-    found = bound_by_cover(profile, rule=rule, at_delta=to_exact(whole["delta"]), steps=whole["steps"], weight_cover=whole)
-    return update_hypotheses(found, supposes=(_NUMBERS,))
+    bounded = bound_by_cover(profile, rule=rule, at_delta=to_exact(whole["delta"]), steps=whole["steps"], weight_cover=whole)
+    return update_hypotheses(bounded, supposes=(_NUMBERS,))
 
 
 def read_sample(text: str) -> Guarantee:
     """Return the guarantee of a certificate of a sample. Raises :class:`UnreadableFile` where it is rejected."""
-    found = _accepted(text, SAMPLE, "a certificate of a sample", check_certificate)
-    stated = (*read_stated_hypotheses(found), *map(as_hypothesis, name_unstated(found)))
-    return _state(text, found, f"one analysis of a sample for {found['profile']['name']}", "certificate of a sample", stated)
+    certificate = _accepted(text, SAMPLE, "a certificate of a sample", check_certificate)
+    stated = (*read_stated_hypotheses(certificate), *map(as_hypothesis, name_unstated(certificate)))
+    return _state(text, certificate, f"one analysis of a sample for {certificate['profile']['name']}", "certificate of a sample", stated)
 
 
 def read_kmeans(text: str) -> Guarantee:
     """Return the guarantee of a certificate of private k-means. Raises :class:`UnreadableFile` where it is rejected."""
-    found = _accepted(text, kmeans.FORMAT, "a certificate of private k-means", kmeans.check_certificate)
-    return _state(text, found, found["profile"]["name"], "certificate of private k-means", read_hypotheses(found["premises"], "premises"))
+    certificate = _accepted(text, kmeans.FORMAT, "a certificate of private k-means", kmeans.check_certificate)
+    stated = read_hypotheses(certificate["premises"], "premises")
+    return _state(text, certificate, certificate["profile"]["name"], "certificate of private k-means", stated)
 
 
 def read_statistics(text: str) -> Guarantee:
     """Return the guarantee of a certificate of statistics and a sample. Raises :class:`UnreadableFile` where it is rejected."""
-    found = _accepted(text, statistics.FORMAT, "a certificate of statistics and a sample", statistics.check_certificate)
-    subject = f"statistics and one analysis of a sample for {found['sample']['profile']['name']}"
-    return _state(text, found, subject, "certificate of statistics and a sample", read_hypotheses(found["premises"], "premises"))
+    certificate = _accepted(text, statistics.FORMAT, "a certificate of statistics and a sample", statistics.check_certificate)
+    subject = f"statistics and one analysis of a sample for {certificate['sample']['profile']['name']}"
+    stated = read_hypotheses(certificate["premises"], "premises")
+    return _state(text, certificate, subject, "certificate of statistics and a sample", stated)
 
 
 def _accepted(text: str, kind: str, what: str, judge: Callable[[Mapping[str, Any]], Report]) -> Mapping[str, Any]:
-    found = find_document(text, kind, floats=True)
-    if found is None:
+    certificate = find_document(text, kind, floats=True)
+    if certificate is None:
         raise UnreadableFile(f"{what} was expected, but the text is not a JSON object of that format, or has a key twice; get it anew")
-    report = judge(found)
+    report = judge(certificate)
     if not report.accepted:
         raise UnreadableFile(f"{what} was expected, but it is rejected at {report.step}: {report.reason}")
-    return found
+    return certificate
 
 
-def _state(text: str, found: Mapping[str, Any], subject: str, what: str, hypotheses: Sequence[Hypothesis]) -> Guarantee:
+def _state(text: str, certificate: Mapping[str, Any], subject: str, what: str, hypotheses: Sequence[Hypothesis]) -> Guarantee:
     """Return what an accepted certificate states of a run: the bound for its protection, under the hypotheses that it lists."""
     digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    epsilon = found["epsilon"]
+    epsilon = certificate["epsilon"]
     upper, delta = to_exact(epsilon["upper"]), to_exact(epsilon.get("delta") or "0")
     right = FILE_IS_RIGHT.about(digest=digest)
     return conclude(
@@ -133,7 +135,7 @@ def _state(text: str, found: Mapping[str, Any], subject: str, what: str, hypothe
             subject,
             source=f"{what} with the SHA-256 {digest}",
             conclusion=f"epsilon <= {epsilon['upper']}" + (f", delta <= {epsilon['delta']}" if delta else ""),
-            protection=read_protection(**found["protection"]) if "protection" in found else RECORDS,
+            protection=read_protection(**certificate["protection"]) if "protection" in certificate else RECORDS,
         ),
         Losses(upper, upper, delta, delta),
         supposes=(right, *hypotheses),

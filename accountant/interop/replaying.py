@@ -40,10 +40,10 @@ def replay(read: ReadGuarantee, *, known: Sequence[Guarantee] = (), accept_evide
         raise InvalidArgument(f"a guarantee that was read from a file was expected, but {type(read).__name__} was found; read one first")
     require_guarantee(*known)
     try:
-        found = _Replay((), read.version, trusting=True, accepting=True, searched={})
-        made = found.make(read.call)
+        believing = _Replay((), read.version, trusting=True, accepting=True, searched={})
+        made = believing.make(read.call)
         _require_same(read.stated, made.statement, read.version)
-        again = _Replay(tuple(known), read.version, trusting=False, accepting=accept_evidence, searched=found.searched)
+        again = _Replay(tuple(known), read.version, trusting=False, accepting=accept_evidence, searched=believing.searched)
         return again.make(read.call)
     except NotReplayed:
         raise
@@ -150,9 +150,9 @@ def _declare_directions(_: _Replay, given: dict[str, Any], __: Sequence[Guarante
 
 def _worst_case_directions(run: _Replay, given: dict[str, Any], _: Sequence[Guarantee]) -> dict[str, Any]:
     gap = dict(given.pop("options")).get("relative_gap", Fraction(1, 10**9))
-    going, coming = (item.certificate if item.checked_by_kernel else None for item in given.pop("evidence"))
+    removed, added = (item.certificate if item.checked_by_kernel else None for item in given.pop("evidence"))
     rule = _restore_rule(run, given["rule"], given["remove"])
-    return {**given, "rule": rule, "relative_gap": gap, "certificates": (going, coming)}
+    return {**given, "rule": rule, "relative_gap": gap, "certificates": (removed, added)}
 
 
 def _cover(run: _Replay, given: dict[str, Any], _: Sequence[Guarantee]) -> dict[str, Any]:

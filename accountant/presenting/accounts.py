@@ -24,7 +24,7 @@ _LEAST = Fraction(1, 10**90)
 def plot_account(account: Account) -> Picture:
     """Return δ(ε) of both directions around the point that was asked for, drawn at the upper ends, with the band down to the lower ends.
 
-    Raises :class:`profiles.MissingExtra` without Matplotlib, and what the engine raises.
+    Raises :class:`profiles.MissingExtra` without Matplotlib, and what its bounds raise.
     """
     figure, (axes,) = new_figure()
     middle, at = (account.epsilon, account.point.upper) if account.delta is None else (account.point.upper, account.delta)

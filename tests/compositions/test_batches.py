@@ -27,7 +27,7 @@ from profiles.protection import Neighbors
 from proofs_check.certificates import check_text
 from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.theories.compositions import allocations, batches, bounds, curves
-from proofs_check.kernel.theories.compositions.lattices import Law
+from proofs_check.kernel.theories.compositions.lattices import LossDistribution
 from tests.soundness.batches_sweep import of_allocation
 
 TRUTHS = json.loads((Path(__file__).parent / "truths_of_batches.json").read_text(encoding="utf-8"))
@@ -445,11 +445,11 @@ def test_groups_whose_losses_are_beyond_all_numbers_are_refused_in_one_sentence(
 def test_what_only_numbers_gone_wrong_would_meet_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     with curves.localcontext(curves.context(60)):
         lattice = allocations.Linear(False, 60, Fraction(1, 16), (Fraction(0), Fraction(0)), Meter(), terms=4, remove=True)
-        one, other = (tuple(Law({0: (1, [5, 5])}) for _ in range(3)) for _ in range(2))
+        one, other = (tuple(LossDistribution({0: (1, [5, 5])}) for _ in range(3)) for _ in range(2))
         assert len(lattice.join(one, 1, other, 1)) == 3
         for part in ((0, [5, 5]), (1, [5, 5, 5])):  # at another place, and longer than the others
             with pytest.raises(Rejected, match="laws of the same outcomes"):
-                lattice.join((Law({0: part}), *one[1:]), 1, other, 1)
+                lattice.join((LossDistribution({0: part}), *one[1:]), 1, other, 1)
         monkeypatch.setattr(batches, "_TURNS", 3)
         with pytest.raises(Rejected, match="the root of a mixture"):
             batches._mixed(curves.Decimal(2), batches._binomial(3, Fraction(1, 7), Meter()), Meter(), remove=True)(curves.Decimal(2))

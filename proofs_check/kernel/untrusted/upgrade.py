@@ -107,13 +107,13 @@ def check(document: str, session: Session | None = None) -> Report:
     """Check the text of a certificate of any version; one of version 1 is upgraded first, and then checked by the kernel alone."""
     session = session or Session()
     if leaves_open(document):
-        return check_found(document, find_choices(document, session), session)
+        return check_upgraded(document, find_choices(document, session), session)
     return _tell(document, checker.check(document, session))
 
 
-def check_found(document: str, found: tuple[list[str], Report], session: Session) -> Report:
+def check_upgraded(document: str, upgraded: tuple[list[str], Report], session: Session) -> Report:
     """Check the text of a certificate of version 1 with the choices that were found for it, if they were."""
-    choices, report = found
+    choices, report = upgraded
     if not report.accepted:
         return report
     session.given = iter(choices)

@@ -69,19 +69,19 @@ class Linear(Lattice):
 
     def lift(self, laws: LossDistributions, floor: int) -> LossDistributions:
         """Return the laws with what is below a level brought to it."""
-        found = tuple(LossDistribution({}, law.beyond) for law in laws)
-        for side, law, new in zip(self.sides, laws, found, strict=True):
+        lifted = tuple(LossDistribution({}, law.beyond) for law in laws)
+        for side, law, new in zip(self.sides, laws, lifted, strict=True):
             for level, part in law.parts.items():
                 moved = self._add(new.parts.get(max(level, floor)), self._lift(part, level, floor, int(side)))
                 new.parts.update({} if moved is None else {max(level, floor): moved})
-        return found
+        return lifted
 
     def trim(self, laws: LossDistributions, share: Fraction) -> LossDistributions:
         """Return the laws without the ends of parts that hold at most this share of the tails (sections 4.2 and 4.4)."""
         self.meter.work(_CELL * sum(len(cells) for law in laws for _, cells in law.parts.values()))
         few, many = (int(tail * share * 2**self.bits) for tail in self.tails)
         seen, beyond = laws[0 if self.up or self.remove else 2], 0  # the law that counts in delta
-        found = [dict[int, Part]() for _ in laws]
+        trimmed = [dict[int, Part]() for _ in laws]
         for level, (low, cells) in seen.parts.items():
             first, last, above, below, excess, rise = 0, len(cells), 0, 0, 0, 0
             width = self.width(level) / self.terms
@@ -98,14 +98,14 @@ class Linear(Lattice):
                 if (rise * by // of if by else mass) > few and cells[first] > _DUST:
                     break
                 first, below = first + 1, mass
-            for law, parts in zip(laws, found, strict=True):
+            for law, parts in zip(laws, trimmed, strict=True):
                 parts[level] = low + first, law.parts[level][1][first:last]
             if self.up:
-                kept = found[0][level][1]
+                kept = trimmed[0][level][1]
                 kept[-1] += above
                 kept[0] += below if self.remove else 0
                 beyond += -(-excess * by // of) if self.remove else below
-        return tuple(LossDistribution(parts, law.beyond + beyond) for law, parts in zip(laws, found, strict=True))
+        return tuple(LossDistribution(parts, law.beyond + beyond) for law, parts in zip(laws, trimmed, strict=True))
 
     def join(self, xs: LossDistributions, m: int, ys: LossDistributions, n: int) -> LossDistributions:
         """Return the laws of m and n steps together from below: the record is in one of them all (Lemma 4)."""

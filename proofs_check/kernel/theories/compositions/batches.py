@@ -232,7 +232,7 @@ def _fixed(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, up: bool, 
         return _mirrored(one, one) if up else one
     (tail, _), mu, rate, rest = curves.normal_tail(m, meter), curves.decimal(m).sqrt(), curves.decimal(q), curves.decimal(1 - q)
     height, base = (curves.decimal(m) / 2).exp(), curves.gaussian(m, meter)
-    going, coming = (curves.sampled(base, q, remove=way) for way in (True, False))
+    removed, added = (curves.sampled(base, q, remove=way) for way in (True, False))
 
     def emptied(a: Decimal) -> tuple[Decimal, Decimal]:
         # (1 - q) N(-mu) + q N(mu) against (1 - q) N(-mu) + q N(0)
@@ -246,11 +246,11 @@ def _fixed(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, up: bool, 
         return v[0] + (1 - v[1] if a < 1 else 0), s[0] + (1 - s[1] if a < 1 else 0)
 
     def below(a: Decimal) -> tuple[Decimal, Decimal]:
-        return emptied(a) if a >= 1 else coming(a)
+        return emptied(a) if a >= 1 else added(a)
 
     if not up:
-        return emptied if remove else going
-    return below if remove else _mirrored(going, emptied)
+        return emptied if remove else removed
+    return below if remove else _mirrored(removed, emptied)
 
 
 def _binomial(trials: int, q: Fraction, meter: Meter) -> list[Decimal]:
@@ -310,11 +310,11 @@ def _mixed(mu: Decimal, weights: Sequence[Decimal], meter: Meter, *, remove: boo
         left, right, close = -width, width, least * (1 + width)
         for _ in range(_TURNS):
             meter.work(work)
-            found, slope = loss(y)
-            left, right = (left, y) if found > target else (y, right)
-            if right - left <= close or abs(found - target) <= least:
+            reached, slope = loss(y)
+            left, right = (left, y) if reached > target else (y, right)
+            if right - left <= close or abs(reached - target) <= least:
                 return y
-            step = y - (found - target) / slope if slope > 0 else left
+            step = y - (reached - target) / slope if slope > 0 else left
             small = abs(step - y) <= close / 4
             y = (y + (close / 3 if y == left else -close / 3)) if small else step if left < step < right else (left + right) / 2
         raise Rejected("the root of a mixture was not found")

@@ -314,14 +314,14 @@ def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None 
         require(linear is None, "the lattice of an epoch belongs to its grid")
         require(bound.epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
         lattice, laws = compose(bound.events, grid.source, remove=bound.remove, up=bound.up, meter=meter())
-        found = lattice.delta(laws, bound.epsilon)
+        delta = lattice.delta(laws, bound.epsilon)
     else:
         require(len(bound.events) == 1, "more than one event needs a grid")
         places = min(Decimal(bound.delta.denominator).adjusted() + 1, _MOST_PLACES) + 20
         order = None if order is None else _moderate(order)
         own, event = None if linear is None else linear.source, bound.events[0]
-        found = closed_form(event, bound.epsilon, places, remove=bound.remove, up=bound.up, order=order, linear=own, meter=meter())
-    holds = min(found, Fraction(1)) <= bound.delta if bound.up else found >= bound.delta
+        delta = closed_form(event, bound.epsilon, places, remove=bound.remove, up=bound.up, order=order, linear=own, meter=meter())
+    holds = min(delta, Fraction(1)) <= bound.delta if bound.up else delta >= bound.delta
     require(holds, "delta is not shown to be on this side of the bound")
 
 

@@ -147,10 +147,10 @@ class Lattice:
         halves = [[_pack(numbers[k::2], width) for k in (0, 1)] for numbers in ([cells] if x is y else [cells, others])]
         # a square of one object takes little more than half of a product
         plus, minus = (both[0] * both[-1] for both in ([even + sign * (odd << width) for even, odd in halves] for sign in (1, -1)))
-        found = [0] * n
+        sums = [0] * n
         for k, twice in enumerate((plus + minus, (plus - minus) >> width)):
-            found[k::2] = _unpack(twice << (width - self.bits - 1), (n + 1 - k) // 2, width, up=up)
-        return low + other, found
+            sums[k::2] = _unpack(twice << (width - self.bits - 1), (n + 1 - k) // 2, width, up=up)
+        return low + other, sums
 
     def _add(self, x: Part | None, y: Part | None) -> Part | None:
         if x is None or y is None:
@@ -171,13 +171,13 @@ class Lattice:
             n, (low, cells) = 1 << min(to - level, _STEP), part
             self.meter.work(len(cells) * (max(cells).bit_length() + 240) * 3 // 2)
             cells = [0] * (low % n) + cells + [0] * (-(low + len(cells)) % n)
-            size, found = len(cells) // n, [0] * (len(cells) // n + 1)
+            size, lifted = len(cells) // n, [0] * (len(cells) // n + 1)
             for k, share in enumerate(self._shares(level, n, side)):
                 if not share:
                     continue
                 moved = cells[k // 2 :: n] if share == whole else [mass * share + more >> self.bits + _MORE for mass in cells[k // 2 :: n]]
-                found[k % 2 : size + k % 2] = map(int.__add__, found[k % 2 : size + k % 2], moved)
-            part, level = (low // n, found), level + n.bit_length() - 1
+                lifted[k % 2 : size + k % 2] = map(int.__add__, lifted[k % 2 : size + k % 2], moved)
+            part, level = (low // n, lifted), level + n.bit_length() - 1
         return part
 
     def _shares(self, level: int, n: int, side: int) -> list[int]:
@@ -197,17 +197,17 @@ class Lattice:
 
     def lift(self, laws: LossDistributions, floor: int) -> LossDistributions:
         """Return the laws with what is on levels below the floor brought to it (section 12)."""
-        found = tuple(LossDistribution({}, law.beyond, law.shift) for law in laws)
-        for side, (law, new) in enumerate(zip(laws, found, strict=True)):
+        lifted = tuple(LossDistribution({}, law.beyond, law.shift) for law in laws)
+        for side, (law, new) in enumerate(zip(laws, lifted, strict=True)):
             for level, part in law.parts.items():
                 _put(new, max(level, floor), self._add(new.parts.get(max(level, floor)), self._lift(part, level, floor, side)))
-        return found
+        return lifted
 
     def trim(self, laws: LossDistributions, share: Fraction) -> LossDistributions:
         """Return the laws without cells at the ends of parts that hold at most this share of the tails: moved up or dropped (section 3)."""
         self.meter.work(_CELL * sum(len(cells) for law in laws for _, cells in law.parts.values()))
         few, many = (int(tail * share * 2**self.bits) for tail in self.tails)
-        sums, found, beyond = {level: sum(cells) for level, (_, cells) in laws[0].parts.items()}, [dict[int, Part]() for _ in laws], 0
+        sums, trimmed, beyond = {level: sum(cells) for level, (_, cells) in laws[0].parts.items()}, [dict[int, Part]() for _ in laws], 0
         for level, total in sums.items():
             low, cells = laws[0].parts[level]
             first, last, above, below = 0, len(cells), 0, 0
@@ -216,12 +216,12 @@ class Lattice:
                 last, above = last - 1, above + cells[last - 1]
             while first < last - 1 and (below + cells[first] <= least or cells[first] <= _DUST):
                 first, below = first + 1, below + cells[first]
-            for law, parts in zip(laws, found, strict=True):
+            for law, parts in zip(laws, trimmed, strict=True):
                 parts[level] = low + first, law.parts[level][1][first:last]
             if self.up:
-                found[0][level][1][0] += below
+                trimmed[0][level][1][0] += below
                 beyond += above
-        result = tuple(LossDistribution(parts, law.beyond + beyond, law.shift) for law, parts in zip(laws, found, strict=True))
+        result = tuple(LossDistribution(parts, law.beyond + beyond, law.shift) for law, parts in zip(laws, trimmed, strict=True))
         return result if self.up else self._settle(*result)
 
     def _settle(self, p: LossDistribution, q: LossDistribution) -> LossDistributions:
