@@ -77,7 +77,7 @@ def complete(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_file_text(certificate: Mapping[str, Any]) -> str:
-    """Return the text of a certificate file."""
+    """Return a certificate as it is written to a file: JSON in ASCII, with a line break at the end."""
     return json.dumps(certificate, indent=1, ensure_ascii=True) + "\n"
 
 

@@ -262,7 +262,7 @@ def _list_rules(
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is asked of every rule."""
+    """What is asked of every rule: the mechanism, ε*, how near its noise comes to the least one, and the records of the sum."""
 
     template: Template
     hypotheses: tuple[Hypothesis, ...]

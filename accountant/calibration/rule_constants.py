@@ -63,7 +63,10 @@ class RuleConstants:
                 raise InvalidSampling(f"no rule takes the constant {key[:60]!r}; they take {shown}{suggest(key, known)}")
 
     def of_rule(self, name: str) -> dict[str, object]:
-        """Return the constants of a rule by its name."""
+        """Return the constants of a named rule: those given for it come before those given for all, and these before the profile file's.
+
+        Raises :class:`InvalidSampling` where a rate was given, and n is needed beside it.
+        """
         if name not in RULES:
             return {}  # make_rule refuses it with what is known
         accepted = {key for keys in RULES[name].accepts for key in keys}
@@ -88,7 +91,7 @@ class RuleConstants:
         return constants
 
     def of_expression(self, q: Term) -> dict[str, object]:
-        """Return the constants of an expression."""
+        """Return the constants of an expression: those that were given come before the profile file's; m is the size that was asked for."""
         constants = {**self._own, **self._given[""]}
         if self._size is not None or self._rate is not None:
             if "m" not in free_symbols(q):

@@ -111,7 +111,7 @@ class SumRecords:
             yield dict(batch.statistics), np.abs(np.asarray(chosen, dtype=np.float64))
 
     def statistics(self) -> Any:
-        """Yield the statistics alone."""
+        """Yield the declared statistics of each batch, without the norms of what is added up."""
         for statistics, _ in self.batches():
             yield {spec.name: statistics[spec.name] for spec in self.specs}
 

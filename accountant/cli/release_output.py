@@ -170,7 +170,7 @@ def tell_plan(plan: ReleasePlan, rows: float | None) -> dict[str, Any]:
 
 
 def print_plan(plan: ReleasePlan, rows: float | None) -> None:
-    """Print the same for people."""
+    """Print what :func:`plan_object` tells, with the expected error of each answer for ``rows`` where their number is known."""
     from profiles import decimal_text, exact_text
 
     delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"

@@ -150,7 +150,7 @@ Bound = ProfileBound | SampledBound | Losses | CurveBound
 
 
 def name_notion(bound: Bound, protection: Protection) -> Notion:
-    """Return which notion a bound is one of."""
+    """Return the narrowest notion that a bound is one of, for this protection."""
     if isinstance(bound, (ProfileBound, SampledBound)):
         return Notion.PDP
     if isinstance(bound, CurveBound):

@@ -45,7 +45,7 @@ class Carried:
 
     @classmethod
     def of(cls, guarantee: Guarantee | Statement) -> Carried:
-        """Return what is to be carried of a guarantee."""
+        """Return all but the bound of a guarantee, or of what a file states."""
         return cls(guarantee.protection, guarantee.hypotheses, guarantee.discharged)
 
     def update_hypotheses(self, discharges: Mapping[Hypothesis, str], supposes: Iterable[Hypothesis | str], subject: str) -> Carried:

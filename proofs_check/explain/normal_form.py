@@ -51,7 +51,7 @@ class Shift:
 
     @property
     def term(self) -> Term:
-        """What stands for the variable."""
+        """What stands for the variable x: lo + u, or hi − u."""
         offset = ("neg", symbol(self.offset)) if self.down else symbol(self.offset)
         return offset if self.end == 0 else ("add", number(self.end), offset)
 

@@ -42,7 +42,7 @@ class Found:
         return told
 
     def describe(self) -> str:
-        """Return the number for people."""
+        """Return the number as a fraction where that is short, else between two decimals; of a loss the nats as well."""
         if isinstance(self.value, Fraction):
             exact = exact_text(self.value)
             text = exact if len(exact) <= _LONGEST else f"{_between(Enclosed(self.value, self.value))} (an exact fraction: --json has it)"

@@ -41,7 +41,7 @@ SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 5))
 
 
 class GoalStatus(Enum):
-    """What an exploration found."""
+    """What an exploration by branch and bound found out about a goal."""
 
     HOLDS = "holds"
     HOLDS_BEFORE_TAIL = "holds before the tail"
@@ -69,7 +69,7 @@ class _Axis:
         self.ends = (fmpq(0), fmpq(1)) if variable.hi is None else (self.lo, _rational(variable.hi))
 
     def value(self, u: Any) -> Any:
-        """Map a coordinate to a value."""
+        """Return the value of the variable at a coordinate, lo/u or lo + 1/u − 1 where its range is infinite."""
         if not self.infinite:
             return u
         return self.lo / u if self.lo > 0 else self.lo + 1 / u - 1

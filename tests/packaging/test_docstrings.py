@@ -6,6 +6,7 @@ Properties are excepted where a linter can see that (``ignore-decorators``); it 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,3 +54,63 @@ def test_a_method_without_a_docstring_is_described_by_a_protocol_or_base_class()
     ]
     assert len(described) > 100
     assert bare == []
+
+
+#: Words that say nothing by themselves.
+SMALL = """
+a all an and as at be by for from get gets how in is it its of on one or return some that the their them this to was were what which who
+whose with
+"""
+#: In rooms that were left as they are; this list only becomes shorter.
+REPEATING = {
+    "CheckedClaim.line",
+    "PageHasher.hash_ids",
+    "AccountChunk.sealed",
+    "Store.write_entry",
+    "Store.write_output",
+    "Ids.part",
+    "join_bucket",
+}
+
+
+def stems(text: str) -> set[str]:
+    """The beginnings of the words of a text or of a name."""
+    parted = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ").lower()
+    return {re.sub(r"(ies|es|s|ed|ing)$", "", word)[:6] for word in re.findall(r"[^\W\d_]+", parted) if word not in SMALL.split()}
+
+
+def repeats(node: ast.FunctionDef | ast.ClassDef, inside: str) -> bool:
+    """Whether each word of a docstring is one of the name, of the class around it or of the parameters: it says nothing. A formula does."""
+    said = ast.get_docstring(node) or ""
+    if not said.isascii() or "=" in said:
+        return False
+    given = [item.arg for item in (*node.args.args, *node.args.kwonlyargs)] if isinstance(node, ast.FunctionDef) else []
+    return bool(said) and stems(said) <= stems(" ".join((node.name, inside, *given)))
+
+
+def named(node: ast.AST, inside: str = "") -> Iterator[tuple[ast.FunctionDef | ast.ClassDef, str]]:
+    """Functions and classes, each with the name of the class that it stands in."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
+            yield child, inside
+        yield from named(child, child.name if isinstance(child, ast.ClassDef) else inside)
+
+
+def test_a_docstring_says_more_than_the_name() -> None:
+    found = {
+        f"{inside}.{node.name}".lstrip(".")
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        for node, inside in named(ast.parse(path.read_text(encoding="utf-8")))
+        if repeats(node, inside)
+    }
+    assert found <= REPEATING
+
+
+def test_what_repeats_a_name_is_noticed() -> None:
+    def judge(text: str) -> bool:
+        return repeats(next(node for node, _ in named(ast.parse(text))), "Store")
+
+    assert judge('def write_entries(self, entry):\n    """Write an entry of the store."""')
+    assert not judge('def write_entries(self, entry):\n    """Write an entry before its accounts."""')
+    assert not judge('def share(self):\n    """Share = 1/2."""')

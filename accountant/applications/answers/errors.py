@@ -42,7 +42,6 @@ class ReleasedAnswer:
 
     @property
     def value(self) -> int | float:
-        """The released number."""
         return self.estimate.value
 
     @property

@@ -79,7 +79,7 @@ class ReleasePart:
         return max(1, len(self.categories))
 
     def describe(self) -> str:
-        """Return what it is in words."""
+        """Return what is counted or added up, of which column, and the clip, in words."""
         about = "" if self.column is None else f" of {self.column}"
         clip = "" if self.clip is None else f", moved into {self.clip.describe()}"
         return f"{self.kind.value}{about}{clip}"

@@ -105,7 +105,7 @@ class ReleasePlan:
         return self.groups.count * sum(item.parts[0].cells for item in self.needs)
 
     def noise_of(self, part: ReleasePart) -> PartNoise:
-        """Return the noise of a part."""
+        """Return what is drawn for a part of this plan, with what it costs."""
         return next(noise for noise in self.noises if noise.part == part)
 
     def promise(self, run: Run) -> tuple[Guarantee, Guarantee]:

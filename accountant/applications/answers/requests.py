@@ -66,7 +66,7 @@ class Clip:
         return self.low.denominator == self.high.denominator == 1 and self.reach <= MOST_WHOLE
 
     def describe(self) -> str:
-        """Return both ends as text."""
+        """Return both ends, exactly, as ``0..100``."""
         return f"{exact_text(self.low)}..{exact_text(self.high)}"
 
 

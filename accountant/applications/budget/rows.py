@@ -26,7 +26,7 @@ class Blocks(Protocol):
 
     @property
     def dimension(self) -> int:
-        """D."""
+        """How many columns there are, d."""
 
     def blocks(self) -> Iterator[Floats]:
         """Yield all rows in their order, in blocks of shape (rows, d), finite and in C order; they are not to be changed."""
@@ -50,7 +50,7 @@ class ArrayRows:
         return int(self.points.shape[1])
 
     def blocks(self) -> Iterator[Floats]:
-        """Yield views."""
+        """Yield blocks that are views of the array: nothing is copied."""
         for start in range(0, len(self.points), BLOCK_ROWS):
             yield self.points[start : start + BLOCK_ROWS]
 

@@ -95,7 +95,7 @@ class Schedule:
     size: float
 
     def move(self, coefficients: Floats, release: Floats) -> Floats:
-        """Return the next coefficients."""
+        """Return Θ after one step with a release; a coordinate that would not be finite stays, and none leaves a fixed range."""
         with np.errstate(all="ignore"):
             moved = coefficients - self.learning_rate * (release / self.size + self.penalty * coefficients)
         return np.clip(np.where(np.isfinite(moved), moved, coefficients), -_MOST, _MOST)

@@ -31,7 +31,7 @@ class Solver(Protocol):
         """The profile whose records are weighed."""
 
     def solve(self, statistics: dict[str, Floats]) -> WeightsResult:
-        """Return the weights of a batch."""
+        """Return the weights of some records, one for each number in the statistics."""
 
 
 def fingerprint(solver: Solver) -> str:

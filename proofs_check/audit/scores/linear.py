@@ -28,7 +28,7 @@ class Moments:
     outputs: int
 
     def select(self, features: np.ndarray) -> Moments:
-        """Return the moments of some of the features."""
+        """Return what is known of some of the features alone: a mask, or their places."""
         covariance = self.covariance[features] if self.covariance.ndim == 1 else self.covariance[np.ix_(features, features)]
         return Moments(self.first[features], self.second[features], covariance, self.outputs)
 

@@ -41,7 +41,7 @@ class FiniteDomain:
 
     @property
     def statement(self) -> str:
-        """The domain as a hypothesis."""
+        """What is supposed of data sets, in words: of which records, and how many at most."""
         shown = ", ".join(f"{record!r:.20}" for record in self.records[:8]) + (", ..." if len(self.records) > 8 else "")
         kind = "sequence" if self.ordered else "multiset"
         return f"every data set is a {kind} of at most {self.max_size} records out of the universe of {len(self.records)} ({shown})"

@@ -56,7 +56,7 @@ class Objective(Protocol):
         """Return checked data. Raises :class:`InvalidData`."""
 
     def count(self, data: Any) -> int:
-        """Return the number of users."""
+        """Return the number of users, of data that :meth:`read` returned."""
 
     def keep(self, data: Any, selected: Booleans) -> Any:
         """Return the data of the selected users."""
@@ -98,7 +98,6 @@ class ProvedObjective:
         return ()
 
     def count(self, data: Any) -> int:
-        """Return the number of users."""
         users: int = data.users
         return users
 
