@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from accountant.cli.files import check_files, print_written
 from accountant.cli.options import BoundOptions
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
-from accountant.files import check_outputs, write_whole
+from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.files import write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -333,17 +334,9 @@ def _batches(options: Options) -> dict[str, object]:
 
 def _check_outputs(options: Options) -> None:
     """Refuse outputs that cannot be written, that are the input, or of which two are one file, before any work is done."""
-    check_outputs(
-        {"composition": options.file, "matrix": options.matrix}, options.certificate, options.guarantee, options.plot, options.plot_steps
-    )
+    check_files(options, {"composition": options.file, "matrix": options.matrix})
     if options.plot_steps is not None and options.delta is None:
         raise InvalidArgument("--plot-steps draws epsilon at a delta, but no delta was given; give --delta D as well")
-    for path in (options.plot, options.plot_steps):
-        if path is not None:
-            from profiles.presenting.pictures import find_format, load_figure
-
-            find_format(path.name)
-            load_figure()
 
 
 def _write_picture(path: Path, picture: Picture) -> None:

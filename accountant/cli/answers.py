@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.charging import ReleaseOptions, check_ledger, make_analysis, open_ledger, require_one_key
+from accountant.cli.files import check_files, print_told
 from accountant.cli.options import GuaranteeOption, SeedOption
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
-from accountant.files import check_outputs, check_public, replace_file, write_whole
+from accountant.cli.output import print_as_it_is, print_line
+from accountant.cli.pictures import draw_to
+from accountant.files import check_public, replace_file, write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from accountant.applications.running import Answer
     from accountant.guarantees import Guarantee
+    from profiles.presenting.pictures import Picture
 
 EpsilonOption = Annotated[str, typer.Option("--epsilon", "-e", metavar="E", help="epsilon to keep, in nats, an exact number such as 0.5")]
 CandidatesOption = Annotated[
@@ -63,14 +66,13 @@ class RowOptions(AnswerOptions):
 Columns = dict[str, list[Any]]
 
 
-def prepare(options: AnswerOptions, inputs: Mapping[str, object], *others: Path | None) -> None:
-    """Refuse outputs, inputs and what belongs to a ledger, before any work: as :func:`check_outputs`, :func:`check_public` and
+def prepare(options: ReleaseOptions, inputs: Mapping[str, object]) -> None:
+    """Refuse outputs, inputs and what belongs to a ledger, before any work: as :func:`check_files`, :func:`check_public` and
     :func:`check_ledger` do. ``inputs``: the data as "input", and what must be public.
     """
-    outputs = (options.out, options.guarantee, *others)
     check_public(inputs["input"], {what: given for what, given in inputs.items() if what != "input"})
-    check_outputs(inputs, *outputs)
-    check_ledger(options, *outputs)
+    check_files(options, inputs)
+    check_ledger(options)
 
 
 def run_on_rows(
@@ -181,40 +183,46 @@ def write_promise(path: Path | None, guarantee: Guarantee) -> None:
         write_whole(path, write_guarantee(guarantee))
 
 
-def tell_answer(answer: Answer[Any], columns: Columns, options: AnswerOptions, *, public: dict[str, Any], headline: Sequence[str]) -> int:
-    """Write and print an answer; nothing that is printed depends on the data but by way of the answer. Returns the exit code."""
+def tell_answer(
+    answer: Answer[Any],
+    columns: Columns,
+    options: AnswerOptions,
+    *,
+    public: dict[str, Any],
+    headline: str,
+    picture: Callable[[], Picture] | None = None,
+) -> int:
+    """Write, draw and print an answer; nothing of it depends on the data but by way of the answer. Returns the exit code."""
     from accountant.guarantees import render, to_json
 
     write_answer(options.out, columns)
     write_promise(options.guarantee, answer.guarantee)
-    if options.json:
-        utility = answer.utility
-        print_json(
-            {
-                "answer": columns,
-                **public,
-                "choice": None
-                if answer.choice is None
-                else {"method": answer.choice.method, "reason": answer.choice.reason, "errors": dict(answer.choice.errors)},
-                "utility": None if utility is None else utility.to_json(),
-                "guarantee": to_json(answer.guarantee),
-                **({} if answer.charged is None else {"ledger": answer.charged.to_json()}),
-                "out": None if options.out is None else str(options.out),
-            }
-        )
-        return 0
-    for line in headline:
-        print_line(line)
-    if answer.choice is not None:
-        print_line(f"method                {answer.choice.method}: {answer.choice.reason}")
-    if answer.utility is not None:
-        print_line(f"quality               {answer.utility}")
-        for item in answer.utility.hypotheses:
-            print_line(f"  assumed             {item}")
-    if answer.charged is not None:
-        print_line(f"ledger                {answer.charged}; all that is in it together has this guarantee:")
-    print_as_it_is(render(answer.guarantee, everything=options.everything, explain=options.explain).rstrip())
-    if options.out is not None:
-        print_line(f"answer written to {options.out}")
-    print_written(guarantee=options.guarantee)
+    if picture is not None:
+        draw_to(picture, getattr(options, "plot", None))
+    choice, utility = answer.choice, answer.utility
+    told = {
+        "answer": columns,
+        **public,
+        "choice": None if choice is None else {"method": choice.method, "reason": choice.reason, "errors": dict(choice.errors)},
+        "utility": None if utility is None else utility.to_json(),
+        "guarantee": to_json(answer.guarantee),
+        **({} if answer.charged is None else {"ledger": answer.charged.to_json()}),
+        "out": None if options.out is None else str(options.out),
+    }
+
+    def say() -> None:
+        print_line(headline)
+        if choice is not None:
+            print_line(f"method                {choice.method}: {choice.reason}")
+        if utility is not None:
+            print_line(f"quality               {utility}")
+            for item in utility.hypotheses:
+                print_line(f"  assumed             {item}")
+        if answer.charged is not None:
+            print_line(f"ledger                {answer.charged}; all that is in it together has this guarantee:")
+        print_as_it_is(render(answer.guarantee, everything=options.everything, explain=options.explain).rstrip())
+        if options.out is not None:
+            print_line(f"answer written to {options.out}")
+
+    print_told(told, options, say)
     return 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.completion import complete_rule
+from accountant.cli.files import check_files, print_written
 from accountant.cli.options import (
     CertificateOption,
     ConstantOption,
@@ -20,10 +21,10 @@ from accountant.cli.options import (
     TargetOption,
     parse_assignments,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_table, print_written
-from accountant.cli.pictures import check_plot, draw_to, plot_option
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.cli.pictures import draw_to, plot_option
 from accountant.cli.streams import load_quietly, quiet_output
-from accountant.files import check_outputs, write_whole
+from accountant.files import write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
@@ -125,8 +126,7 @@ def _check_outputs(options: Options) -> None:
     for option, path in (("--certificate", options.certificate), ("--out", options.out)):
         if path is not None and rules > 1:
             raise InvalidArgument(f"{option} was given for {rules} rules, but a file holds the result of one; give one rule")
-    check_outputs({"profile": options.profile, "input": options.data}, options.certificate, options.out, options.plot)
-    check_plot(options.plot)
+    check_files(options, {"profile": options.profile, "input": options.data})
     out = options.out
     if out is not None and out.suffix != ".toml":
         raise InvalidArgument(f"the profile was to be written to {out}, but profile files end in .toml; rename it")

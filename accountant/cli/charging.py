@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.files import list_outputs
 from accountant.cli.options import ScreenOptions, ShowValuesOption
 from accountant.cli.output import print_line
 from accountant.files import check_not_input
@@ -55,11 +56,7 @@ class ReleaseOptions(ScreenOptions):
     show_values: ShowValuesOption = False
 
 
-#: The options of all commands that name a file to write.
-_OUTPUTS = ("out", "certificate", "guarantee", "report", "state")
-
-
-def check_ledger(options: ReleaseOptions, *outputs: Path | None) -> None:
+def check_ledger(options: ReleaseOptions) -> None:
     """Refuse a ledger without a name, what belongs to a ledger without one, and outputs that are the ledger, before any work.
 
     Raises :class:`InvalidArgument`.
@@ -72,7 +69,7 @@ def check_ledger(options: ReleaseOptions, *outputs: Path | None) -> None:
     for word, given in belonging.items():
         if given is not None and options.ledger is None:
             raise InvalidArgument(f"--{word} was given, but it belongs to a ledger; add --ledger and --name, or leave it out")
-    for path in (path for path in outputs if path is not None):
+    for path in list_outputs(options):
         check_not_input(path, options.ledger, "ledger")
         check_not_input(path, options.anchor, "anchor")
 
@@ -96,7 +93,7 @@ def open_ledger(options: ReleaseOptions) -> Iterator[Ledger | None]:
     from accountant.ledger.writing import check_outputs
 
     with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial, note=note_of(options)) as ledger:
-        check_outputs(ledger, *(getattr(options, name, None) for name in _OUTPUTS))
+        check_outputs(ledger, *list_outputs(options))
         before = tell_room(ledger)
         yield ledger
         ledger.journal.catch_up()

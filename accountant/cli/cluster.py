@@ -10,8 +10,7 @@ import typer
 
 from accountant.cli.answers import AnswerOptions, EpsilonOption, open_seeds, prepare, tell_answer
 from accountant.cli.charging import KeyOption, make_analysis, open_ledger
-from accountant.cli.output import print_written
-from accountant.cli.pictures import check_plot, draw_to, plot_option, refuse_plot
+from accountant.cli.pictures import plot_option, refuse_plot
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -85,8 +84,7 @@ def run(options: Options) -> int:
     if options.no_triangle and options.distances is None:
         raise InvalidArgument("--no-triangle is for a matrix of distances, but there is no --distances; leave it out")
     candidates = None if options.box is not None else getattr(options, given[0])
-    prepare(options, {"input": options.data, "file of candidates": candidates}, options.plot)
-    check_plot(options.plot)
+    prepare(options, {"input": options.data, "file of candidates": candidates})
     if given[0] in ("distances", "graph"):
         refuse_plot(options.plot, "a choice among places without coordinates")
     names = [name.strip() for name in options.columns.split(",")]
@@ -103,17 +101,14 @@ def run(options: Options) -> int:
     centres = places.describe(answer.centres)
     words = "; ".join(", ".join(f"{name} {column[row]}" for name, column in centres.items()) for row in range(options.k))
     columns: dict[str, list[Any]] = {"centre": list(answer.centres), **centres}
-    code = tell_answer(
+    return tell_answer(
         answer,
         columns,
         options,
         public={"k": options.k, "power": options.power, "candidates": places.space.size, "diameter": places.space.diameter},
-        headline=(f"centres               {words}",),
+        headline=f"centres               {words}",
+        picture=lambda: plot_clusters(places, answer.centres),
     )
-    draw_to(lambda: plot_clusters(places, answer.centres), options.plot)
-    if not options.json:
-        print_written(picture=options.plot)
-    return code
 
 
 def _read_places(options: Options, names: list[str]) -> Places:

@@ -59,7 +59,7 @@ def run(options: Options) -> int:
         {"rank": list(range(1, len(order) + 1)), "set": order},
         options,
         public={"algorithm": options.algorithm},
-        headline=(f"order                 {first}",),
+        headline=f"order                 {first}",
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from accountant.cli.files import check_files, print_told
 from accountant.cli.options import (
     BoundOptions,
     ConstantOption,
@@ -16,10 +17,10 @@ from accountant.cli.options import (
     StepsOption,
     parse_assignments,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_written
-from accountant.cli.pictures import PlotLossOption, check_plot, draw_to, refuse_plot
+from accountant.cli.output import print_as_it_is
+from accountant.cli.pictures import PlotLossOption, draw_to, refuse_plot
 from accountant.cli.streams import load_quietly
-from accountant.files import check_outputs, write_whole
+from accountant.files import write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
@@ -69,8 +70,7 @@ def run(options: Options) -> int:
     from accountant.interop.files import write_guarantee
     from proofs_check.certificates import FORMAT, to_file_text
 
-    check_outputs({"profile": options.profile}, options.certificate, options.guarantee, options.plot)
-    check_plot(options.plot)
+    check_files(options, {"profile": options.profile})
     declaration = load_quietly(options.profile)
     derived: DerivedEpsilon | DerivedDelta
     with show_progress("enclosing the worst case"):
@@ -96,11 +96,8 @@ def run(options: Options) -> int:
         write_whole(options.certificate, to_file_text(told))
     if options.guarantee is not None:
         write_whole(options.guarantee, write_guarantee(derived.guarantee))
-    if options.json:
-        print_json(derived.to_json())
-    else:
-        print_as_it_is(derived.render(everything=options.everything, explain=options.explain).rstrip())
-        print_written(certificate=options.certificate, guarantee=options.guarantee, picture=options.plot)
+    text = derived.render(everything=options.everything, explain=options.explain).rstrip()
+    print_told(derived.to_json(), options, lambda: print_as_it_is(text))
     return 0
 
 

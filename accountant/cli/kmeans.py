@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.charging import KeyOption, ReleaseOptions, check_ledger, make_analysis, open_ledger
+from accountant.cli.answers import prepare
+from accountant.cli.charging import KeyOption, ReleaseOptions, make_analysis, open_ledger
+from accountant.cli.files import print_written
 from accountant.cli.options import OutOption, SeedOption
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_table, print_written
-from accountant.cli.pictures import check_plot, draw, plot_option
-from accountant.files import check_outputs, check_public, replace_files
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.cli.pictures import draw, plot_option
+from accountant.files import replace_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -107,10 +109,12 @@ def run(options: Options) -> int:
     from accountant.applications.kmeans.charging import ReleasedFit, charge_fit
     from accountant.applications.kmeans.fitting import FitDraws, FitPlan, FitSettings, fit_rows
     from accountant.applications.kmeans.methods import find_method
+    from accountant.data.writers import output_format
     from profiles.randomness.bits import open_bits
     from proofs_check.certificates import to_file_text
 
-    _check_outputs(options)
+    output_format(options.out)
+    prepare(options, {"input": options.data, "center": options.center})
     bounds, columns = _read_bounds(options), _names(options.columns)
     if bounds is not None:
         columns = columns or tuple(bounds)
@@ -196,17 +200,6 @@ def _read_key(options: Options, columns: tuple[str, ...], ledger: Ledger | None)
             "releases together; leave it out (or, for a certificate, open the ledger with --records 1), and see pdp ledger report"
         )
     return key
-
-
-def _check_outputs(options: Options) -> None:
-    from accountant.data.writers import output_format
-
-    output_format(options.out)
-    outputs = (options.out, options.certificate, options.report, options.plot)
-    check_plot(options.plot)
-    check_public(options.data, {"center": options.center})
-    check_outputs({"input": options.data, "center": options.center}, *outputs)
-    check_ledger(options, *outputs)
 
 
 def _read_bounds(options: Options) -> dict[str, tuple[str, str]] | None:

@@ -17,8 +17,8 @@ import typer
 
 from accountant.cli.answers import AnswerOptions, EpsilonOption, prepare, read_candidates, tell_answer
 from accountant.cli.charging import make_analysis, open_ledger, require_one_key
-from accountant.cli.output import make_printable, print_as_it_is, print_written
-from accountant.cli.pictures import check_plot, draw_to, plot_option
+from accountant.cli.output import make_printable, print_as_it_is
+from accountant.cli.pictures import plot_option
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.private import EYES_ONLY
@@ -81,8 +81,7 @@ class Options(AnswerOptions):
 
 
 def run(options: Options) -> int:
-    prepare(options, {"input": options.data, "list of items": options.domain}, options.state, options.plot)
-    check_plot(options.plot)
+    prepare(options, {"input": options.data, "list of items": options.domain})
     if options.keep_open and options.state is None:
         raise InvalidArgument("--keep-open was given without --state, so that nothing could go on; add --state FILE")
     if options.state is not None and options.seed is not None:
@@ -129,17 +128,14 @@ def run(options: Options) -> int:
     from accountant.applications.running import Answer
 
     pairs = [(report.time, item) for report in reports for item in report.items]
-    code = tell_answer(
+    return tell_answer(
         Answer(tuple(reports), guarantee, utility=monitor.utility, choice=monitor.choice, charged=charged),
         {"time": [time for time, _ in pairs], "item": [item for _, item in pairs]},
         options,
         public={"steps": [report.time for report in reports], "threshold": monitor.threshold, **plan},
-        headline=(_describe(monitor, plan),),
+        headline=_describe(monitor, plan),
+        picture=lambda: plot_reports(reports),
     )
-    draw_to(lambda: plot_reports(reports), options.plot)
-    if not options.json:
-        print_written(picture=options.plot)
-    return code
 
 
 def _make(options: Options) -> tuple[HeavyHitterMonitor, dict[str, Any]]:

@@ -12,8 +12,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
 _NARROWEST = 40
@@ -124,16 +122,6 @@ def print_result(told: Mapping[str, Any], *lines: str, as_json: bool) -> int:
     for line in () if as_json else lines:
         print_line(line)
     return 0
-
-
-def print_written(*, certificate: Path | None = None, guarantee: Path | None = None, picture: Path | None = None) -> None:
-    """Print where files were written that were asked for, and what to do with them."""
-    if certificate is not None:
-        print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
-    if guarantee is not None:
-        print_line(f"guarantee written to {guarantee}; add it to others with: pdp compose {guarantee} OTHER...")
-    if picture is not None:
-        print_line(f"picture drawn in {picture}")
 
 
 def print_as_it_is(text: str) -> None:

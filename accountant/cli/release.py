@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.charging import KeyOption, ReleaseOptions, check_ledger, make_analysis, open_ledger
+from accountant.cli.answers import prepare
+from accountant.cli.charging import KeyOption, ReleaseOptions, make_analysis, open_ledger
+from accountant.cli.files import print_written
 from accountant.cli.options import SeedOption
-from accountant.cli.output import print_json, print_line, print_written
-from accountant.cli.pictures import check_plot, draw, plot_option
+from accountant.cli.output import print_json, print_line
+from accountant.cli.pictures import draw, plot_option
 from accountant.cli.release_output import print_plan, print_released, release_bytes, tell_plan, tell_release
-from accountant.files import check_outputs, check_public, replace_files
+from accountant.files import check_public, replace_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -250,10 +252,7 @@ def _read_group(text: str, options: Options) -> Any:
 
 
 def _check_outputs(options: Options) -> None:
-    outputs = (options.out, options.certificate, options.guarantee, options.report, options.plot)
-    check_plot(options.plot)
-    check_outputs({"input": options.data}, *outputs)
-    check_ledger(options, *outputs)
+    prepare(options, {"input": options.data})
     if options.out is not None and options.out.suffix.lower() not in (".json", ".csv", ".parquet"):
         raise InvalidArgument(f"answers are written to JSON, CSV or Parquet, but {options.out.name} was named; give one of these suffixes")
 

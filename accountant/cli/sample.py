@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from accountant.cli.charging import ReleaseOptions, check_ledger, note_of, open_ledger
+from accountant.cli.files import check_files, list_outputs, print_written
 from accountant.cli.ledger_verbs.spending import say_spending
 from accountant.cli.options import (
     ConstantOption,
@@ -26,11 +27,10 @@ from accountant.cli.options import (
     TargetSizeOption,
     parse_assignments,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_written, warn
-from accountant.cli.pictures import check_plot, draw_to, plot_option
+from accountant.cli.output import print_as_it_is, print_json, print_line, warn
+from accountant.cli.pictures import draw_to, plot_option
 from accountant.cli.streams import load_quietly, quiet_output
 from accountant.deltas import warn_of_records
-from accountant.files import check_outputs
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.private import EYES_ONLY
@@ -97,9 +97,9 @@ def run(options: Options) -> int:
     from accountant.presenting.samples import require_statistics
 
     certificate = options.certificate or Path(f"{options.out}.certificate.json")
-    check_ledger(options, options.out, certificate, options.plot)
-    check_outputs({"profile": options.profile, "input": options.data}, options.out, certificate, options.plot)
-    check_plot(options.plot)
+    options = replace(options, certificate=certificate)
+    check_ledger(options)
+    check_files(options, {"profile": options.profile, "input": options.data})
     if options.plot is not None:
         require_statistics(load_quietly(options.profile).profile)
     if os.path.exists(options.out) and os.path.exists(certificate):
@@ -167,7 +167,6 @@ def _run_within(options: Options) -> int:
     from accountant.data import parse_statistic
 
     refuse_beside(options, "q", "target_size", "target_delta", "delta", "steps", "include_private", "plot")
-    check_ledger(options, options.out, options.certificate or Path(f"{options.out}.certificate.json"))
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report, open_ledger(options) as ledger:
         summary = sample_file_within(
             options.profile,
@@ -219,8 +218,6 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
         "delta": options.delta,
         "steps": options.steps,
     }
-    certificate = options.certificate or Path(f"{options.out}.certificate.json")
-    check_ledger(options, options.out, certificate)
     if options.ledger is None:
         return options.profile, {"specs": specs, **rule}, None
     if options.target_size is not None:
@@ -232,10 +229,9 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
     from accountant.samples import plan_sample
 
     output_format(options.out)
-    check_outputs({"data": options.data}, options.out, certificate)
     plan = plan_sample(options.profile, **rule)
     with Ledger.open(options.ledger, anchor=options.anchor, partial=options.partial, note=note_of(options)) as ledger:
-        writing.check_outputs(ledger, options.out, certificate)
+        writing.check_outputs(ledger, *list_outputs(options))
         room = ledger.look_ahead(plan)
         receipt = ledger.charge(str(options.name), plan, options.data, statistics=specs)
         for line in () if options.json else say_spending(room):

@@ -79,5 +79,5 @@ def run(options: Options) -> int:
         {"rank": list(range(1, len(chosen) + 1)), "candidate": chosen},
         options,
         public={"k": options.k, "sampling_rate": mechanism.plan.p},
-        headline=(f"selected              {', '.join(map(str, chosen))}",),
+        headline=f"selected              {', '.join(map(str, chosen))}",
     )

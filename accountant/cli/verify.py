@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.completion import complete_condition
+from accountant.cli.files import check_files, print_told, print_written
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument
-from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table, print_written
-from accountant.cli.pictures import check_plot, draw_to, plot_option, refuse_plot
+from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
+from accountant.cli.pictures import draw_to, plot_option, refuse_plot
 from accountant.cli.streams import load_quietly
-from accountant.files import check_outputs, write_whole
+from accountant.files import write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
@@ -75,8 +76,7 @@ def run(options: Options) -> int:
     from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs
     from proofs_check.verify import verify
 
-    check_outputs({"profile": options.profile}, options.certificate, options.plot)
-    check_plot(options.plot)
+    check_files(options, {"profile": options.profile})
     declared = load_quietly(options.profile).profile
     if declared.notion is not ProfileNotion.PURE:
         refuse_plot(options.plot, "a verification in another notion than the pure one")
@@ -128,12 +128,12 @@ def _run_notion(declared: Profile, options: Options) -> int:
     if options.certificate is not None:
         write_whole(options.certificate, to_file_text(verification.certificate()))
     report = verification.to_json()
-    if options.json:
-        print_json(report)
-    else:
+
+    def say() -> None:
         _print_conditions(report, f"{report['profile']}, {name}")
         print_line(f"answer for {', '.join(report['asked'])}: {report['verdict']}")
-        print_written(certificate=options.certificate)
+
+    print_told(report, options, say)
     return EXIT[report["verdict"]]
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.files import check_files, print_told
 from accountant.cli.options import (
     JsonOption,
     ProfileArgument,
@@ -19,14 +20,15 @@ from accountant.cli.options import (
     refuse_without_delta,
     require_delta,
 )
-from accountant.cli.output import print_json, print_line, print_written
-from accountant.cli.pictures import check_plot, draw_to, plot_option, refuse_plot
+from accountant.cli.output import print_line
+from accountant.cli.pictures import draw_to, plot_option, refuse_plot
 from accountant.cli.streams import load_quietly
-from accountant.files import check_outputs, write_whole
+from accountant.files import write_whole
 from accountant.progress import show_progress
 from profiles.notions import ProfileNotion
 
 if TYPE_CHECKING:
+    from accountant.weights.gaussian.weight import GaussianWeight
     from profiles.profile import Profile
 
 HELP = (
@@ -64,15 +66,16 @@ def run(options: Options) -> int:
     if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
         return _run_gaussian(declared, record, options)
     refuse_without_delta(options.steps, options.certificate)
-    check_outputs({"profile": options.profile}, options.plot)
-    check_plot(options.plot)
+    check_files(options, {"profile": options.profile})
     with show_progress("searching for the optimal weight"):
         weight = optimal_weight(declared, options.target_epsilon, record, options.digits)
     draw_to(weight.plot, options.plot)
     told = weight.to_json()
-    if options.json:
-        print_json(told)
-        return 0
+    print_told(told, options, lambda: _print(told))
+    return 0
+
+
+def _print(told: Mapping[str, Any]) -> None:
     if told["weight"] == "inf":
         print_line("weight   infinite: the record may be dropped (q = 0)")
     else:
@@ -85,8 +88,6 @@ def run(options: Options) -> int:
         print_line(f"bracket  [{told['bracket'][0]}, {told['bracket'][1]}]")
     bound = "" if told["evaluation_bound"] is None else f" (at most {told['evaluation_bound']} by Proposition 12, corrected)"
     print_line(f"method   {told['method']}; {told['evaluations']} evaluations of epsilon{bound}")
-    print_written(picture=options.plot)
-    return 0
 
 
 def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options) -> int:
@@ -96,16 +97,18 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
 
     require_delta(declared, options.target_delta)
     refuse_plot(options.plot, "a weight under Gaussian noise")
-    check_outputs({"profile": options.profile}, options.certificate)
+    check_files(options, {"profile": options.profile})
     with show_progress("searching the weight"):
         steps = 1 if options.steps is None else options.steps
         weight = gaussian_weight(declared, options.target_epsilon, options.target_delta, record, steps=steps, digits=options.digits)
     if options.certificate is not None:
         write_whole(options.certificate, to_file_text(weight.certificate()))
+    print_told(weight.to_json(), options, lambda: _print_gaussian(weight))
+    return 0
+
+
+def _print_gaussian(weight: GaussianWeight) -> None:
     told = weight.to_json()
-    if options.json:
-        print_json(told)
-        return 0
     if weight.infinite:
         print_line("weight   infinite: the record may be dropped (q = 0)")
     else:
@@ -117,5 +120,3 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
         print_line(f"{direction:8} delta <= {delta}")
     print_line(f"zeta     <= {told['zeta']}   (mu at w = 1)")
     print_line(f"method   {told['method']}; {told['evaluations']} evaluations of delta")
-    print_written(certificate=options.certificate)
-    return 0

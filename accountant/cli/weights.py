@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.files import check_files, print_told
 from accountant.cli.options import (
     AllOption,
     JsonOption,
@@ -22,11 +23,11 @@ from accountant.cli.options import (
     refuse_without_delta,
     require_delta,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_written
-from accountant.cli.pictures import check_plot, draw_to, plot_option, refuse_plot
+from accountant.cli.output import print_as_it_is, print_line
+from accountant.cli.pictures import draw_to, plot_option, refuse_plot
 from accountant.cli.streams import load_quietly
 from accountant.deltas import warn_of_records
-from accountant.files import check_outputs, write_whole
+from accountant.files import write_whole
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
@@ -93,8 +94,7 @@ def run(options: Options) -> int:
     if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
         return _run_gaussian(declaration, options)
     refuse_without_delta(options.steps, options.certificate)
-    check_outputs({"profile": options.profile, "input": options.data}, options.plot, options.out)
-    check_plot(options.plot)
+    check_files(options, {"profile": options.profile, "input": options.data})
     if (options.target_epsilon is None) == (options.target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
     specs = [parse_statistic(text) for text in options.statistic or []]
@@ -127,11 +127,7 @@ def run(options: Options) -> int:
         "out": str(options.out),
         "private": {**({"target_epsilon": target} if sized else {}), **_tell_private(summary)},
     }
-    if options.json:
-        print_json(told)
-    else:
-        _print(told, render_hypotheses(hypotheses, everything=options.everything))
-        print_written(picture=options.plot)
+    print_told(told, options, lambda: _print(told, render_hypotheses(hypotheses, everything=options.everything)))
     return 0
 
 
@@ -168,8 +164,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
     refuse_plot(options.plot, "a table of weights under Gaussian noise")
     if options.target_epsilon is None:
         raise InvalidArgument("a target delta was given without --target-epsilon, which it needs, even beside a target size; add it")
-    if options.certificate is not None:
-        check_outputs({"profile": options.profile, "input": options.data}, options.certificate, options.out)
+    check_files(options, {"profile": options.profile, "input": options.data})
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         summary = compute_gaussian_weights_file(
             declaration,
@@ -200,11 +195,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
         "out": str(options.out),
         "private": warn_of_records({**scale, **_tell_private(summary.summary)}, derived.target.delta),
     }
-    if options.json:
-        print_json(told)
-        return 0
-    _print(told, render_hypotheses(summary.hypotheses, everything=options.everything))
-    print_written(certificate=options.certificate)
+    print_told(told, options, lambda: _print(told, render_hypotheses(summary.hypotheses, everything=options.everything)))
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.files import print_written
 from accountant.cli.ledger_verbs.options import (
     FileArgument,
     OpenedOptions,
@@ -20,7 +21,7 @@ from accountant.cli.options import (
     GuaranteeOption,
     Verb,
 )
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_result, print_written
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_result
 from accountant.cli.pictures import check_plot, draw_to, plot_option
 from accountant.files import check_distinct, check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
