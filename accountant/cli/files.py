@@ -12,12 +12,12 @@ from accountant.files import check_outputs
 
 _PICTURES = ("plot", "plot_steps")
 #: The options of all commands that name a file to write.
-_OUTPUTS = ("out", "certificate", "guarantee", "report", "state", *_PICTURES)
+OUTPUTS = ("out", "certificate", "guarantee", "report", "state", *_PICTURES)
 
 
 def list_outputs(options: Any) -> tuple[Path, ...]:
     """Return the files that a command is to write, of all its options that name one."""
-    given = (getattr(options, name, None) for name in _OUTPUTS)
+    given = (getattr(options, name, None) for name in OUTPUTS)
     return tuple(path for path in given if path is not None)
 
 

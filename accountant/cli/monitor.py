@@ -17,6 +17,7 @@ import typer
 
 from accountant.cli.answers import AnswerOptions, EpsilonOption, prepare, read_candidates, tell_answer
 from accountant.cli.charging import make_analysis, open_ledger, require_one_key
+from accountant.cli.files import check_files
 from accountant.cli.output import make_printable, print_as_it_is
 from accountant.cli.pictures import plot_option
 from accountant.progress import show_progress
@@ -82,6 +83,7 @@ class Options(AnswerOptions):
 
 def run(options: Options) -> int:
     prepare(options, {"input": options.data, "list of items": options.domain})
+    check_files(options, {"file of units": options.units})
     if options.keep_open and options.state is None:
         raise InvalidArgument("--keep-open was given without --state, so that nothing could go on; add --state FILE")
     if options.state is not None and options.seed is not None:

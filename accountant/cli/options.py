@@ -17,6 +17,7 @@ from profiles.errors import InvalidArgument, InvalidTarget
 from profiles.notions import ProfileNotion
 
 if TYPE_CHECKING:
+    from accountant.data import StatisticSpec
     from profiles.profile import Profile
 
 ProfileArgument = Annotated[
@@ -173,3 +174,10 @@ def parse_assignments(items: Sequence[str] | None, option: str) -> dict[str, str
                 raise InvalidArgument(f"{option} gives {name!r} twice; give it once")
             values[name] = value
     return values
+
+
+def parse_statistics(texts: Sequence[str] | None) -> list[StatisticSpec]:
+    """Return how statistics are read, of the words of ``--statistic``. Raises :class:`InvalidArgument`."""
+    from accountant.data import parse_statistic
+
+    return [parse_statistic(text) for text in texts or ()]

@@ -26,6 +26,7 @@ from accountant.cli.options import (
     TargetDeltaOption,
     TargetSizeOption,
     parse_assignments,
+    parse_statistics,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, warn
 from accountant.cli.pictures import draw_to, plot_option
@@ -164,7 +165,6 @@ def _run_within(options: Options) -> int:
     """Draw a sample by a rule that is made of released statistics."""
     from accountant.applications.statistics import sample_file_within
     from accountant.cli.statistics import refuse_beside, tell_result
-    from accountant.data import parse_statistic
 
     refuse_beside(options, "q", "target_size", "target_delta", "delta", "steps", "include_private", "plot")
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report, open_ledger(options) as ledger:
@@ -177,7 +177,7 @@ def _run_within(options: Options) -> int:
             rule=options.rule,
             constants=parse_assignments(options.constant, "--constant") or None,
             certificate=options.certificate,
-            specs=[parse_statistic(text) for text in options.statistic or []],
+            specs=parse_statistics(options.statistic),
             source=options.seed,
             ledger=ledger,
             name=options.name,
@@ -206,9 +206,7 @@ def _require_same(receipt: Receipt, *written: Path) -> None:
 
 def _charge(options: Options) -> tuple[Any, dict[str, Any], Receipt | None]:
     """Return what is sampled, and how; with a ledger after it was charged, of which there is the receipt, from the units that have room."""
-    from accountant.data import parse_statistic
-
-    specs = [parse_statistic(text) for text in options.statistic or []]
+    specs = parse_statistics(options.statistic)
     rule: dict[str, Any] = {
         "rule": options.rule,
         "q": options.q,

@@ -20,6 +20,7 @@ from accountant.cli.options import (
     StepsOption,
     TargetDeltaOption,
     TargetSizeOption,
+    parse_statistics,
     refuse_without_delta,
     require_delta,
 )
@@ -79,7 +80,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    from accountant.data import compute_weights_file, parse_statistic
+    from accountant.data import compute_weights_file
     from accountant.data.weighing import gather_weight_hypotheses
     from accountant.guarantees import hypotheses_json, render_hypotheses
     from accountant.weights.convexity import prove_convexity
@@ -97,7 +98,7 @@ def run(options: Options) -> int:
     check_files(options, {"profile": options.profile, "input": options.data})
     if (options.target_epsilon is None) == (options.target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
-    specs = [parse_statistic(text) for text in options.statistic or []]
+    specs = parse_statistics(options.statistic)
     with show_progress("proving that exp(epsilon) is convex"):
         convexity = prove_convexity(declared, options.target_epsilon)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
@@ -135,7 +136,6 @@ def _run_within(options: Options) -> int:
     """Weigh a data set, and release how many records it has."""
     from accountant.applications.statistics import weigh_file_within
     from accountant.cli.statistics import refuse_beside, tell_result
-    from accountant.data import parse_statistic
 
     refuse_beside(options, "target_size", "target_delta", "steps", "certificate", "plot")
     declaration = load_quietly(options.profile)
@@ -146,7 +146,7 @@ def _run_within(options: Options) -> int:
             options.out,
             epsilon=options.target_epsilon,
             private_statistics=options.private_statistics,
-            specs=[parse_statistic(text) for text in options.statistic or []],
+            specs=parse_statistics(options.statistic),
             source=options.seed,
             progress=report,
         )
@@ -156,7 +156,7 @@ def _run_within(options: Options) -> int:
 
 def _run_gaussian(declaration: Declaration, options: Options) -> int:
     """Weigh a data set under Gaussian noise."""
-    from accountant.data import compute_gaussian_weights_file, parse_statistic
+    from accountant.data import compute_gaussian_weights_file
     from accountant.guarantees import hypotheses_json, render_hypotheses
     from profiles import exact_text
 
@@ -174,7 +174,7 @@ def _run_gaussian(declaration: Declaration, options: Options) -> int:
             target_delta=options.target_delta,
             steps=1 if options.steps is None else options.steps,
             target_size=options.target_size,
-            specs=[parse_statistic(text) for text in options.statistic or []],
+            specs=parse_statistics(options.statistic),
             progress=report,
         )
     derived = summary.derived

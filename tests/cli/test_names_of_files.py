@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
+from typing import get_args, get_type_hints
+
 import numpy as np
 import pytest
+
+from accountant.cli.files import OUTPUTS
+from accountant.cli.main import COMMANDS
 
 LONG = "x" * 5_000
 
@@ -72,3 +79,26 @@ def test_two_outputs_are_two_files_however_they_are_spelled(pdp, lloyd, tmp_path
     assert "name two files" in result.err
     assert not first.exists()
     assert not profile.exists()
+
+
+#: How the help of an option begins that names a file to write.
+WRITES = re.compile(r"(with --[a-z-]+: )?(write|draw|keep|where to write)\b|.* to write, atomically")
+
+
+def test_every_option_that_names_a_file_to_write_is_known_to_be_one():
+    """What is refused of outputs before any work is refused of all of them."""
+    for command in sorted(set(COMMANDS) - {"check", "ledger", "report"}):  # whose outputs are checked by themselves
+        declared = import_module(f"accountant.cli.{command.replace('-', '_')}")
+        for name, kind in get_type_hints(getattr(declared, "Options", object), include_extras=True).items():
+            texts = [item.help for item in getattr(kind, "__metadata__", ()) if "Path" in str(get_args(kind)[0])]
+            assert any(map(WRITES.match, texts)) == (name in OUTPUTS and bool(texts)), (command, name)
+
+
+def test_no_output_of_a_monitor_takes_the_place_of_its_units(pdp, tmp_path):
+    units = tmp_path / "units.csv"
+    units.write_text("user\n1\n")
+    options = ["--domain", "8", "--times", "0:8", "-k", "2", "-e", "1", "--threshold", "80", "--ledger", tmp_path / "l", "--name", "n"]
+    result = pdp("monitor", *options, "--units", units, "--out", units)
+    assert result.refused()
+    assert "is the file of units, which would be lost" in " ".join(result.err.split())
+    assert units.read_text() == "user\n1\n"

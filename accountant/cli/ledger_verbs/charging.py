@@ -23,6 +23,7 @@ from accountant.cli.options import (
     ProfileArgument,
     StatisticOption,
     Verb,
+    parse_statistics,
 )
 from accountant.cli.output import print_result
 from accountant.cli.streams import load_quietly, quiet_output
@@ -81,7 +82,6 @@ class _Quota(NoteOptions):
 
 
 def _charge(options: _Charge) -> int:
-    from accountant.data import parse_statistic
     from accountant.ledger.writing import check_active, check_outputs, remember_active, write_active
 
     declaration = load_quietly(options.profile)
@@ -100,7 +100,7 @@ def _charge(options: _Charge) -> int:
             options.name,
             charge,
             data,
-            statistics=[parse_statistic(text) for text in options.statistic or []],
+            statistics=parse_statistics(options.statistic),
             partial=options.partial,
             clip=options.clip,
         )
