@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from accountant.ledger.inputs import Seen, look
 from accountant.ledger.log import CHARGE, OUTPUT
 from accountant.ledger.notes import to_note
 from accountant.ledger.notions import LedgerNotion
+from accountant.ledger.opened import OpenedLedger
 from accountant.ledger.outputs import load_output
 from accountant.ledger.receipts import Receipt, charge_rows, require_unused
 from accountant.ledger.release import LedgerRelease
@@ -38,9 +39,6 @@ from profiles import Declaration, InvalidArgument, InvalidData, Profile
 from profiles.arrays import Booleans, Floats
 from profiles.errors import LedgerRejected, ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE
-
-if TYPE_CHECKING:
-    from accountant.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Analysis:
     ``note``: who asked for it, see ``Ledger.stamp``.
     """
 
-    ledger: Ledger
+    ledger: OpenedLedger
     name: str
     ids: Any = field(default=None, repr=False)
     data: Path | None = None
@@ -264,7 +262,14 @@ class Analysis:
 
 
 def make_analysis(
-    ledger: Ledger, name: str, ids: Any, data: Any, key: object, *, partial: bool | None = None, note: Mapping[str, object] | None = None
+    ledger: OpenedLedger,
+    name: str,
+    ids: Any,
+    data: Any,
+    key: object,
+    *,
+    partial: bool | None = None,
+    note: Mapping[str, object] | None = None,
 ) -> Analysis:
     """Return an analysis: see ``Ledger.analysis``. Raises :class:`InvalidArgument`."""
     if data is not None and not isinstance(data, (str, Path)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from accountant.data.clipping import ClippedSource
 from accountant.ledger.accounts import Asked
@@ -13,6 +13,7 @@ from accountant.ledger.charges import Charge
 from accountant.ledger.inputs import Seen
 from accountant.ledger.log import CHARGE, OUTPUT, REFUSED, Digest
 from accountant.ledger.notes import to_note
+from accountant.ledger.opened import OpenedLedger
 from accountant.ledger.requests import Request
 from accountant.ledger.room import Room
 from accountant.ledger.rows import RowBatch
@@ -22,9 +23,6 @@ from profiles import InvalidArgument
 from profiles.arrays import Booleans, Integers
 from profiles.errors import LedgerRejected, OverBudget, ReleaseUsed
 from profiles.stored import profile_object
-
-if TYPE_CHECKING:
-    from accountant.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class Receipt:
 
 
 def charge_rows(
-    ledger: Ledger,
+    ledger: OpenedLedger,
     name: str,
     charge: Charge,
     rows: Iterable[RowBatch],
@@ -119,13 +117,13 @@ def charge_rows(
     return Receipt(checked, entry.sequence, entry.hash.hex(), active[0], tuple(selections), seen, bool(entry.body["partial"]))
 
 
-def _log_refusal(ledger: Ledger, name: str, room: Room, refusal: OverBudget, note: Mapping[str, object]) -> None:
+def _log_refusal(ledger: OpenedLedger, name: str, room: Room, refusal: OverBudget, note: Mapping[str, object]) -> None:
     """Append that a charge was refused, and by which public numbers. The name stays free."""
     body = {"profile": profile_object(room.profile), **room.tell(), "decided_by": room.decider, "reason": str(refusal)}
     ledger.journal.append(REFUSED, name, lambda _, __: {**body, **ledger.stamp(note)})
 
 
-def require_unused(ledger: Ledger, name: str) -> None:
+def require_unused(ledger: OpenedLedger, name: str) -> None:
     """Refuse a name that was charged before. Raises :class:`ReleaseUsed`."""
     entry = ledger.journal.find(CHARGE, name)
     if entry is not None:

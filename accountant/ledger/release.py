@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge
 from accountant.ledger.log import CHARGE, OUTPUT, Digest
 from accountant.ledger.notes import to_note
+from accountant.ledger.opened import OpenedLedger
 from accountant.ledger.outputs import load_output, read_output, write_output
 from accountant.ledger.receipts import charge_rows, require_unused
 from accountant.ledger.requests import Request
@@ -28,9 +29,6 @@ from profiles.hypotheses import ARITHMETIC, RECORD_STATISTICS, RUN_ON_ACTIVE, Hy
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.randomness.bernoulli import PoissonSampler
 
-if TYPE_CHECKING:
-    from accountant.ledger.ledger import Ledger
-
 
 class LedgerRelease:
     """One release: charged, and to be run once on ``active_data`` with ``weights``; or ``published`` before.
@@ -42,7 +40,7 @@ class LedgerRelease:
     __slots__ = ("_active", "_data", "_ledger", "_left", "_weights", "name")
 
     def __init__(
-        self, ledger: Ledger, name: str, data: Floats | None = None, weights: Floats | None = None, active: Booleans | None = None
+        self, ledger: OpenedLedger, name: str, data: Floats | None = None, weights: Floats | None = None, active: Booleans | None = None
     ) -> None:
         self._ledger, self.name, self._data, self._weights, self._active = ledger, name, data, weights, active
         self._left = False
@@ -108,7 +106,7 @@ class LedgerRelease:
         self._left = True
 
 
-def _store(ledger: Ledger, name: str, output: object, told: Mapping[str, Any]) -> Any:
+def _store(ledger: OpenedLedger, name: str, output: object, told: Mapping[str, Any]) -> Any:
     """Store the output of a release that was charged, and return it as it was stored. Raises as :meth:`LedgerRelease.publish`."""
     journal, value = ledger.journal, write_output(output)
     stored = read_output(value)
@@ -124,7 +122,7 @@ def _store(ledger: Ledger, name: str, output: object, told: Mapping[str, Any]) -
     return stored
 
 
-def publish_own(ledger: Ledger, name: str, output: object, note: Mapping[str, object] | None = None) -> Any:
+def publish_own(ledger: OpenedLedger, name: str, output: object, note: Mapping[str, object] | None = None) -> Any:
     """Store the output of a release that was charged to be run elsewhere. See :meth:`~accountant.ledger.Ledger.publish`."""
     checked, said = check_name(name), to_note(note)
     ledger.journal.catch_up()
@@ -139,7 +137,7 @@ def publish_own(ledger: Ledger, name: str, output: object, note: Mapping[str, ob
     return _store(ledger, checked, output, {"elsewhere": True, **said})
 
 
-def _require_run_here(ledger: Ledger, name: str) -> None:
+def _require_run_here(ledger: OpenedLedger, name: str) -> None:
     """Refuse to serve what was run elsewhere to whoever asks for a run of a mechanism. Raises :class:`ReleaseUsed`."""
     entry = ledger.journal.find(OUTPUT, name)
     if entry is not None and "elsewhere" in entry.body:
@@ -150,7 +148,7 @@ def _require_run_here(ledger: Ledger, name: str) -> None:
 
 
 def prepare_release(
-    ledger: Ledger,
+    ledger: OpenedLedger,
     name: str,
     mechanism: Any,
     data: Any,

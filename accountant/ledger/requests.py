@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,15 +20,13 @@ import pyarrow.compute as pc
 
 from accountant.guarantees import Guarantee
 from accountant.ledger.charges import Charge
+from accountant.ledger.journal import Journal
 from accountant.ledger.log import CHARGE, Entry, body_text
 from accountant.ledger.rows import Matrix
 from accountant.ledger.store import Store
 from accountant.ledger.units import Hasher
 from profiles import InvalidNumber, Profile, exact_text, to_exact
 from profiles.errors import LedgerRejected, ReleaseUsed
-
-if TYPE_CHECKING:
-    from accountant.ledger.journal import Journal
 
 _WIDTH = 32
 _DEEPEST = 20

@@ -76,6 +76,8 @@ NAMES = {
     "Hand on and check": ("report", "check", "write_guarantee", "read_guarantee", "replay", "suppose"),
     "Audit": ("audit", "Claim"),
 }
+#: Classes whose methods are also those of a base that has no place of its own on the pages.
+_WITH_BASE = ("Ledger",)
 _FROM_ELSEWHERE = ("set_fit_request", "set_score_request", "set_predict_request", "set_transform_request", "set_partial_fit_request")
 
 
@@ -136,4 +138,5 @@ def _options(found: object, kind: str) -> list[str]:
     if kind != "class":
         return []
     hidden = [name for name in _FROM_ELSEWHERE if hasattr(found, name)]
-    return ["   :members:", *([f"   :exclude-members: {', '.join(hidden)}"] if hidden else [])]
+    base = ["   :inherited-members:"] if getattr(found, "__name__", "") in _WITH_BASE else []
+    return ["   :members:", *base, *([f"   :exclude-members: {', '.join(hidden)}"] if hidden else [])]

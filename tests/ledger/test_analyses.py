@@ -22,7 +22,7 @@ from accountant.applications.repeated import subsampled_exponential
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from accountant.applications.submodular.matroids import PartitionMatroid
 from accountant.guarantees import declare_add_dp, ships
-from accountant.ledger import Ledger
+from accountant.ledger import Ledger, opened
 from accountant.ledger import ledger as ledgers
 from accountant.ledger.report import report_public
 from profiles import InvalidArgument, InvalidData
@@ -193,7 +193,7 @@ def test_nothing_is_run_before_it_is_charged(monkeypatch, tmp_path):
 
 def test_public_reports_of_neighbors_are_equal(monkeypatch, tmp_path):
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
-    monkeypatch.setattr(ledgers, "tell_time", lambda: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(opened, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
     seen = []
 

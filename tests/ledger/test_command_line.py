@@ -12,7 +12,7 @@ import pytest
 
 from accountant.cli.ledger import VERBS
 from accountant.ledger import ledger as ledgers
-from accountant.ledger import settings
+from accountant.ledger import opened, settings
 from profiles.hypotheses import ALL_CHARGED, DURABLE, FROM_OUTPUTS, ONLY_RELEASE, OWN_BUDGET, RUN_ON_ACTIVE
 
 PEOPLE = "id,income\nada,1.25\nben,0.5\ncleo,2\n"
@@ -54,7 +54,7 @@ def charge(pdp, name, release, *more):
 
 def test_reports_for_everybody_are_the_same_for_all_data_sets(pdp, folder, monkeypatch):
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
-    monkeypatch.setattr(ledgers, "tell_time", lambda: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(opened, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
     assert settings.make_token is not ledgers.make_token
     shown = {}

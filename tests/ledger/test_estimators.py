@@ -11,6 +11,7 @@ import pytest
 from accountant.applications import DPKMeans, DPLloyd, DPSGDClassifier
 from accountant.applications.kmeans import charging
 from accountant.ledger import ledger as ledgers
+from accountant.ledger import opened
 from accountant.ledger.report import report_public
 from profiles import InvalidArgument, OtherNotion
 from profiles.errors import ReleaseUsed
@@ -170,7 +171,7 @@ def test_records_without_room_are_not_seen(ledger):
 @pytest.mark.thorough
 def test_public_reports_do_not_tell_the_records(monkeypatch, tmp_path):
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
-    monkeypatch.setattr(ledgers, "tell_time", lambda: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(opened, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
     monkeypatch.setattr(WeightedLloyd, "run", lambda *_: np.zeros((2, 2)))
     told = []

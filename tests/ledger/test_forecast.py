@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from accountant.ledger import ledger as ledgers
+from accountant.ledger import opened
 from accountant.ledger.forecast import Planned, make_forecast, read_plan
 from accountant.ledger.pages import report_page
 from accountant.ledger.report import report_public
@@ -103,7 +104,7 @@ def test_in_individual_mode_releases_go_on_without_some(make):
 
 @pytest.mark.parametrize("notion", ["pure", "zcdp", "mixed"])
 def test_the_page_is_the_same_for_all_data_sets(make, monkeypatch, notion):
-    monkeypatch.setattr(ledgers, "tell_time", lambda: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr(opened, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)
     pages = []

@@ -175,7 +175,7 @@ PAIRS = {
 @pytest.fixture
 def measure(tmp_path, monkeypatch):
     """Make a ledger, charge it, and return the sizes of its files on the way. ``missing``: a unit without a row in the dense charges."""
-    monkeypatch.setattr("accountant.ledger.ledger.tell_time", lambda: "2026-01-01T00:00:00Z")
+    monkeypatch.setattr("accountant.ledger.opened.tell_time", lambda: "2026-01-01T00:00:00Z")
 
     def work(name, own, others, budget, missing=None, *, units=60_000, **options):
         folder = tmp_path / name.replace(" ", "-")

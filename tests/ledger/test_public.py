@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accountant.ledger import ledger as ledgers
-from accountant.ledger import public
+from accountant.ledger import opened, public
 from accountant.ledger.public import read_public, write_public
 from accountant.ledger.units import Hasher
 from profiles import MissingExtra, UnreadableFile
@@ -48,7 +48,7 @@ def test_nothing_private_is_in_it(ledger):
 
 
 def test_it_is_the_same_for_all_data_sets(make, monkeypatch):
-    for module in (ledgers, public):
+    for module in (opened, public):
         monkeypatch.setattr(module, "tell_time", lambda: "2026-01-01T00:00:00Z")
     monkeypatch.setattr(ledgers, "make_token", lambda: "0" * 32)
     monkeypatch.setattr(ledgers.secrets, "token_bytes", bytes)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accountant.ledger import Ledger, public, roots
+from accountant.ledger import Ledger, opened, public, roots
 from accountant.ledger import ledger as ledgers
 from accountant.ledger.log import ROOT
 from accountant.ledger.merkle import DEPTH, build, climb, find_places, hash_leaf
@@ -237,7 +237,7 @@ def test_charges_do_not_wait_for_a_root_and_come_under_the_next_one(make, monkey
 def test_a_root_is_told_of_accounts_and_time_nothing(make, monkeypatch):
     """The time of a root is that at which it began: how long it took tells how many accounts there are."""
     clock = iter([f"2027-01-01T00:00:{second:02}Z" for second in range(60)])
-    monkeypatch.setattr(ledgers, "tell_time", lambda: next(clock))
+    monkeypatch.setattr(opened, "tell_time", lambda: next(clock))
     ledger = make(budget="2")
     before = ledger.journal.entries[-1].body["time"]
     true = roots.build
@@ -248,7 +248,7 @@ def test_a_root_is_told_of_accounts_and_time_nothing(make, monkeypatch):
 def test_exports_append_a_root_each_month_where_accounts_changed(make, monkeypatch):
     pytest.importorskip("cryptography")
     now = ["2027-01-31T10:00:00Z"]
-    for module in (ledgers, public):
+    for module in (opened, public):
         monkeypatch.setattr(module, "tell_time", lambda: now[0])
     ledger = make(budget="2")
     ledger.charge("one", SUM, PEOPLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -27,9 +27,6 @@ from accountant.files import check_distinct, check_not_input, check_writable, wr
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import count_assumptions
 from profiles.private import EYES_ONLY
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

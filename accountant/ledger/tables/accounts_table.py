@@ -17,7 +17,7 @@ from accountant.ledger.store import Store
 from accountant.ledger.tables.earlier import check_earlier, iter_earlier, sort_earlier
 from accountant.ledger.tables.engines import Engine
 from accountant.ledger.tables.merging import CodesAt, Joined, iter_accounts, read_code, require_new
-from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
+from accountant.ledger.tables.sums import Sums, weigh_units
 from accountant.ledger.tables.units import Made, Make, SlotAccounts, TableTally, Units, charge_by, keep, numbers, raise_to, refuse_engine
 from accountant.ledger.tables.versions import SCHEMA, SUMS, Codes, Folder, Version, VersionWriter, open_parquet, read_version
 from accountant.ledger.units import Hasher
@@ -176,12 +176,9 @@ class TableBook:
             for batch in asked.rows:
                 steps = np.zeros(batch.size, np.int64) if asked.shifts is None else asked.shifts(batch, size)
                 high, low = _split(self._hasher.hashes(batch.ids))
-                weights = weigh_units(high, low)
-                sums.add("rows", weighted_sum(weights))
-                sums.add("steps", weighted_sum(weights, steps))
-                total += int(steps.sum(dtype=np.uint64))
                 places = np.arange(size, size + batch.size)
-                sums.add("places", weighted_sum(weights, places))
+                sums.add(weigh_units(high, low), rows=None, steps=steps, places=places)
+                total += int(steps.sum(dtype=np.uint64))
                 writer.write_batch(pa.record_batch([places, high, low, steps, asked.budgets(batch, size)], schema=_ROWS))
                 size += batch.size
         if total >= 1 << 63:
@@ -193,17 +190,15 @@ class TableBook:
         tally, size = work.tally, work.size
         if not tally.left and tally.active == size:
             return np.ones(size, np.bool_)
-        active, count, found = np.zeros(size, np.bool_), 0, Sums()
+        active, count, matched = np.zeros(size, np.bool_), 0, Sums()
         for batch in self._engine.match(work.rows, [work.scratch / "active.parquet"], work.scratch):
             place, high, low = (numbers(batch.column(name)) for name in ("row", "high", "low"))
             if place.size and not 0 <= int(place.min()) <= int(place.max()) < size:
                 raise refuse_engine("rows that it was not given")
             active[place] = True
             count += place.size
-            weights = weigh_units(high, low)
-            found.add("active", weighted_sum(weights))
-            found.add("places", weighted_sum(weights, place))
-        wrong = any(found[name] != tally.made[name] for name in ("active", "places"))
+            matched.add(weigh_units(high, low), active=None, places=place)
+        wrong = any(matched[name] != tally.made[name] for name in ("active", "places"))
         if wrong or not count == tally.active == int(active.sum()):
             raise refuse_engine("other rows of the units that take part")
         return active
@@ -300,17 +295,15 @@ class TableBook:
         self._folder.require_written(version.files)
         paths = self._folder.locate(version.parts)
         if version.slotted:
-            found, units = Sums(), 0
+            sums, units = Sums(), 0
             for accounts in iter_accounts(paths, self._locate_codes(version.codes)):
-                weights = weigh_units(accounts.high, accounts.low)
-                for name, values in {"keys": np.ones_like(accounts.high), "spent": accounts.spent, "budget": accounts.budget}.items():
-                    found.add(name, weighted_sum(weights, values))
+                sums.add(weigh_units(accounts.high, accounts.low), keys=None, spent=accounts.spent, budget=accounts.budget)
                 units += accounts.high.size
                 if not bool(((accounts.spent >= 0) & (accounts.spent <= accounts.budget)).all()):
                     raise LedgerRejected(
                         f"a unit of the version {version.name} of the table of the ledger is over its budget; put back a copy of it"
                     )
-            if units != version.units or any(found[name] != version.sums[name] for name in ("keys", "spent", "budget")):
+            if units != version.units or any(sums[name] != version.sums[name] for name in ("keys", "spent", "budget")):
                 raise LedgerRejected(
                     f"the version {version.name} of the table of the ledger has other units than the log says; put back a copy of it"
                 )

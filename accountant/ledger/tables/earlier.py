@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from accountant.ledger.tables.engines import Engine, read_files
-from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
+from accountant.ledger.tables.sums import Sums, weigh_units
 from accountant.ledger.tables.units import SlotAccounts, numbers, require_rising
 from accountant.ledger.tables.versions import SUMS, Version
 from profiles.errors import LedgerRejected
@@ -36,9 +34,8 @@ def sort_earlier(engine: Engine, paths: Sequence[Path], write: Callable[[Any], N
         high, low = accounts.high, accounts.low
         if not high.size:
             continue
-        last, weights = require_rising(last, high, low), weigh_units(high, low)
-        for name, values in {"keys": np.ones_like(high), "spent": accounts.spent, "budget": accounts.budget}.items():
-            made.add(name, weighted_sum(weights, values))
+        last = require_rising(last, high, low)
+        made.add(weigh_units(high, low), keys=None, spent=accounts.spent, budget=accounts.budget)
         write(accounts.to_batch(accounts.spent, accounts.budget))
     return made
 
@@ -48,9 +45,7 @@ def check_earlier(paths: Sequence[Path], version: Version) -> None:
     made, units = Sums(), 0
     for batch in read_files(paths):
         high, low, spent, budget, cost = (numbers(batch.column(name)) for name in ("high", "low", "spent", "budget", "cost"))
-        weights = weigh_units(high, low)
-        for name, values in {"keys": np.ones_like(high), "spent": spent, "budget": budget, "cost": cost}.items():
-            made.add(name, weighted_sum(weights, values))
+        made.add(weigh_units(high, low), keys=None, spent=spent, budget=budget, cost=cost)
         units += batch.num_rows
         if not bool(((cost >= 0) & (cost <= spent) & (spent <= budget)).all()):
             raise LedgerRejected(

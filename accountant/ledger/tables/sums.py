@@ -44,9 +44,16 @@ class Sums:
     def __init__(self) -> None:
         self.values: dict[str, int] = {}
 
-    def add(self, name: str, amount: int) -> None:
-        """Add to a sum, modulo 2^64."""
-        self.values[name] = (self.values.get(name, 0) + amount) & _MASK
+    def add(self, weights: Unsigned, **values: Integers | NDArray[np.bool_] | None) -> None:
+        """Add weights times values to the sum of each name, weights alone where there are none.
+
+        >>> sums = Sums()
+        >>> sums.add(np.array([3, 5], np.uint64), units=None, spent=np.array([1, 2]))
+        >>> sums["units"], sums["spent"], sums["budget"]
+        (8, 13, 0)
+        """
+        for name, part in values.items():
+            self.values[name] = (self.values.get(name, 0) + weighted_sum(weights, part)) & _MASK
 
     def __getitem__(self, name: str) -> int:
         return self.values.get(name, 0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from accountant.ledger.accounts import Cost
 from accountant.ledger.paged.codes import decode, encode, take_part
-from accountant.ledger.tables.sums import Sums, weigh_units, weighted_sum
+from accountant.ledger.tables.sums import Sums, weigh_units
 from accountant.ledger.tables.versions import SCHEMA
 from profiles.arrays import Booleans, Integers
 from profiles.errors import LedgerRejected
@@ -92,9 +92,7 @@ class TableTally:
     def take(self, batch: Any) -> None:
         """Add up what an engine returned. Raises :class:`LedgerRejected` for what no rows add up to."""
         high, low, steps, records, places = (numbers(batch.column(name)) for name in ("high", "low", "steps", "records", "places"))
-        weights = weigh_units(high, low)
-        for name, values in {"rows": records, "steps": steps, "places": places}.items():
-            self.came.add(name, weighted_sum(weights, values))
+        self.came.add(weigh_units(high, low), rows=records, steps=steps, places=places)
         if records.size:
             self.most = max(self.most, int(records.max()))
             if int(records.min()) < 1 or int(steps.min()) < 0:
@@ -103,13 +101,10 @@ class TableTally:
     def put(self, units: Units, made: Made) -> None:
         """Add up what becomes of units."""
         weights = weigh_units(units.accounts.high, units.accounts.low)
-        self.made.add("keys", weighted_sum(weights))
-        for name, values in {"spent": made.spent, "budget": made.budget, "cost": made.cost}.items():
-            self.made.add(name, weighted_sum(weights, values))
+        self.made.add(weights, keys=None, spent=made.spent, budget=made.budget, cost=made.cost)
         if made.active is not None:
             rows = np.where(made.active, units.records, 0)
-            self.made.add("active", weighted_sum(weights, rows))
-            self.made.add("places", weighted_sum(weights, np.where(made.active, units.places, 0)))
+            self.made.add(weights, active=rows, places=np.where(made.active, units.places, 0))
             self.active += int(rows.sum())
             self.left += int((units.present & ~made.active).sum())
 
