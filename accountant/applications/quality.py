@@ -145,8 +145,8 @@ class ReportBound(Utility):
 
     def _say(self, chance: str) -> str:
         return (
-            f"what {self.error} users have is reported, what at most {self.level} have is not, {chance}, "
-            f"where users have at most {self.k} items above that"
+            f"an item that {self.error} users have is reported, and one that at most {self.level} have is not, {chance}, if each user "
+            f"has at most {self.k} items that more users have"
         )
 
     def _numbers(self) -> dict[str, Any]:

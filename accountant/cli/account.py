@@ -54,7 +54,7 @@ class Options(BoundOptions):
     count: Annotated[str | None, typer.Option("--count", metavar="T", help="with --gaussian: number of steps")] = None
     steps: Annotated[
         str | None,
-        typer.Option("--steps", metavar="T", help="the same as --count; begun epochs of random-allocation or shuffle count whole"),
+        typer.Option("--steps", metavar="T", help="the same as --count; with random-allocation or shuffle a begun epoch counts in full"),
     ] = None
     batches: Annotated[
         str | None,
@@ -69,7 +69,7 @@ class Options(BoundOptions):
     epochs: Annotated[str | None, typer.Option("--epochs", metavar="E", help="in place of --count: passes over the records")] = None
     steps_per_epoch: Annotated[
         str | None,
-        typer.Option("--steps-per-epoch", metavar="T", help="with random-allocation or shuffle, where it is not N/M rounded down"),
+        typer.Option("--steps-per-epoch", metavar="T", help="with random-allocation or shuffle, if it is not N/M rounded down"),
     ] = None
     limit: Annotated[str | None, typer.Option("--limit", metavar="B", help="with truncated-poisson: the largest batch")] = None
     group_size: Annotated[
@@ -82,18 +82,21 @@ class Options(BoundOptions):
         ),
     ] = None
     min_separation: Annotated[
-        str | None, typer.Option("--min-separation", metavar="B", help="with --matrix: two participations are at least so many steps apart")
+        str | None,
+        typer.Option("--min-separation", metavar="B", help="with --matrix: any two participations are at least B steps apart"),
     ] = None
     participations: Annotated[
         str | None,
         typer.Option(
             "--participations",
             metavar="K",
-            help="with --matrix: in how many steps a record takes part at most; with random-allocation: in how many of an epoch",
+            help="with --matrix: the largest number of steps in which a record takes part; with random-allocation: of such steps in an "
+            "epoch",
         ),
     ] = None
     fixed_order: Annotated[
-        bool, typer.Option("--fixed-order", help="with --matrix: a record takes part in every B-th step alone, by one order in all epochs")
+        bool,
+        typer.Option("--fixed-order", help="with --matrix: a record takes part only in every B-th step, because all epochs have one order"),
     ] = False
     unit: Annotated[str | None, typer.Option("--unit", metavar="U", help="with --gaussian: who is protected, record or user")] = None
     neighbors: Annotated[

@@ -73,7 +73,7 @@ class Options:
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="repeats a run; fresh if it is not given")] = None
     one_sided: Annotated[bool, typer.Option("--one-sided", help="the claim is add-DP: about adding the record only")] = False
     neighboring: Annotated[
-        str, typer.Option("--neighboring", metavar="KIND", help="what the claim calls neighbors: add-remove, replace-one or stated")
+        str, typer.Option("--neighboring", metavar="KIND", help="the neighbors of the claim: add-remove, replace-one or stated")
     ] = _NEIGHBORING
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="both, fixed or sequential", autocompletion=complete_mode)] = "both"
     stop_when_refuted: Annotated[
@@ -83,7 +83,7 @@ class Options:
         "normal"
     )
     statistic: Annotated[
-        str | None, typer.Option("--statistic", metavar="MODULE:FUNCTION", help="judge this function of the outputs instead")
+        str | None, typer.Option("--statistic", metavar="MODULE:FUNCTION", help="audit this function of the outputs instead")
     ] = None
     log_ratio: Annotated[
         str | None, typer.Option("--log-ratio", metavar="MODULE:FUNCTION", help="the exact log-likelihood ratio of the outputs")
@@ -91,7 +91,7 @@ class Options:
     exact: Annotated[
         str | None, typer.Option("--exact", metavar="MODULE:FUNCTION", help="the exact epsilon of D and D2, to show beside the bound")
     ] = None
-    bits: Annotated[bool, typer.Option("--bits", help="also look for what floating point gives away")] = False
+    bits: Annotated[bool, typer.Option("--bits", help="also look for leaks of floating-point arithmetic")] = False
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", metavar="SECONDS", help="kill a call that takes longer (runs in a process of its own)")
     ] = None
@@ -287,8 +287,8 @@ def _make_claim(target: Any, difference: Difference, options: Options) -> tuple[
         raise InvalidArgument("--delta was given without --claimed, but a PDP profile has no delta; give both, or neither")
     if options.neighboring != _NEIGHBORING:
         raise InvalidArgument(
-            f"--neighboring {options.neighboring} was given, but a PDP profile claims something for one record more or less only; give "
-            "--claimed E as well, or leave it out"
+            f"--neighboring {options.neighboring} was given, but a PDP profile only makes a claim about adding or removing one record; "
+            "give --claimed E as well, or leave it out"
         )
     claim, taken = claim_of_pair(declared, difference.added_record(), target, parse_assignments(options.at, "--at"))
     return Claim(claim.epsilon, one_sided=options.one_sided, source=claim.source, private=claim.private), taken

@@ -206,8 +206,8 @@ def _print_choice(choice: RuleResult, *, everything: bool, explain: bool) -> Non
         print_line("    the noise is a function of the data: no guarantee covers it; publish neither it nor a file with it")
     elif calibration.smallest:
         print_line(
-            f"    least noise: with {exact_text(calibration.too_small or calibration.scale)} in place of {exact_text(calibration.scale)} "
-            "epsilon is above"
+            f"    least noise: with {exact_text(calibration.too_small or calibration.scale)} in place of "
+            f"{exact_text(calibration.scale)} epsilon is above the target"
         )
     else:
         print_line("    this noise is enough; it is not proved that less is not")

@@ -31,10 +31,10 @@ NameOption = Annotated[str | None, typer.Option("--name", metavar="N", help="wit
 KeyOption = Annotated[
     str | None, typer.Option("--key", metavar="COLUMN", help="with --ledger: the column of ids, or several with commas; by default its own")
 ]
-AnchorOption = Annotated[Path | None, typer.Option("--anchor", metavar="A", help="with --ledger: its anchor; by default where it was last")]
+AnchorOption = Annotated[Path | None, typer.Option("--anchor", metavar="A", help="with --ledger: its anchor; by default at its last place")]
 
 PartialOption = Annotated[
-    bool, typer.Option("--partial", help="with --ledger in individual mode: charge even where some units lack the budget and are left out")
+    bool, typer.Option("--partial", help="with --ledger in individual mode: charge even if some units lack the budget and are left out")
 ]
 
 AnalystOption = Annotated[str | None, typer.Option("--analyst", metavar="WHO", help="with --ledger: who asks for it, public")]

@@ -48,13 +48,13 @@ class Options:
         bool, typer.Option("--axioms", help="print the axiom behind each rule that was used, and whether it is proved formally or on paper")
     ] = False
     second: Annotated[
-        str | None, typer.Option("--with", metavar="coq", help="put each goal of an accepted certificate to Coq, too, for a second opinion")
+        str | None, typer.Option("--with", metavar="coq", help="let Coq confirm each goal of an accepted certificate, as a second opinion")
     ] = None
     verified: Annotated[
         bool,
-        typer.Option("--verified", help="judge each goal of an accepted certificate once more by the checker that is proved right in Coq"),
+        typer.Option("--verified", help="check each goal of an accepted certificate once more by the checker that is proved right in Coq"),
     ] = False
-    seconds: Annotated[int, typer.Option("--seconds", metavar="S", help="with --with or --verified: what one goal may take")] = 10
+    seconds: Annotated[int, typer.Option("--seconds", metavar="S", help="with --with or --verified: the time limit for one goal")] = 10
     out: Annotated[
         Path | None,
         typer.Option(

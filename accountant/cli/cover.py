@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from accountant.applications.setcover.algorithms import Algorithm
 
 HELP = (
-    "Put public sets into an order in which few of them cover all elements, with epsilon-differential privacy for each element: each one "
-    "then chooses the first set that it is in."
+    "Put public sets into an order in which few of them cover all elements, with epsilon-differential privacy for each element: each "
+    "element is then covered by the first set that contains it."
 )
 EXAMPLE = """\b
 Examples:

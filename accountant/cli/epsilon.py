@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from profiles import Declaration
 
 HELP = (
-    "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on. "
+    "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and list the assumptions of the bound. "
     "Epsilon without sampling is printed beside it, and which one is smaller. For a profile in the notion gaussian: epsilon at a "
     "delta, after some steps on fresh samples."
 )

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 HELP = (
     "Cluster the records of a data file (CSV, Parquet, NPY; read in passes, and may be larger than memory) privately: the centres, and "
-    "a certificate of the epsilon of all that was released. All that has to be public is bounds of each column, or a ball, into "
-    "which records are moved."
+    "a certificate of the epsilon of all that was released. Only bounds of each column, or a ball, have to be public; records are "
+    "moved into them."
 )
 #: So many counts are printed one by one.
 _FEW = 12
@@ -90,9 +90,7 @@ class Options(ReleaseOptions):
     method: Annotated[str, typer.Option("--method", metavar="NAME", help="how centres are found: auto or lloyd")] = "auto"
     public: Annotated[
         list[str] | None,
-        typer.Option(
-            "--public", metavar="NAME", help="n, mean or rms: public already, taken as it is, as an unverified assumption (repeatable)"
-        ),
+        typer.Option("--public", metavar="NAME", help="treat n, mean or rms as public, which is an unverified assumption (repeatable)"),
     ] = None
     seed: SeedOption = None
     key: KeyOption = None

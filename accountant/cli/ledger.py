@@ -6,8 +6,8 @@ from accountant.cli.ledger_verbs import charging, keeping, opening, outsiders, r
 from accountant.cli.options import say_examples
 
 HELP = (
-    "Keep an account of what each unit (a person, or a person and a month) has spent over many releases. What is charged is durable before "
-    "anything is run, and is never given back."
+    "Keep an account of what each unit (a person, or a person and a month) has spent over many releases. A charge is durable before "
+    "anything is run, and is never refunded."
 )
 #: As ``pdp ledger --help`` lists them.
 _ORDER = (

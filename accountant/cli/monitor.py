@@ -171,8 +171,8 @@ def _describe(monitor: HeavyHitterMonitor, plan: dict[str, Any]) -> str:
     if not plan:
         return said
     return (
-        f"{said}; except with probability {plan['failure']:.3g}, what {plan['error']} users have is reported and what at most "
-        f"{plan['level']} have is not, if each user has at most {monitor.k} items above that"
+        f"{said}; except with probability {plan['failure']:.3g}, an item that {plan['error']} users have is reported and one that at "
+        f"most {plan['level']} have is not, if each user has at most {monitor.k} items that more users have"
     )
 
 

@@ -28,7 +28,7 @@ TargetOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
 AllOption = Annotated[
-    bool, typer.Option("--all", help="print all: every assumption in full, those that are settled with what settled them, the derivation")
+    bool, typer.Option("--all", help="print everything: every assumption in full, what settled the settled ones, and the derivation")
 ]
 ExplainOption = Annotated[bool, typer.Option("--explain", help="print also how the bound was derived")]
 ShowValuesOption = Annotated[  # read where refusals are printed

@@ -61,7 +61,7 @@ class Options(ReleaseOptions):
     ] = None
     quantile: Annotated[list[str] | None, _repeat("--quantile", "COLUMN=0.5", "a quantile of a column: one point of its --grid")] = None
     clip: Annotated[
-        list[str] | None, _repeat("--clip", "COLUMN=low:high", "the declared range that the numbers of a column are moved into")
+        list[str] | None, _repeat("--clip", "COLUMN=low:high", "the declared range into which the numbers of a column are moved")
     ] = None
     grid: Annotated[list[str] | None, _repeat("--grid", "COLUMN=low:high:step", "the declared points of a quantile")] = None
     integer: Annotated[
@@ -72,7 +72,7 @@ class Options(ReleaseOptions):
     ] = None
     by: Annotated[list[str] | None, _repeat("--by", "COLUMN=a,b,c", "every answer for each of these declared groups")] = None
     share: Annotated[
-        list[str] | None, _repeat("--share", '"ANSWER=S"', 'the share of epsilon of an answer, where others have 1, such as "sum income=2"')
+        list[str] | None, _repeat("--share", '"ANSWER=S"', 'the share of epsilon of an answer, such as "sum income=2"; others have 1')
     ] = None
     expect: Annotated[
         list[str] | None,

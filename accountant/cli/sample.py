@@ -71,7 +71,8 @@ class Options(ReleaseOptions):
     ] = None
     target_delta: TargetDeltaOption = None
     delta: Annotated[
-        str | None, typer.Option("--delta", metavar="D", help="at which epsilon is bounded, with --rule or --q under Gaussian noise")
+        str | None,
+        typer.Option("--delta", metavar="D", help="the delta at which epsilon is bounded, with --rule or --q under Gaussian noise"),
     ] = None
     steps: StepsOption = None
     target_size: TargetSizeOption = None
@@ -87,7 +88,7 @@ class Options(ReleaseOptions):
     seed: SeedOption = None
     force: Annotated[
         bool,
-        typer.Option("--force", help="overwrite an existing sample: one that is drawn again has no guarantee"),
+        typer.Option("--force", help="overwrite an existing sample; a sample that is drawn again has no guarantee"),
     ] = False
     include_private: Annotated[
         bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")

@@ -88,7 +88,7 @@ def print_within(told: Mapping[str, Any], plan: BudgetedPlan) -> None:
     print_line(
         f"epsilon               {bound['upper']} nats for everything together, add/remove of one record; checked by kernel: {checked}"
     )
-    print_line(f"released              about {short(released['records'])} records, for {bound['statistics']} of it")
+    print_line(f"released              about {short(released['records'])} records, for {bound['statistics']} of these nats")
     if released["total"] is not None:
         power = "" if released["exponent"] == 1 else f"^{released['exponent']}"
         print_line(f"                      total of {released['statistic']}{power} about {short(released['total'])}")
@@ -102,4 +102,4 @@ def print_within(told: Mapping[str, Any], plan: BudgetedPlan) -> None:
     if told["expected_sample_size"] is not None:
         print_line(f"sample size           about {short(told['expected_sample_size'])} expected, from released numbers")
     if told["clipped"]:
-        print_line("rows                  each was moved into the declared range by itself")
+        print_line("rows                  each was moved into the declared range, whatever the others are")

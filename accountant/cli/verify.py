@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from proofs_check.verify import Verification
 
 HELP = (
-    "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason. "
-    "The exit code answers what is asked: Theorem 10, or the conditions and consequences that are named; in another notion than the pure "
-    "one, its own conditions, which need no target."
+    "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason. The exit code "
+    "answers the question: Theorem 10 by default, or the named conditions and consequences; for a profile in another notion, the "
+    "conditions of that notion, which need no target."
 )
 EXAMPLE = """\b
 Examples:
@@ -212,4 +212,4 @@ def _print_convexity(convexity: dict[str, Any]) -> None:
     if convexity["lower_bound"] is not None:
         print_line(f"    for all records: mu_x >= {convexity['lower_bound']} (rounded down)")
     if convexity["upper_bound"] is not None:
-        print_line(f"    for some record no constant above {convexity['upper_bound']} (rounded up) will do")
+        print_line(f"    for some record no constant above {convexity['upper_bound']} (rounded up) is valid")

@@ -44,7 +44,7 @@ BOUNDING = ("assumption-9", "assumption-9-nonzero")
 #: What is said of which of two is smaller.
 SMALLER = {
     "with sampling": "sampling lowers epsilon",
-    "without sampling": "without sampling epsilon is smaller: this sampling saves work, not privacy",
+    "without sampling": "without sampling epsilon is smaller: this sampling reduces computation, not epsilon",
     "neither": "neither is shown to be smaller",
 }
 #: Bounds that were asked for last are kept: a guarantee is often told more than once.

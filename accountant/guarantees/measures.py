@@ -214,7 +214,9 @@ def replace_losses(bound: Losses, neighbors: Neighbors) -> Losses:
     Raises :class:`InvalidArgument` where the loss if a unit comes is unbounded.
     """
     if bound.add is None:
-        raise InvalidArgument("a replaced unit goes and another comes, but the loss if one comes is unbounded; sample the mechanism first")
+        raise InvalidArgument(
+            "replacing a unit removes one and adds another, but the loss of adding one is unbounded; sample the mechanism first"
+        )
     first = bound.delta_remove + _rounded(bound.delta_add, [bound.remove])
     second = bound.delta_add + _rounded(bound.delta_remove, [bound.add])
     epsilon, delta = bound.remove + bound.add, min(_ONE, first, second if neighbors is Neighbors.ADD_REMOVE else first)

@@ -118,7 +118,7 @@ def render_hypotheses(hypotheses: Iterable[Hypothesis], *, everything: bool = Tr
                 lines += _wrap(line, f"{left:<{_COLUMN}}- ", " " * (_COLUMN + 2))
                 left = ""
         if count:
-            which = "ordinary one" if count == 1 else "ordinary ones"
+            which = "standard one" if count == 1 else "standard ones"
             lines.append(f"  {'and ' if shown else ''}{count} {which} about the sampler, the machine and its random bits: --all")
         return [OPEN, *lines] if lines else [CLOSED]
     for head, below in under_heads(_in_order(hypotheses)):
@@ -214,12 +214,15 @@ def list_details(guarantee: Stated) -> Iterator[str]:
     if bound.lower is not None and len(bound.proofs) == 1:
         if bound.lower > 0:
             at = show_record(bound.evidence.at)
-            yield f"the sampled profile is at least {_down(bound.lower)} at {at}, so this derivation gives no less"
+            yield f"the sampled profile is at least {_down(bound.lower)} at {at}, so this derivation cannot give less"
         yield f"checked by kernel: {'yes' if bound.evidence.checked_by_kernel else 'no (' + bound.evidence.kernel_reason + ')'}"
 
 
 def _describe_directions(guarantee: Stated, bound: Losses) -> str:
-    return f"if a {guarantee.unit.word} goes, the loss is at most {_end(bound.remove)}; if one comes, {_end(bound.add) or 'unbounded'}"
+    return (
+        f"if a {guarantee.unit.word} is removed, the loss is at most {_end(bound.remove)}; if one is added, "
+        f"{_end(bound.add) or 'unbounded'}"
+    )
 
 
 def _end(value: Fraction | None) -> str | None:

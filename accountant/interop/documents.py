@@ -83,7 +83,7 @@ def _list_proofs(text: str) -> Iterator[tuple[str, str]]:
 
 CERTIFICATE: Document[str] = Document(
     certificates.FORMAT,
-    "the kernel proved each claim below again, of the function that stands in the file",
+    "the kernel proved each claim below again, for the function in the file",
     (certificates.FIRST, certificates.VERSION),
     read=str,
     write=str,

@@ -65,7 +65,9 @@ def read_epsilon(text: str) -> Guarantee:
     whole = read_json(text)
     told = read_told(whole)
     if "protection" in whole and read_protection(**whole["protection"]) != RECORDS:
-        raise UnreadableFile("a certificate of an epsilon is about one record more or less, but it says another protection; get it anew")
+        raise UnreadableFile(
+            "a certificate of an epsilon is about adding or removing one record, but it states another protection; make it anew"
+        )
     proof = {name: value for name, value in whole.items() if name not in ("protection", "hypotheses")}
     profile = declare_stated(whole["profile"])
     rule = rule_from_expression(whole["sampling"]["q"], profile)

@@ -103,7 +103,7 @@ def _promise(told: Mapping[str, Any]) -> str:
     if told["guarantee"] is None:
         return f"No guarantee: budgets were raised without a cap. {told['ex_post']['statement']}."
     premises = len(told["guarantee"]["hypotheses"])
-    return f"The promise of the ledger rests on {count_assumptions(premises)}, which pdp ledger report lists."
+    return f"The promise of the ledger depends on {count_assumptions(premises)}, which pdp ledger report lists."
 
 
 def _split(told: str | Mapping[str, str]) -> dict[str, str]:
@@ -188,5 +188,5 @@ def _forecast(told: Mapping[str, Any]) -> Element:
 
 def _quotas(found: Sequence[Mapping[str, Any]], notion: str) -> Element:
     rows = [(item["of"], item["name"], *(say_amounts(item[key], notion) for key in ("most", "at_worst", "left"))) for item in found]
-    lead = make("p", "Quotas are advice beside the budgets: no promise rests on them.")
+    lead = make("p", "Quotas are rules beside the budgets: no privacy guarantee depends on them.")
     return section("quotas", "Quotas", lead, table("quotas", ("of", "name", "at most", "charged at worst", "left"), rows))

@@ -35,7 +35,7 @@ def conclude_promise(journal: Journal, settings: LedgerSettings) -> Guarantee:
     if is_raised(journal, settings):
         raise NoGuarantee(
             "a guarantee of the ledger was asked for, but its budgets were raised without a cap, so that what it promises depends on "
-            "what was released; report what holds ex post (pdp ledger report --delta D), which no rule takes for a guarantee"
+            "what was released; report what holds ex post (pdp ledger report --delta D), which is not a guarantee"
         )
     return _filter(journal, settings, find_budget(journal, settings).ceiling if settings.cap is None else settings.cap)
 

@@ -128,5 +128,5 @@ def require_unused(ledger: OpenedLedger, name: str) -> None:
     entry = ledger.journal.find(CHARGE, name)
     if entry is not None:
         published = ledger.journal.find(OUTPUT, name) is not None
-        how = "its output is stored: ask for that" if published else "its run was not published, and is not tried again: take another name"
+        how = "its output is stored: ask for that" if published else "its run was not published, and is not repeated: use another name"
         raise ReleaseUsed(f"the release {name!r} was to be charged, but entry {entry.sequence} charged it before; {how}")

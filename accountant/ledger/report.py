@@ -87,7 +87,7 @@ def tell_room(ledger: Ledger) -> str:
     each = " a record" if ledger.settings.records is None else ""
     left, whole = (item.say(up=False).removesuffix(" nats") for item in (least.less(spent), least))
     charged = spent.say(up=True, notion=ledger.settings.notion.value)
-    return f"{charged}{each} charged at worst, {left} left for certain of the smallest budget, {whole}"
+    return f"{charged}{each} charged at worst, at least {left} left of the smallest budget, {whole}"
 
 
 def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class Room:
             why = (
                 "a unit may have any number of records (--records declares how many)"
                 if self.records is None
-                else f"it costs up to {self.cost_text}, and {self.left_text} are left for certain"
+                else f"it costs up to {self.cost_text}, and only {self.left_text} are certainly left"
             )
             raise OverBudget(
                 f"units may have no room for this release and would be left out of it, silently: {why}; nothing was charged: add --partial "

@@ -221,7 +221,7 @@ def _judge(found: Mapping[str, Any]) -> Outcome:
 #: Fields: those of ``Ledger.account``, and of each entry that changed the account its cost and the budget (also in steps of 2^-40 nat).
 STATEMENT = Document(
     FORMAT,
-    "that the amounts add up and are under the root that the statement names; with --log, that the log for everybody has that root",
+    "the amounts add up and are under the root that the statement names; with --log, the log for everybody has that root",
     (VERSION,),
     protection="protection",
     read=read_statement,

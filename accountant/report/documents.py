@@ -56,7 +56,7 @@ def read_report(text: str) -> dict[str, str]:
 
 REPORT = Document(
     "report",
-    "each certificate inside was checked by itself, and nothing else that the page says",
+    "each certificate inside was checked; nothing else on the page was checked",
     protection="in words",
     hypotheses="in words",
     read=read_report,

@@ -39,7 +39,7 @@ _USES: dict[str, str] = {
     "assumption-11": "Needed for the fast search of optimal weights (Algorithm 1 of the paper) and for its running time.",
     "proposition-16": "Informative: where it holds, sampling with a slightly larger weight than 1 lowers the loss of the record.",
     "proposition-17": "Informative: where it holds, the loss of a record after sampling is at least what it is without sampling: sampling "
-    "saves work, not privacy.",
+    "reduces computation, not the loss.",
 }
 
 
@@ -129,7 +129,7 @@ def _convexity(evidence: Evidence) -> Element:
     if constant["lower_bound"] is not None:
         told.append(("For all records, μ is at least (rounded down)", constant["lower_bound"]))
     if constant["upper_bound"] is not None:
-        told.append(("For some record no constant above this will do (rounded up)", constant["upper_bound"]))
+        told.append(("For some record no larger constant is valid (rounded up)", constant["upper_bound"]))
     told.append(("Checked by the kernel", "yes" if constant["checked_by_kernel"] else "no"))
     return make("article", make("h3", "The strong convexity constant μ"), make("p", shown, class_="display"), facts(told))
 

@@ -27,7 +27,7 @@ def _tell(fields: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
 SAMPLE = of_objects(
     Document(
         FORMAT,
-        "the kernel proved its proof again, and what it states of rule, sampler and bound is what that proof allows",
+        "the kernel checked its proof again, and what it states about rule, sampler and bound follows from this proof",
         (1, VERSION, WEIGHTED),
         protection="unit",
         hypotheses="premises",

@@ -7,26 +7,26 @@ from proofs_check.kernel.untrusted.formats import FORMATS
 
 _INTRO = """## All formats
 
-Every file that a command or function writes has a format, and every format has an entry in one registry.
-`pdp check FILE` (in Python `accountant.check`) says of each what it is, what was checked, and what is not checked:
+Every file that a command or function writes has a format, and every format has an entry in one registry. `pdp check FILE` (in Python
+`accountant.check`) says what the file is, what was checked, and what was not checked:
 
 | exit code | |
 | --- | --- |
-| 0 | accepted: what the table calls checked was checked, now and here; the open hypotheses are printed |
+| 0 | accepted: everything that the table lists as checked was checked again by this command; the open hypotheses are printed |
 | 1 | rejected: a claim does not follow, or a file of a known format is damaged; the step is named |
-| 2 | the file makes no claim that can be checked, or is of no known format or version; one sentence says what to do |
+| 2 | the file makes no claim that can be checked, or its format or version is unknown; one sentence says what to do |
 
-The kernel alone (`checker.pyz`, `python -m proofs_check.kernel`, and the page in the browser) knows the same names. It judges
-`pdp-certificate`, and ends with 2 for all others.
+The kernel alone (`checker.pyz`, `python -m proofs_check.kernel`, and the page in the browser) knows the same names. It checks
+`pdp-certificate`, and exits with 2 for all others.
 
 A file *states its protection* (whom it protects, and against what change) and its *open hypotheses* under the key that the table names;
-"in words" is for people to read. Where the cell is empty, files of the format state none.
+"in words" means text for people. If the cell is empty, files of the format state none.
 
 | format | what it is | versions | protection | hypotheses | `pdp check` |
 | --- | --- | --- | --- | --- | --- |
 """
 _OUTRO = """
-Names with `pdp-` stand in the file, as `format` or in its first line. Formats in detail: [certificates](certificates.md), [guarantees
+Names with `pdp-` are in the file, as `format` or in its first line. Formats in detail: [certificates](certificates.md), [guarantees
 and profiles](#the-formats), [samples](sampling.md#15-the-certificate),
 [compositions](account.md), [ledgers](ledger.md).
 """

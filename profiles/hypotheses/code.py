@@ -43,14 +43,14 @@ RECORD_NORM = Hypothesis(
     "With batches that say how they are drawn, the noise is counted in units of the norm that each record is clipped to, whatever the "
     "neighbors are: a record in place of another moves a sum by 2. A state that is kept for each record, such as its earlier "
     "gradients, is not a function of the outputs.",
-    brief="each {unit} adds a vector of norm at most 1, by outputs alone",
+    brief="each {unit} adds a vector of norm at most 1 to a step's sum",
 )
 PUBLIC_DIVISOR = Hypothesis(
     "public-divisor",
     "sums are divided by public numbers: an expected or a fixed batch size, never the number of records that a batch happens to have",
     Head.CODE,
     "The mean over the batch that was drawn reveals its size, and rescales all of the noise and of the sum with it.",
-    brief="sums are divided by public numbers, not by what a batch has",
+    brief="sums are divided by public numbers, not by a batch's size",
 )
 MATRIX_MECHANISM = Hypothesis(
     "matrix-mechanism",

@@ -46,7 +46,7 @@ RECORD_STATISTICS = Hypothesis(
     "then one record more changes the statistics of all. The same holds where this was done by hand beforehand: a run sees the "
     "rows, not how they were made.",
     "a mechanism of the catalogue that computes them itself",
-    brief="{names}: made of the record alone and public constants",
+    brief="{names}: computed from the record and public constants",
 )
 OWN_ENTRY = Hypothesis(
     "own-entry",

@@ -44,7 +44,7 @@ ONE_ANALYSIS = Hypothesis(
     "Two analyses of one sample cost more than twice one of them: compose the mechanisms first and amplify once "
     "(plan_sample, amplify_once).",
     "a sample that gives its records away once, or a run that draws and drops its own",
-    brief="the sample, its weights and its size serve one run alone",
+    brief="the sample, its weights and its size are used for one run",
 )
 NOT_REDRAWN = Hypothesis(
     "not-redrawn",

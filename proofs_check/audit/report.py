@@ -17,7 +17,7 @@ _INDENT = 11
 
 INDEPENDENCE = "the outputs of a call are independent draws and depend on the data set alone; nothing in an audit can prove that"
 OWN_RANDOMNESS = (
-    "the mechanism draws from a source other than the generator it is given: that its outputs are independent rests on your word"
+    "the mechanism draws from a source other than the generator that it gets: only you can know that its outputs are independent"
 )
 EXACT = "exact arithmetic: leaks in the last bits of floating-point outputs were not looked for (--bits does)"
 _NEIGHBORS = {
@@ -181,7 +181,7 @@ def _evidence(result: AuditResult, *, private: bool) -> Iterator[str]:
         if result.right + result.wrong:
             guessed = f"{result.right} right and {result.wrong} wrong guesses of the hidden data set, {result.passed} abstentions"
             by = "" if private else f" (score: {score})"
-            yield from _fold("    ", f"{guessed}, on outputs that nothing had looked at{by}", indent=4)
+            yield from _fold("    ", f"{guessed}, on outputs that had not been used before{by}", indent=4)
     if sequential is not None:
         label = "  sequential test" + (" (gives the bound)" if from_bets else "")
         ended = "" if result.refuted_after is None else f"; it refuted the claim after {result.refuted_after} outputs"

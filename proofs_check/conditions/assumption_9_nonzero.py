@@ -32,7 +32,7 @@ from proofs_check.prover.smooth import gaps
 from proofs_check.results import Decision, Tree, Verdict
 
 ID = "assumption-9-nonzero"
-MEANING = "weights are bounded, or infinite where nothing is lost"
+MEANING = "weights are bounded, or infinite where epsilon is 0"
 STATEMENT = (
     "for all records x: epsilon(w, x) = 0 for all w >= 1, or there is v >= 1 such that epsilon(w, x) > log(1 + w*(exp(target) - 1)) "
     "for all w >= v"

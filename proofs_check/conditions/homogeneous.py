@@ -23,7 +23,7 @@ from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.results import Decision, Tree, Verdict
 
 ID = "homogeneous"
-MEANING = "a record enters by one number"
+MEANING = "the cost of a record scales with its weight"
 STATEMENTS = {
     ProfileNotion.GAUSSIAN: "for all records x and all w >= 1: mu(w, x) = w * mu(1, x)",
     ProfileNotion.RENYI: "for all records x, all w >= 1 and all alpha > 1: rdp(alpha, w, x) = w**2 * rdp(alpha, 1, x)",

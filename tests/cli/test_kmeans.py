@@ -55,7 +55,7 @@ def test_a_file_becomes_centres_a_certificate_and_a_page(tmp_path: Path, capsys:
     assert page.read_text().startswith("<!DOCTYPE html>")
     code, said, _ = run(["check", str(certificate)], capsys)
     assert code == 0
-    assert "for one row more or less" in said
+    assert "for adding or removing one row" in said
 
 
 @pytest.mark.thorough(quick=1)

@@ -64,7 +64,7 @@ def test_for_people(pdp, lloyd, data, tmp_path):
     screen = " ".join(pdp(*arguments).out.split())
     for item in (ONLY_RELEASE, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN):
         assert f"- {item.brief}" in screen
-    assert "ordinary ones about the sampler, the machine and its random bits: --all" in screen
+    assert "standard ones about the sampler, the machine and its random bits: --all" in screen
     result = pdp(*arguments, "--all")
     text = " ".join(result.out.split())
     assert result.code == 0

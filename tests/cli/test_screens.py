@@ -111,7 +111,7 @@ def test_no_assumption_that_is_not_ordinary_is_folded(item):
     stated = fill_in(item, "a mechanism")
     text = " ".join(" ".join(render_hypotheses([stated], everything=False)).split())
     if item.ordinary:
-        assert "1 ordinary one" in text
+        assert "1 standard one" in text
     else:
         assert stated.line in text
         assert "ordinary" not in text

@@ -346,7 +346,7 @@ def test_the_print_says_each(name: str) -> None:
         assert item.ordinary or f"- {line(item.line)}" in short
         assert item.ordinary or f" {item.head.value} - " in short
     ordinary = sum(item.ordinary for item in guarantee.hypotheses)
-    assert (f"{ordinary} ordinary one" in short) == bool(ordinary)
+    assert (f"{ordinary} standard one" in short) == bool(ordinary)
     for closed in guarantee.discharged:
         assert line(f"- {closed.hypothesis.sentence} [{closed.evidence}]") in whole
     assert (f"{len(guarantee.discharged)} settled assumption" in short) == bool(guarantee.discharged)

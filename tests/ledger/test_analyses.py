@@ -170,7 +170,7 @@ def test_a_death_between_charge_and_output_loses_the_budget_alone(monkeypatch, t
             with pytest.raises(Death):
                 PrivateGreedy(1, "1").run(instance, ledger=ledger.analysis("a", ids))
         assert ledger.account("u")["spent"] == "1"
-        with pytest.raises(ReleaseUsed, match="not tried again"):
+        with pytest.raises(ReleaseUsed, match="not repeated"):
             PrivateGreedy(1, "1").run(instance, ledger=ledger.analysis("a", ids))
         assert ledger.account("u")["spent"] == "1"
         assert ledger.verify() == 0

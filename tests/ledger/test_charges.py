@@ -268,7 +268,7 @@ def test_names_are_used_once_and_outputs_are_served_again(make):
         raise RuntimeError
     with pytest.raises(ReleaseUsed):
         release.active_data  # noqa: B018
-    with pytest.raises(ReleaseUsed, match="not tried again"):
+    with pytest.raises(ReleaseUsed, match="not repeated"):
         ledger.release("two", mechanism, rows)
     with ledger.release("three", mechanism, rows) as release:
         release.publish({"sum": 1.5, "rows": np.arange(3), "words": ["a", None, True, 7]})

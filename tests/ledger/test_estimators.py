@@ -197,7 +197,7 @@ def test_a_fit_that_fails_leaves_the_estimator_and_the_charge(monkeypatch, ledge
     assert model.cluster_centers_ is before
     assert spent(ledger, 0) == Fraction(1, 2)
     monkeypatch.undo()
-    with pytest.raises(ReleaseUsed, match="not tried again"):
+    with pytest.raises(ReleaseUsed, match="not repeated"):
         model.fit(POINTS, ledger=ledger.analysis("a", IDS))
 
 

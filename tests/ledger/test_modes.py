@@ -49,7 +49,7 @@ def test_individual_mode_says_where_units_may_be_missing(make, call):
 
     ledger = make(PEOPLE, mode="individual", records=1, budget="1.01")
     assert [ask(name).partial for name in ("one", "two")] == [False, False]
-    with pytest.raises(OverBudget, match=r"left out of it, silently: it costs up to .* are left for certain; nothing was charged"):
+    with pytest.raises(OverBudget, match=r"left out of it, silently: it costs up to .* are certainly left; nothing was charged"):
         ask("three")
     assert len(ledger.journal.charges) == 2
     assert ask("three", partial=True).partial
@@ -101,12 +101,12 @@ COUNT = ["--mechanism", "profiles.mechanisms.weighted_count:default", "--out", "
 def test_the_command_line_says_what_the_mode_is_and_what_is_left(pdp, folder):
     said = " ".join(pdp(*INIT).out.split())
     assert "mode public: everybody takes part in every release" in said
-    assert all(word in " ".join(pdp("ledger", "init", "--help").out.split()) for word in ("public: everybody", "individual: whoever"))
+    assert all(word in " ".join(pdp("ledger", "init", "--help").out.split()) for word in ("public: everybody", "individual: units"))
     words = ["ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--name"]
     said = " ".join(pdp(*words, "one").out.split())
     assert "cost at most 0.5" in said
     assert "by sum of incomes" in said
-    assert "before 0 nats charged at worst, 1 left for certain of the smallest budget, 1" in said
+    assert "before 0 nats charged at worst, at least 1 left of the smallest budget, 1" in said
     assert "after 0.5" in said
     assert pdp(*words, "two").code == 0  # each costs one half, exactly
     refused = pdp(*words, "three", "--json")

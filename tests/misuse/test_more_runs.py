@@ -122,7 +122,7 @@ def test_a_failed_run_is_repeated(tmp_path):
     mechanism = declare("a count", "w/2")
     with Ledger.create(tmp_path / "l", people, budget=5, anchor=tmp_path / "a") as ledger:
         ledger.charge("one", mechanism, people)
-        with pytest.raises(ReleaseUsed, match="was not published, and is not tried again"):
+        with pytest.raises(ReleaseUsed, match="was not published, and is not repeated"):
             ledger.charge("one", mechanism, people)
 
 
@@ -156,7 +156,7 @@ def test_the_epsilon_of_one_direction_is_quoted():
     found = declare_directions("a", "0.1", 2, source="")
     assert found.bound.epsilon == 2
     assert "epsilon <= 2" in render(found)
-    assert "if a record goes, the loss is at most 0.1; if one comes, 2" in " ".join(render(found).split())
+    assert "if a record is removed, the loss is at most 0.1; if one is added, 2" in " ".join(render(found).split())
 
 
 def test_a_bound_is_rounded_down():
@@ -172,7 +172,7 @@ def test_the_weights_are_published(pdp, profile, table, tmp_path):
     words = ("weights", profile(), "-e", 2, "--data", table(z=[1.0, 2.0]), "--out", tmp_path / "w.csv")
     code, printed = pdp(*words)
     assert code == 0
-    assert "the sample, its weights and its size serve one run alone" in printed
+    assert "the sample, its weights and its size are used for one run" in printed
     code, printed = pdp(*words, "--all")
     assert code == 0
     assert "the sample, its weights and its size are used for one run of the declared mechanism, and for nothing else" in printed

@@ -326,7 +326,7 @@ def test_a_certificate_is_shown_without_what_it_rests_on(pdp, profile, tmp_path)
     assert pdp("epsilon", profile(), "--q", "1/2", "--certificate", path)[0] == 0
     code, printed = pdp("check", path)
     assert code == 0
-    for said in ("unverified assumptions", "has its declared profile", "serve one run alone"):
+    for said in ("unverified assumptions", "has its declared profile", "are used for one run"):
         assert said in printed
     code, printed = pdp("check", path, "--all")
     assert code == 0

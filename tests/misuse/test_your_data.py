@@ -67,7 +67,7 @@ def test_such_a_file_is_clustered_on_the_command_line(pdp, assumptions, table, t
     assert set(assumptions(*words, "--out", out)) >= ABOUT_DATA
     code, printed = pdp(*words, "--out", out, "--certificate", tmp_path / "c.json", "--report", page)
     assert code == 0
-    assert "each row that is given: made of the record alone" in printed
+    assert "each row that is given: computed from the record" in printed
     assert "fixed without looking at the data" in page.read_text()
     assert "physics alone" not in page.read_text()
     code, printed = pdp("check", tmp_path / "c.json")
@@ -90,7 +90,7 @@ def test_the_statistic_is_a_rank(pdp, profile, table):
     for command, out in (("sample", ".s.csv"), ("weights", ".w.csv")):
         code, printed = pdp(command, file, "-e", 3, "--data", data, "-s", "z=rank", "--out", data + out)
         assert code == 0
-        assert "the statistic z (the column 'rank'): made of the record alone" in printed
+        assert "the statistic z (the column 'rank'): computed from the record" in printed
 
 
 @pytest.mark.thorough

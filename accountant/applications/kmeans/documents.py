@@ -24,7 +24,7 @@ def _tell(fields: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
 def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     arguments, bound = about["arguments"], about["epsilon"]
     delta = "" if bound["delta"] is None else f", delta <= {bound['delta']}"
-    yield f"about: {about['profile']['name']}, epsilon <= {bound['upper']}{delta}, for one row more or less"
+    yield f"about: {about['profile']['name']}, epsilon <= {bound['upper']}{delta}, for adding or removing one row"
     yield f"    released, for {'epsilon' if bound['delta'] is None else 'mu^2'} = {shorten(about['budget'])} in all:"
     yield from (describe_release(release, shorten(release["cost"])) for release in about["releases"])
     if about["sample"] is not None:
@@ -45,7 +45,7 @@ def _describe_sample(sample: Mapping[str, Any], rule: str) -> str:
 KMEANS = of_objects(
     Document(
         FORMAT,
-        "what is stated of the run was compared with what was paid for, and the kernel proved the worst case of these releases",
+        "the statements about the run were compared with what was paid for, and the kernel proved the worst case of these releases",
         (1, VERSION),
         protection="unit",
         hypotheses="premises",

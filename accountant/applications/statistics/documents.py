@@ -22,7 +22,7 @@ def _tell(fields: Mapping[str, Any]) -> tuple[Mapping[str, Any], Iterable[str]]:
 def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     rule = about["rule"]
     name, bound = about["profile"]["name"], about["epsilon"]["upper"]
-    yield f"about: statistics, and one analysis by {name}, epsilon <= {bound}, for one row more or less"
+    yield f"about: statistics, and one analysis by {name}, epsilon <= {bound}, for adding or removing one row"
     yield from (describe_release(release, say(release["cost"])) for release in about["releases"])
     yield f"    rule: {rule['name']}" + ("" if rule["q"] is None else f", q = {shorten(rule['q'])}")
     if about["clipped"]:

@@ -72,13 +72,13 @@ class _Publish(NoteOptions):
     file: FileArgument
     name: Annotated[str, typer.Argument(metavar="NAME", help="the name of the release, which was charged before")]
     output: Annotated[Path, typer.Option("--output", metavar="O", help="the output: numbers, texts, lists and objects of them (JSON)")]
-    keep: Annotated[bool, typer.Option("--keep", help="keep the file of the rows that took part, which is otherwise removed now")] = False
+    keep: Annotated[bool, typer.Option("--keep", help="keep the file of the rows that took part, which is removed otherwise")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Quota(NoteOptions):
     file: FileArgument
-    most: Annotated[str, typer.Option("--most", metavar="E", help="nats that its releases may cost in all; in mixed epsilon=E, mu2=M")]
+    most: Annotated[str, typer.Option("--most", metavar="E", help="nats that these releases may cost in all; in mixed epsilon=E, mu2=M")]
 
 
 def _charge(options: _Charge) -> int:
@@ -223,8 +223,8 @@ def _quota(options: _Quota) -> int:
         entry = ledger.set_quota(of, str(name), options.most)
     return print_result(
         {"sequence": entry.sequence, "hash": entry.hash.hex(), "of": of, "name": entry.name},
-        f"quota of the {of} {entry.name!r}: entry {entry.sequence}, {entry.hash.hex()}; charges beyond it are refused, and no promise "
-        "rests on it",
+        f"quota of the {of} {entry.name!r}: entry {entry.sequence}, {entry.hash.hex()}; charges beyond it are refused; no privacy "
+        "guarantee depends on it",
         as_json=options.json,
     )
 
@@ -256,13 +256,13 @@ def _to_text(value: Any) -> str:
 
 VERBS = {
     "publish": Verb(
-        "Store the output of a release that was charged and that you ran yourself: from then on it is served.",
+        "Store the output of a release that was charged and that you ran yourself; later requests get this output.",
         _Publish,
         _publish,
         'pdp ledger publish people.ledger "income 2026" --output income.json',
     ),
     "quota": Verb(
-        "Set what the releases of one analyst, or for one purpose, may cost in all. Advice: no promise rests on it.",
+        "Set what the releases of one analyst, or for one purpose, may cost in all. No privacy guarantee depends on it.",
         _Quota,
         _quota,
         "pdp ledger quota people.ledger --analyst ada --most 1/2",
@@ -277,7 +277,7 @@ VERBS = {
     ),
     "release": Verb(
         "Charge a mechanism, run it, store its output and write it. Under a name that was released before, the stored output is "
-        "written, for free.",
+        "written at no cost.",
         _Release,
         _release,
         """pdp ledger release people.ledger "count 2026" \\

@@ -37,7 +37,7 @@ class _Init(DataOptions):
     anchor: NewAnchorOption
     attribute: AttributeOption = None
     cap: Annotated[
-        str | None, typer.Option("--cap", metavar="E", help="what budgets may ever be raised to; then this is what is promised")
+        str | None, typer.Option("--cap", metavar="E", help="the largest budget that raises may ever reach; the ledger then promises it")
     ] = None
     notion: Annotated[str, typer.Option("--notion", metavar="pure|zcdp|mixed", help="what is added up")] = "pure"
     mode: Annotated[
@@ -45,7 +45,7 @@ class _Init(DataOptions):
         typer.Option(
             "--mode",
             metavar="public|individual",
-            help="public: everybody takes part in a release, or it is refused; individual: whoever has no room is left out, silently",
+            help="public: everybody takes part in a release, or it is refused; individual: units without room are left out silently",
         ),
     ] = "public"
     records: Annotated[int | None, typer.Option("--records", metavar="K", help="how many records a unit has at most")] = None
@@ -54,7 +54,7 @@ class _Init(DataOptions):
         typer.Option(
             "--protects",
             metavar="user|user-period",
-            help="whom an account stands for: a user, or a user in one period; by default a user, where the key is one column",
+            help="whose account it is: a user's, or that of a user in one period; by default a user's if the key is one column",
         ),
     ] = None
     table: Annotated[
@@ -86,7 +86,9 @@ class _Migrate(Options):
     file: FileArgument
     new: NewArgument
     anchor: NewAnchorOption
-    rotate: Annotated[bool, typer.Option("--rotate", help="with a new secret: the old one alone can neither open nor forge it")] = False
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="with a new secret: the old secret alone can neither open nor forge the new ledger")
+    ] = False
     forget: Annotated[
         list[str] | None,
         typer.Option("--forget", metavar="U", help="forget an id: its account stays, but can no longer be found (repeatable)"),
@@ -184,7 +186,7 @@ def _migrate(options: _Migrate) -> int:
     return print_result(
         {"sequence": 0, "hash": head, "ledger": names[0], "open_hypotheses": left},
         f"{names[0]} goes on from {names[1]}: entry 0, {head}; do not charge the old one any more",
-        f"all that the old one rests on goes with it: {count_assumptions(left)}",
+        f"it has all assumptions of the old one: {count_assumptions(left)}",
         *(["a new secret was made: keep it, and let outsiders compare the new key (pdp ledger export)"] if options.rotate else []),
         *(["ids were forgotten in the new ledger; the old one, its secret and its backups still have them"] if forget else []),
         as_json=options.json,
@@ -206,14 +208,14 @@ VERBS = {
         "pdp ledger raise people.ledger --budget 3",
     ),
     "restore": Verb(
-        "Make a ledger of a backup of its log.",
+        "Make a ledger from a backup of its log.",
         _Restore,
         _restore,
         """pdp ledger restore again.ledger --log people.log \\
     --anchor people.anchor --secret people.ledger.key""",
     ),
     "migrate": Verb(
-        "Go on in a new ledger, with all that the old one rests on. The old one is charged no more.",
+        "Continue in a new ledger, with all hypotheses of the old one. The old one can no longer be charged.",
         _Migrate,
         _migrate,
         "pdp ledger migrate people.ledger next.ledger --anchor next.anchor",

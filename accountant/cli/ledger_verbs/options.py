@@ -57,7 +57,8 @@ class OpenedOptions(Options):
     )
     table: Annotated[Path | None, typer.Option("--table", metavar="FOLDER", help="the table with the accounts, if it moved")] = None
     engine: Annotated[
-        str | None, typer.Option("--engine", metavar="NAME", help="what computes the spending of a table: duckdb, polars or spark")
+        str | None,
+        typer.Option("--engine", metavar="NAME", help="the engine that computes the spending of a table: duckdb, polars or spark"),
     ] = None
 
 
@@ -67,7 +68,7 @@ AnalystOption = Annotated[
 PurposeOption = Annotated[str | None, typer.Option("--purpose", metavar="WHY", help="what it is for (public; a quota may be set for each)")]
 ApproverOption = Annotated[str | None, typer.Option("--approver", metavar="WHO", help="who approved it: public")]
 PlanOption = Annotated[
-    bool, typer.Option("--plan", help="say, from public numbers, what it would cost and leave; spends and reads nothing")
+    bool, typer.Option("--plan", help="print what it would cost and what would be left, from public numbers; spends and reads nothing")
 ]
 
 
@@ -89,13 +90,13 @@ class DataOptions(NoteOptions):
     """What it says where the data are read."""
 
     data: Annotated[
-        str | None, typer.Option("--data", metavar="D", help="CSV, Parquet or NPY file; by default the one of init, where it was")
+        str | None, typer.Option("--data", metavar="D", help="CSV, Parquet or NPY file; by default the file of init, at its last place")
     ] = None
     show_values: ShowValuesOption = False
 
 
 PartialOption = Annotated[
-    bool, typer.Option("--partial", help="in individual mode: charge even where some units lack the budget and are left out")
+    bool, typer.Option("--partial", help="in individual mode: charge even if some units lack the budget and are left out")
 ]
 
 
@@ -105,7 +106,7 @@ class ChargingOptions(DataOptions):
 
     partial: PartialOption = False
     clip: Annotated[
-        bool, typer.Option("--clip", help="move each row into the declared ranges, by itself, instead of refusing all rows because of one")
+        bool, typer.Option("--clip", help="move each row into the declared ranges instead of refusing all rows because of one")
     ] = False
     target_epsilon: Annotated[
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="sample with weights for this target")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class _Export(OpenedOptions):
     file: FileArgument
     out: Annotated[Path, typer.Option("--out", metavar="O", help="the file to write")]
-    public: Annotated[bool, typer.Option("--public", help="what may be published, and nothing else: the only form there is")] = False
+    public: Annotated[bool, typer.Option("--public", help="only what may be published, which is the only form")] = False
     no_root: Annotated[bool, typer.Option("--no-root", help="write the log as it is, without a root of accounts for this month")] = False
 
 
@@ -137,7 +137,7 @@ VERBS = {
         "pdp ledger root people.ledger",
     ),
     "statement": Verb(
-        "Tell a person what each release cost, what is left, and what proves it, for your eyes only.",
+        "Write the statement of one unit: what each release cost and what is left, with a proof. For your eyes only.",
         _Statement,
         _statement,
         "pdp ledger statement people.ledger --unit ada --out ada.json --html ada.html",

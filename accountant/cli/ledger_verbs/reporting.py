@@ -40,9 +40,7 @@ class _Report(OpenedOptions):
     ] = None
     delta: Annotated[
         str | None,
-        typer.Option(
-            "--delta", metavar="D", help="in zcdp and mixed: the epsilon at this delta; fixed beforehand where budgets were raised"
-        ),
+        typer.Option("--delta", metavar="D", help="in zcdp and mixed: the epsilon at this delta; fix it in advance if budgets were raised"),
     ] = None
     plan: Annotated[
         Path | None,
@@ -182,7 +180,7 @@ def _print_forecast(told: dict[str, Any]) -> None:
 def _print_ex_post(told: dict[str, Any]) -> None:
     print_line("no guarantee: budgets were raised without a cap")
     print_line(told["statement"])
-    print_line(f"it rests on {count_assumptions(len(told['premises']))}:")
+    print_line(f"valid only under {count_assumptions(len(told['premises']))}:")
     for item in told["premises"]:
         print_line(f"  {item['id']}: {item['sentence']}")
 

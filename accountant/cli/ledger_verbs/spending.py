@@ -23,7 +23,7 @@ def say_spending(room: Room) -> list[str]:
     return [
         f"cost                  at most {say_amounts(told['cost'], notion)}{of} for {each}, by {told['by']}",
         *(
-            f"{side:22}{say_amounts(told[side]['at_worst'], notion)} charged at worst, {say_left(told[side]['left'])} left for certain of "
+            f"{side:22}{say_amounts(told[side]['at_worst'], notion)} charged at worst, at least {say_left(told[side]['left'])} left of "
             f"the smallest budget, {say_left(told['smallest_budget'])}"
             for side in ("before", "after")
         ),
@@ -54,7 +54,7 @@ def print_plan(ledger: Ledger, name: str, room: Room, *, partial: bool, as_json:
     lines = [
         f"plan of {told['name']!r}: nothing is charged, and no data are read",
         *say_spending(room),
-        f"fits                  {often} for everybody, for certain, by what was charged so far",
+        f"fits                  at least {often} for everybody, after the charges so far",
         *([] if told["refused"] is None else [f"would be refused      {told['refused']}"]),
     ]
     print_result(told, *lines, as_json=as_json)
