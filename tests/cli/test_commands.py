@@ -282,7 +282,7 @@ def test_a_delta_is_refused_in_words(pdp, tmp_path, record, parameters, epsilon,
 
 def test_help_says_what_it_is_about(pdp):
     assert "pure epsilon-differential privacy, or Gaussian noise with a target delta" in " ".join(pdp("--help").out.split())
-    assert "in another notion than the pure one" in " ".join(pdp("verify", "--help").out.split())
+    assert "for a profile in another notion" in " ".join(pdp("verify", "--help").out.split())
     assert "pure epsilon-differential privacy, which has no delta" in pdp("verify", "x.toml", "--delta", "1e-6").err
 
 
