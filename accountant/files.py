@@ -187,3 +187,11 @@ def write_whole(path: Path, text: str) -> None:
     """Write ``text`` to ``path`` atomically: the file appears complete, or not at all. Raises :class:`UnwritableOutput`."""
     with replace_file(path) as stream:
         stream.write(text.encode("utf-8"))
+
+
+def write_files(contents: Mapping[Path, bytes]) -> None:
+    """Write files atomically, all of them or none. Raises :class:`UnwritableOutput`."""
+    if contents:
+        with replace_files(*contents) as streams:
+            for stream, content in zip(streams, contents.values(), strict=True):
+                stream.write(content)

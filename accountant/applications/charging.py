@@ -6,13 +6,14 @@ charge; whatever happens after it, the charge stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from accountant.guarantees import Guarantee, ships
-from profiles import InvalidArgument
+from profiles import InvalidArgument, InvalidTarget
 from profiles.arrays import Booleans
+from profiles.hypotheses import Hypothesis
 
 if TYPE_CHECKING:
     from accountant.ledger import Analysis, Charged
@@ -72,3 +73,9 @@ def require_analysis(ledger: object) -> Analysis:
             f"ledger= takes one analysis with its name and ids, but {type(ledger).__name__} was found; give ledger.analysis(name, ids)"
         )
     return ledger
+
+
+def require_charged(found: Iterable[Hypothesis], promised: Iterable[Hypothesis], what: str) -> None:
+    """Refuse to hand out what rests on a hypothesis that was not ``promised`` when it was charged. Raises :class:`InvalidTarget`."""
+    if not set(found) <= set(promised):
+        raise InvalidTarget(f"{what} rests on more than was charged for it; nothing is handed out, and the charge stays: please report it")

@@ -11,7 +11,8 @@ import typer
 from accountant.cli.files import check_files, print_written
 from accountant.cli.options import BoundOptions
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.files import write_whole
+from accountant.cli.pictures import draw
+from accountant.files import write_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from accountant.calibration.events import CalibratedEvents
     from accountant.compositions.matrix_events import MatrixRelease
     from accountant.curves import Account, DeclaredEvents, Event
-    from profiles.presenting.pictures import Picture
     from profiles.protection import Protection
 
 HELP = (
@@ -139,25 +139,20 @@ def run(options: Options) -> int:
         calibrated, matrix = _calibrate_matrix(options, matrix)
         result = calibrated.account
     least = None if matrix is None or matrix.realised is None else _account_realised(options, matrix.realised)
-    texts = {}
+    pages: dict[Path, bytes] = {}
+    if options.plot is not None:
+        pages[options.plot] = draw(result.plot, options.plot)
+    if options.plot_steps is not None:
+        pages[options.plot_steps] = draw(lambda: result.plot_steps(options.delta), options.plot_steps)
     if options.certificate is not None:
         from proofs_check.certificates import to_file_text
 
-        texts[options.certificate] = to_file_text(result.certificate())
+        pages[options.certificate] = to_file_text(result.certificate()).encode()
     if options.guarantee is not None:
         from accountant.interop.files import write_guarantee
 
-        texts[options.guarantee] = write_guarantee(result.guarantee)
-    pictures = {}
-    with show_progress("drawing"):
-        if options.plot is not None:
-            pictures[options.plot] = result.plot()
-        if options.plot_steps is not None:
-            pictures[options.plot_steps] = result.plot_steps(options.delta)
-    for path, picture in pictures.items():
-        _write_picture(path, picture)
-    for path, text in texts.items():
-        write_whole(path, text)
+        pages[options.guarantee] = write_guarantee(result.guarantee).encode()
+    write_files(pages)
     if options.json:
         more: dict[str, object] = {} if calibrated is None else {"calibrated": calibrated.to_json()}
         if matrix is not None:
@@ -340,11 +335,3 @@ def _check_outputs(options: Options) -> None:
     check_files(options, {"composition": options.file, "matrix": options.matrix})
     if options.plot_steps is not None and options.delta is None:
         raise InvalidArgument("--plot-steps draws epsilon at a delta, but no delta was given; give --delta D as well")
-
-
-def _write_picture(path: Path, picture: Picture) -> None:
-    from accountant.files import replace_file
-    from profiles.presenting.pictures import find_format
-
-    with replace_file(path) as stream:
-        picture.figure.savefig(stream, format=find_format(path.name), dpi=150)

@@ -16,7 +16,7 @@ from accountant.cli.options import SeedOption
 from accountant.cli.output import print_json, print_line
 from accountant.cli.pictures import draw, plot_option
 from accountant.cli.release_output import print_plan, print_released, release_bytes, tell_plan, tell_release
-from accountant.files import check_public, replace_files
+from accountant.files import check_public, write_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
@@ -274,10 +274,7 @@ def _write(released: Released, told: dict[str, Any], options: Options) -> None:
         pages[options.report] = render_release(released).encode()
     if options.plot is not None:
         pages[options.plot] = draw(released.plot, options.plot)
-    if pages:
-        with replace_files(*pages) as streams:
-            for stream, text in zip(streams, pages.values(), strict=True):
-                stream.write(text)
+    write_files(pages)
 
 
 def _certify(plan: ReleasePlan, seed: int | None) -> str:

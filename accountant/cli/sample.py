@@ -97,8 +97,9 @@ class Options(ReleaseOptions):
 
 def run(options: Options) -> int:
     from accountant.presenting.samples import require_statistics
+    from accountant.samples.drawing import name_certificate
 
-    certificate = options.certificate or Path(f"{options.out}.certificate.json")
+    certificate = options.certificate or name_certificate(options.out)
     options = replace(options, certificate=certificate)
     check_ledger(options)
     check_files(options, {"profile": options.profile, "input": options.data})

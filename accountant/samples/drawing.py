@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,40 @@ class Drawn:
     weights: Floats = field(repr=False)
     q: Floats = field(repr=False)
     statistics: dict[str, Floats] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFiles:
+    """The files of a sample, the selected rows in a format (``kind``) and the certificate beside them: both are written, or none."""
+
+    out: Path
+    certificate: Path
+    kind: str
+
+    @classmethod
+    def of(cls, out: str | os.PathLike[str], certificate: str | os.PathLike[str] | None, inputs: Mapping[str, object]) -> SampleFiles:
+        """Return files that can be written and are none of the ``inputs``; the certificate is by default that of :func:`name_certificate`.
+
+        Raises :class:`InvalidArgument`, :class:`profiles.UnwritableOutput`.
+        """
+        path = Path(out)
+        kind = output_format(path)
+        made = cls(path, name_certificate(path) if certificate is None else Path(certificate), kind)
+        check_outputs(inputs, made.out, made.certificate)
+        return made
+
+    def write(self, drawn: Iterable[Drawn], certify: Callable[[], str], *, private: bool = False) -> None:
+        """Write what is drawn, and then the certificate: ``certify`` is asked for it when everything is drawn. ``private``: it is."""
+        with replace_files(self.out, self.certificate, private=(self.certificate,) if private else ()) as (stream, proof_stream):
+            with open_sample_writer(stream, self.kind) as write:
+                for part in drawn:
+                    write(part.table, part.weights, part.q)
+            proof_stream.write(certify().encode("ascii"))
+
+
+def name_certificate(out: Path) -> Path:
+    """Return the file of the certificate of a sample where none is named: ``out`` with ``.certificate.json`` behind it."""
+    return out.with_name(out.name + ".certificate.json")
 
 
 @ignore_flags
@@ -122,23 +156,18 @@ def sample_file(
 
     Raises what :func:`draw_sample` raises, and :class:`UnwritableOutput`.
     """
-    path = Path(out)
-    kind = output_format(path)
-    proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
-    check_outputs({"input": data, "profile": profiles}, path, proof_path)
+    files = SampleFiles.of(out, certificate, {"input": data, "profile": profiles})
     opened = _open(data, format, batch_rows)
     plan = _name_statistics(_plan(profiles, opened, specs, target_size, options), specs)
     sampler, figures = PoissonSampler(source), Figures(progress)
     guarantee = plan.drawn_guarantee(sampler.source)
-    with replace_files(path, proof_path, private=(proof_path,) if include_private else ()) as (stream, proof_stream):
-        with open_sample_writer(stream, kind) as write:
-            for part in draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures, active):
-                write(part.table, part.weights, part.q)
-        private = figures.private(sampler.source.seed)
-        shown = private if include_private else None
-        text = to_certificate_text(plan, guarantee, sampler.source.name, private=shown, publishable=target_size is None and shown is None)
-        proof_stream.write(text.encode("ascii"))
-    return SampleSummary(plan, guarantee, sampler.source.name, path, proof_path, private)
+
+    def certify() -> str:
+        shown = figures.private(sampler.source.seed) if include_private else None
+        return to_certificate_text(plan, guarantee, sampler.source.name, private=shown, publishable=target_size is None and shown is None)
+
+    files.write(draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures, active), certify, private=include_private)
+    return SampleSummary(plan, guarantee, sampler.source.name, files.out, files.certificate, figures.private(sampler.source.seed))
 
 
 def draw_batches(

@@ -16,7 +16,7 @@ from tests.packaging.dead_code import ROOT
 #: Every place in the packages that makes a file: "public", "named" (by --out, or the argument of a function), "private" (0600), "nothing".
 WRITERS = {
     "accountant/applications/heavyhitters/state.py": {"replace_file": "private", "os.open": "nothing"},  # a state; its lock
-    "accountant/cli/account.py": {"write_whole": "public", "replace_file": "public"},  # curves, guarantees, a picture of the curve
+    "accountant/cli/account.py": {"write_files": "public"},  # curves, guarantees, a picture of the curve
     "accountant/cli/answers.py": {"write_whole": "public", "replace_file": "public"},  # what was released, and its guarantee
     "accountant/cli/audit.py": {"replace_file": "private"},  # outputs on two data sets
     "accountant/cli/calibrate.py": {"write_whole": "public"},
@@ -28,7 +28,7 @@ WRITERS = {
     "accountant/cli/ledger_verbs/outsiders.py": {"write_whole": "public", "replace_file": "private"},  # the log for everybody; statements
     "accountant/cli/ledger_verbs/reporting.py": {"write_whole": "public"},  # a guarantee, a composition, a page for everybody
     "accountant/cli/pictures.py": {"replace_file": "named"},  # public numbers; a target that comes from the data is private
-    "accountant/cli/release.py": {"replace_files": "public"},  # answers that were released, their certificate and guarantee
+    "accountant/cli/release.py": {"write_files": "public"},  # answers that were released, their certificate and guarantee
     "accountant/cli/report.py": {"write_whole": "public"},
     "accountant/cli/second_opinion.py": {"replace_file": "public"},
     "accountant/cli/verify.py": {"write_whole": "public"},
@@ -45,12 +45,11 @@ WRITERS = {
     "accountant/ledger/writing.py": {"replace_file": "private"},  # the rows that take part
     "accountant/report/writing.py": {"write_whole": "public"},
     "accountant/samples/drawing.py": {"replace_files": "named"},  # a sample; its certificate is private where it has private figures
-    "accountant/applications/statistics/running.py": {"replace_files": "named"},
     "accountant/data/weighing.py": {"TemporaryFile": "nothing"},  # without a name
     "proofs_check/coq/session.py": {"TemporaryDirectory": "nothing", "write_text": "nothing"},
 }
 _MAKING = {"replace_file", "replace_files", "write_whole", "write_text", "write_bytes", "TemporaryFile", "NamedTemporaryFile", "mkstemp"}
-_MAKING |= {"TemporaryDirectory", "savefig", "to_csv", "copyfile", "copy2"}
+_MAKING |= {"write_files", "TemporaryDirectory", "savefig", "to_csv", "copyfile", "copy2"}
 
 
 def _find_writers(tree: ast.AST) -> set[str]:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from accountant.applications.budget.protocols import Statistics
 from accountant.applications.budget.spending import Payment, Purpose
-from accountant.applications.charging import require_analysis
+from accountant.applications.charging import require_analysis, require_charged
 from accountant.applications.kmeans.fitting import Fit, FitPlan, FitSettings, certify_fit, fit_rows, to_plain
 from accountant.guarantees import Guarantee, Run
-from profiles import InvalidArgument, InvalidTarget, exact_text, to_exact
+from profiles import InvalidArgument, exact_text, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import ARITHMETIC
 
@@ -131,10 +131,7 @@ def charge_fit(
 
     def compute(active: Booleans) -> dict[str, Any]:
         fit = fit_rows(rows.keep(active), plan)
-        if not set(fit.certified.guarantee.hypotheses) <= {*guarantee.hypotheses, ARITHMETIC}:
-            raise InvalidTarget(
-                "a fit rests on more than was charged for it; nothing is handed out, and the charge stays: please report it"
-            )
+        require_charged(fit.certified.guarantee.hypotheses, (*guarantee.hypotheses, ARITHMETIC), "a fit")
         return {"fit": ReleasedFit.of(fit).store(), "texts": {} if certify is None else certify(fit)}
 
     return analysis.release(guarantee, size, compute, arguments=arguments, curve=curve, known=plan.draws.known)

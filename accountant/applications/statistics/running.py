@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from accountant.applications.charging import require_charged
 from accountant.applications.statistics.certificate import to_certificate_text
 from accountant.applications.statistics.concluding import conclude_within
 from accountant.applications.statistics.planning import BudgetedPlan, PreparedStatistics, plan_within, prepare
@@ -22,16 +23,14 @@ from accountant.data.clipping import ClippedSource, Table, clip_rows, is_clipped
 from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.tables import TableSource
 from accountant.data.weighing import Progress as WeightsProgress
-from accountant.data.writers import output_format
-from accountant.files import check_not_input, check_outputs, replace_files
+from accountant.files import check_not_input
 from accountant.guarantees import Guarantee
 from accountant.samples.certificate import PrivateFigures
-from accountant.samples.drawing import Figures, Progress, draw_batches, draw_sample
+from accountant.samples.drawing import Figures, Progress, SampleFiles, draw_batches, draw_sample
 from accountant.samples.once import Mechanisms
 from accountant.samples.sample import Release, Sample
-from accountant.samples.writing import open_sample_writer
 from accountant.weights.convexity import prove_convexity
-from profiles import InvalidArgument, InvalidTarget
+from profiles import InvalidArgument
 from profiles.arrays import ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, Hypothesis
 from profiles.randomness.bernoulli import PoissonSampler
@@ -153,24 +152,22 @@ def sample_file_within(
     """
     if (ledger is None) != (name is None):
         raise InvalidArgument("a ledger and the name of a release go together; give both, or neither")
-    path = Path(out)
-    kind = output_format(path)
-    proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
-    check_outputs({"input": data, "profile": profiles}, path, proof_path)
+    files = SampleFiles.of(out, certificate, {"input": data, "profile": profiles})
     mechanisms = Mechanisms.of(profiles)
     request = SampleRequest.of(mechanisms.profile, epsilon, private_statistics, rule, constants)
     opened = _open(mechanisms, request, data, specs, source, None if ledger is None else (ledger, str(name)))
     sampler, figures = PoissonSampler(opened.bits), Figures(progress)
     guarantee = conclude_within(opened.plan, opened.plan.plan.drawn_guarantee(opened.bits), clipped=opened.clipped)
-    with replace_files(path, proof_path) as (stream, proof_stream):
-        with open_sample_writer(stream, kind) as write:
-            active = None if opened.receipt is None else opened.receipt.active
-            for part in draw_batches(opened.plan.plan, opened.source, opened.specs, sampler, figures, active):
-                write(part.table, part.weights, part.q)
+
+    def certify() -> str:
         if opened.receipt is not None:
             opened.receipt.require_same()
-        proof_stream.write(to_certificate_text(opened.plan, guarantee, opened.bits, clipped=opened.clipped).encode("ascii"))
-    return WithinSummary(opened.plan, guarantee, opened.bits.name, path, proof_path, opened.clipped, figures.private(opened.bits.seed))
+        return to_certificate_text(opened.plan, guarantee, opened.bits, clipped=opened.clipped)
+
+    active = None if opened.receipt is None else opened.receipt.active
+    files.write(draw_batches(opened.plan.plan, opened.source, opened.specs, sampler, figures, active), certify)
+    private = figures.private(opened.bits.seed)
+    return WithinSummary(opened.plan, guarantee, opened.bits.name, files.out, files.certificate, opened.clipped, private)
 
 
 @ignore_flags
@@ -242,10 +239,7 @@ def _open(
     plan = _assume(plan_within(prepared, released), read)
     if promised is not None:
         drawn = conclude_within(plan, plan.plan.drawn_guarantee(bits), clipped=clipped)
-        if not set(drawn.hypotheses) <= set(promised.hypotheses):
-            raise InvalidTarget(
-                "a sample rests on more than was charged for it; nothing is handed out, and the charge stays: please report it"
-            )
+        require_charged(drawn.hypotheses, promised.hypotheses, "a sample")
     return _Opened(plan, rows, complete, clipped, bits, receipt)
 
 
