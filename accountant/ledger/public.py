@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accountant.ledger.ledger import Ledger
-from accountant.ledger.log import CHANGING, END, KINDS, ROOT, ROTATED, START, Entry, body_text, hash_entry
+from accountant.ledger.log import CHANGING, CHARGE, END, KINDS, OPEN, ROOT, ROTATED, START, Entry, body_text, hash_entry
 from accountant.ledger.roots import append_monthly_root
 from accountant.ledger.settings import tell_time
 from accountant.ledger.signing import is_signed, public_key, sign
@@ -140,9 +140,10 @@ def read_public(text: str) -> PublicLog:
         raise LedgerRejected("the signature is not one of the key that the log names; get it anew, from the office that keeps the ledger")
     if told["ledger"] != head["ledger"] or told["entries"] != len(entries) or told["head"] != entries[-1].hash:
         raise LedgerRejected("the entries are not those that were signed: one was changed, left out or added")
-    if entries[0].body.get("ledger") != head["ledger"]:
+    if entries[0].body.get("ledger") != head["ledger"] or not isinstance(head["ledger"], str):
         raise LedgerRejected("the first entry is not the opening of the ledger that the log names")
     _require_order(entries)
+    _require_course(entries)
     return PublicLog(str(head["ledger"]), key, str(told["time"]), entries)
 
 
@@ -167,11 +168,30 @@ def _follow(found: Sequence[Mapping[str, Any]]) -> tuple[PublicEntry, ...]:
     last = START if before is None else _to_hash(before)
     for place, item in enumerate(found):
         sequence, kind, name, body = (item[key] for key in ("sequence", "kind", "name", "body"))
-        if type(sequence) is not int or sequence != place or kind not in KINDS or not isinstance(name, str) or not isinstance(body, dict):
+        if type(sequence) is not int or sequence != place or kind not in KINDS or not _is_text(name) or not isinstance(body, dict):
             raise LedgerRejected(f"entry {place} of the log was expected, but something else was found: one was changed or left out")
         last = hash_entry(last, sequence, kind, name, body_text(body))
         entries.append(PublicEntry(sequence, kind, name, body, last.hex()))
     return tuple(entries)
+
+
+def _require_course(entries: Sequence[PublicEntry]) -> None:
+    """Refuse a log that no ledger has: one that is opened once, charges a name once, and changes no account after its end."""
+    ended, names = False, set[str]()
+    for entry in entries:
+        if (entry.kind == OPEN) != (entry.sequence == 0):
+            raise LedgerRejected(f"entry {entry.sequence} of the log opens a ledger, or does not: the first entry does, and no other one")
+        if ended and entry.kind in CHANGING:
+            raise LedgerRejected(f"entry {entry.sequence} of the log changes accounts after its end: it went on beside the ledger after it")
+        if entry.kind == CHARGE and entry.name in names:
+            raise LedgerRejected(f"entry {entry.sequence} of the log charges a name that was charged before: each is charged once")
+        ended = ended or entry.kind == END
+        names |= {entry.name} if entry.kind == CHARGE else set()
+
+
+def _is_text(value: object) -> bool:
+    """Tell whether a value is a text that may be hashed, as one with half a pair of surrogates may not."""
+    return isinstance(value, str) and value.encode(errors="ignore").decode() == value
 
 
 def _to_hash(value: object) -> bytes:

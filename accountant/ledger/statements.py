@@ -6,16 +6,17 @@ Statements are private: they tell what a person's own record cost and whether it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from accountant.guarantees.stored import read_stated_protection
-from accountant.ledger.amounts import Amounts, say_amounts
+from accountant.ledger.amounts import MOST, Amounts, say_amounts
 from accountant.ledger.budgets import read_budget
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.log import CHANGING, CHARGE, ROOT, Entry
 from accountant.ledger.merkle import DEPTH, climb
 from accountant.ledger.notions import to_ledger_notion
-from accountant.ledger.public import PublicLog
+from accountant.ledger.public import PublicEntry, PublicLog
 from accountant.ledger.roots import Proof, RootedAccounts, make_leaf
 from profiles import InvalidArgument, UnreadableFile
 from profiles.errors import LedgerRejected
@@ -113,6 +114,8 @@ def _check_proof(value: object, entries: Sequence[Mapping[str, Any]]) -> None:
     path = [_to_bytes(item) for item in read_list(proof["path"], "the path of a proof")]
     number, place = (read_count(proof[key], f"the {key} of a proof") for key in ("entry", "place"))
     spent, budget = (Amounts.read(proof[key], f"the {key} of a proof") for key in ("spent", "budget"))
+    if max(*spent.values, *budget.values) > MOST:  # no account has more
+        raise LedgerRejected("the amounts of the statement are larger than those of any account: it was changed")
     leaf = make_leaf(salt, account, spent.values, budget.values)
     if len(path) != DEPTH or place >> DEPTH or climb(leaf, place, path) != root:
         raise LedgerRejected("the amounts of the statement are not under the root that it names: one of them was changed")
@@ -136,6 +139,9 @@ def _check_sums(told: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -
     """Refuse amounts in words that are not those of the steps. Raises :class:`LedgerRejected`."""
     if not entries:
         raise LedgerRejected("a statement has at least the entry that opened the account, but none was found; it was cut off")
+    numbers = [read_count(item["sequence"], "the number of an entry") for item in entries]
+    if any(one >= another for one, another in pairwise(numbers)):
+        raise LedgerRejected("an entry of the statement is there twice, or not in the order of the log: it was changed")
     for place, item in enumerate(entries):
         cost, budget = Amounts.read(item["steps"], "a cost"), Amounts.read(item["budget_steps"], "a budget")
         spent = _add(entries[: place + 1])
@@ -181,7 +187,24 @@ def require_root(told: Mapping[str, Any], log: PublicLog) -> None:
             raise LedgerRejected(f"entry {item['sequence']} of the statement is another one in the log")
         if item.get("purpose", "") != (entry.body.get("purpose", "") if entry.kind == CHARGE else ""):
             raise LedgerRejected(f"entry {item['sequence']} of the statement has another purpose in the log")
+        _require_possible(item, entry, log.entries[0].body)
     _require_whole(told, log)
+
+
+def _require_possible(item: Mapping[str, Any], entry: PublicEntry, opened: Mapping[str, Any]) -> None:
+    """Refuse a cost that no unit can have had: the root holds sums, so that what one release did not cost could be put on another one.
+
+    A release costs at most its worst cost, where it is known how many records a unit has; what costs nothing is no release, but for the
+    spending that came with the first entry from another ledger.
+    """
+    cost, most = Amounts.read(item["steps"], "a cost"), entry.body.get("cost") if entry.kind == CHARGE else None
+    if entry.sequence == 0:
+        most = opened.get("spent")
+    if not any(cost.values) or (most is not None and opened.get("records") is None):
+        return
+    limit = None if most is None else Amounts.read(most, "a cost")
+    if limit is None or len(cost.values) != len(limit.values) or not cost.within(limit):
+        raise LedgerRejected(f"entry {entry.sequence} of the statement costs more than the log says that it can have cost: it was changed")
 
 
 def _require_whole(told: Mapping[str, Any], log: PublicLog) -> None:
@@ -194,8 +217,13 @@ def _require_whole(told: Mapping[str, Any], log: PublicLog) -> None:
     cap = log.entries[0].body.get("cap")
     for entry in (entry for entry in log.entries if entry.kind in CHANGING and entry.sequence <= last):
         if entry.kind != CHARGE:
-            rule = read_budget(entry.body["budget"])
-            least, most = (item if cap is None else item.least(Amounts.read(cap, "a cap")) for item in (rule.floor, rule.ceiling))
+            rule = read_budget(entry.body.get("budget"))
+            least, most = rule.floor, rule.ceiling
+            if cap is not None:
+                limit = Amounts.read(cap, "a cap")
+                if len(limit.values) != len(least.values):
+                    raise UnreadableFile("the cap in the log has other components than its budgets; get the log anew")
+                least, most = least.least(limit), most.least(limit)
         if entry.sequence < first:
             continue
         if entry.sequence not in listed:

@@ -10,7 +10,9 @@ import pytest
 
 from accountant.ledger import ledger as ledgers
 from accountant.ledger import opened, public
+from accountant.ledger.log import START, body_text, hash_entry
 from accountant.ledger.public import read_public, write_public
+from accountant.ledger.signing import public_key, sign
 from accountant.ledger.units import Hasher
 from profiles import MissingExtra, UnreadableFile
 from profiles.errors import LedgerRejected
@@ -131,3 +133,35 @@ def test_the_command_line(pdp, tmp_path, monkeypatch):
     Path("p2").write_text(Path("p2").read_text().replace('"one"', '"won"'))
     assert pdp("check", "p2").code == 1
     assert pdp("check", "sum.toml", "--since", "p1").refused()
+
+
+def _forge(ledger, change):
+    """A log with other entries, hashed and signed by whoever has the secret."""
+    entries = [json.loads(line) for line in write_public(ledger).splitlines()[2:-2]]
+    change(entries)
+    last = START
+    for entry in entries:
+        try:
+            last = hash_entry(last, entry["sequence"], entry["kind"], entry["name"], body_text(entry["body"]))
+        except UnicodeEncodeError:
+            continue
+    told = {"ledger": entries[0]["body"]["ledger"], "key": public_key(ledger.journal.hasher)}
+    tail = json.dumps({"ledger": told["ledger"], "entries": len(entries), "head": last.hex(), "time": "2026-01-01T00:00:00Z"})
+    signature = sign(ledger.journal.hasher, f"{public.TITLE}\n{tail}")
+    return "\n".join([public.TITLE, json.dumps(told), *map(json.dumps, entries), tail, signature, ""])
+
+
+def test_a_log_that_no_ledger_has_is_refused_whoever_signed_it(ledger):
+    """An office that charges the old ledger and the new one, opens one twice, or a name twice: outsiders see it in the log alone."""
+    ledger.charge("two", SUM, PEOPLE)
+    read_public(_forge(ledger, lambda entries: None))
+    for change, match in (
+        (lambda entries: entries[1].update(kind="end"), "after its end"),
+        (lambda entries: entries[1].update(kind="open"), "opens a ledger"),
+        (lambda entries: entries[0].update(kind="quota"), "opens a ledger"),
+        (lambda entries: entries[2].update(name="one"), "charged once"),
+        (lambda entries: entries[1].update(name="\ud800"), "something else was found"),
+        (lambda entries: entries[0]["body"].update(ledger={}), "not the opening"),
+    ):
+        with pytest.raises(LedgerRejected, match=match):
+            read_public(_forge(ledger, change))

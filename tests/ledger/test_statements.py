@@ -13,6 +13,7 @@ import pytest
 
 from accountant.ledger import Ledger, opened, public, roots
 from accountant.ledger import ledger as ledgers
+from accountant.ledger.amounts import Amounts
 from accountant.ledger.log import ROOT
 from accountant.ledger.merkle import DEPTH, build, climb, find_places, hash_leaf
 from accountant.ledger.public import read_public, write_public
@@ -81,6 +82,48 @@ def test_what_the_log_knows_of_a_statement_is_compared(make, change, match):
     assert [entry["name"] for entry in told["entries"]] == ["", "one", "two", "", "three"]
     with pytest.raises(LedgerRejected, match=match):
         require_root(change(json.loads(json.dumps(told))), log)
+
+
+def _tell_anew(told, costs):
+    """A statement with other costs, whose words and sums fit them."""
+    spent = 0
+    for item, cost in zip(told["entries"], costs, strict=True):
+        spent += cost
+        budget = Amounts((item["budget_steps"],))
+        item |= {"steps": cost, "cost": Amounts((cost,)).tell(up=True), "left": budget.less(Amounts((spent,))).tell(up=False)}
+    return told | {"spent": Amounts((spent,)).tell(up=True), "left": told["entries"][-1]["left"]}
+
+
+def test_what_one_release_cost_is_not_put_on_another_one(make):
+    """A root holds sums. So a statement has each entry once, in order, and none costs more than the log says that it can have cost."""
+    pytest.importorskip("cryptography")
+    ledger = make(budget="4", cap="5", records=1)
+    ledger.charge("one", SUM, PEOPLE)  # 1 at worst, 1/4 for ben
+    ledger.charge("two", SUM, table(ben=1.0))
+    ledger.raise_budget("5", PEOPLE)
+    append_root(ledger)
+    log, text, quarter = read_public(write_public(ledger)), write_statement(make_statement(ledger, "ben")), 1 << 38
+    require_root(_tell_anew(read_statement(text), [0, quarter, 4 * quarter, 0]), log)
+    for costs in ([quarter, 0, 4 * quarter, 0], [0, 0, 5 * quarter, 0], [0, 0, 4 * quarter, quarter]):
+        with pytest.raises(LedgerRejected, match="costs more than the log says"):
+            require_root(_tell_anew(read_statement(text), costs), log)
+    told = read_statement(text)
+    for entries in (
+        [told["entries"][0], told["entries"][2], told["entries"][1], told["entries"][3]],
+        [*told["entries"][:2], *told["entries"][1:]],
+    ):
+        costs = [item["steps"] for item in entries]
+        costs[1:3] = [quarter, 4 * quarter] if len(entries) == 4 else [quarter, 0]
+        forged = _tell_anew(told | {"entries": [dict(item) for item in entries]}, costs)
+        with pytest.raises(LedgerRejected, match="twice, or not in the order"):
+            read_statement(write_statement(forged))
+
+
+def test_amounts_that_no_account_has_are_refused(ledger):
+    told = make_statement(ledger, "ben")
+    told["proof"]["spent"] = 1 << 70
+    with pytest.raises(LedgerRejected, match="larger than those of any account"):
+        read_statement(write_statement(told))
 
 
 @pytest.mark.parametrize(("key", "value"), [("notion", "pur0"), ("protection", {"unit": "use0", "neighbors": "add-remove"})])
