@@ -32,14 +32,19 @@ def tell_release(released: Released) -> dict[str, Any]:
     told = to_json(released.guarantee)
     return {
         "answers": released.to_json(),
+        **({"units_may_be_missing": True} if _may_lack_units(released) else {}),
         "release_epsilon": exact_text(plan.epsilon),
         "release_delta": None if plan.delta is None else exact_text(plan.delta),
         **_tell_parts(plan),
         **{name: told[name] for name in ("unit", "neighbors", "epsilon", "hypotheses", "premises")},
-        "checked_by_kernel": True,
+        "checked_by_kernel": released.charged is None,  # a ledger's bound follows by its theorems
         "guarantee": told,
         **({} if released.charged is None else {"ledger": released.charged.to_json()}),
     }
+
+
+def _may_lack_units(released: Released) -> bool:
+    return released.charged is not None and released.charged.partial
 
 
 def _tell_parts(plan: ReleasePlan) -> dict[str, Any]:
@@ -79,6 +84,7 @@ def release_bytes(released: Released, told: dict[str, Any], path: Path) -> bytes
         "standard_error": [row.standard_error for row in rows],
         "interval_95_low": [row.interval[0] for row in rows],
         "interval_95_high": [row.interval[1] for row in rows],
+        **({"units_may_be_missing": ["yes"] * len(rows)} if _may_lack_units(released) else {}),
     }
     return table_bytes(columns, path)
 
@@ -103,7 +109,7 @@ def _show_value(value: float, error: float | None) -> str:
 
 def print_released(released: Released, options: ScreenOptions, out: Path | None) -> None:
     """Print the guarantee, the first answers with their errors, and what the guarantee rests on; ``out`` has all answers."""
-    from accountant.guarantees.render import render_basis
+    from accountant.guarantees.render import describe_bound, render_basis
     from profiles import exact_text
 
     plan = released.plan
@@ -112,6 +118,8 @@ def print_released(released: Released, options: ScreenOptions, out: Path | None)
         print_line(f"epsilon <= {exact_text(plan.epsilon)} nats{delta}for adding or removing one record (a row); checked by kernel: yes")
     else:
         print_line(f"ledger                {released.charged}")
+        promised = released.guarantee
+        print_line(f"all its releases      {describe_bound(promised)}, {promised.protection.describe()}; checked by kernel: no")
     shown = [_row_of(answer) for place, answer in enumerate(released) if place < _SHOWN or options.everything]
     _print_rows(("answer", "value", "standard error", "95% of the noise"), shown)
     more = plan.count_answers() - len(shown)

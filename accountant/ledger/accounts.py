@@ -35,8 +35,8 @@ class Asked:
         """Refuse more records of one unit than were declared. Raises :class:`InvalidData`."""
         if self.records is not None and found > self.records:
             raise InvalidData(
-                f"at most {self.records} record{'' if self.records == 1 else 's'} of one unit were declared, but more were found; merge or "
-                "drop some by a rule that was fixed in advance, or open a ledger for more records"
+                f"this ledger was opened for at most {self.records} record{'' if self.records == 1 else 's'} of one unit in a release, but "
+                "more were found; merge or drop some by a rule that was fixed in advance, or open a ledger for more (--records K)"
             )
 
 

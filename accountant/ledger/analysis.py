@@ -7,6 +7,7 @@ is handed out. Then it is a release of Theorem L1 (or L2), and all that the ledg
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 from accountant.guarantees import Guarantee
 from accountant.guarantees.measures import Losses
 from accountant.guarantees.theorem import Carried
-from accountant.ledger.amounts import Amounts
+from accountant.ledger.amounts import Amounts, say_amounts
 from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge
 from accountant.ledger.inputs import Seen, look
@@ -30,7 +31,7 @@ from accountant.ledger.opened import OpenedLedger
 from accountant.ledger.outputs import load_output
 from accountant.ledger.receipts import Receipt, charge_rows, require_unused
 from accountant.ledger.release import LedgerRelease
-from accountant.ledger.requests import digest_arguments
+from accountant.ledger.requests import Request, digest_arguments, spell_ids
 from accountant.ledger.room import MAY_MISS
 from accountant.ledger.rows import LedgerRows, Matrix, RowBatch
 from accountant.ledger.settings import ReleaseMode, to_key
@@ -47,6 +48,7 @@ class Charged:
     in nats of the ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of it is public.
 
     ``guarantee``: what everything in the ledger promises a unit, this analysis among it. ``partial``: whether units may be missing from it.
+    ``notion``: of the ledger, in which the cost is.
     """
 
     name: str
@@ -57,15 +59,16 @@ class Charged:
     served: bool
     guarantee: Guarantee = field(repr=False)
     partial: bool = False
+    notion: LedgerNotion = field(default=LedgerNotion.PURE, repr=False)
 
     def __str__(self) -> str:
         rows = "one row" if self.records == 1 else f"{self.records} rows"
-        paid = "published before, and served again" if self.served else f"at most {self.cost}{self._unit} for a unit with {rows}"
+        paid = "published before, and served again" if self.served else f"at most {self._cost_text} for a unit with {rows}"
         return f"{self.name!r}, entry {self.sequence}, {paid}" + (f"; {MAY_MISS}" if self.partial else "")
 
     @property
-    def _unit(self) -> str:
-        return "" if self.cost.startswith("rho ") or "," in self.cost else " nats"
+    def _cost_text(self) -> str:
+        return self.cost if "," in self.cost else say_amounts(self.cost, self.notion.value)  # a rho is no number of nats
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the guarantee as JSON types."""
@@ -130,6 +133,7 @@ class Analysis:
         curve: Guarantee | None = None,
         personal: Personal | None = None,
         ids: Any = None,
+        data: bytes | None = None,
         known: bool = True,
     ) -> tuple[Any, Charged]:
         """Charge an algorithm, run it on the rows that take part, store what it released, and return that with what it was charged.
@@ -138,18 +142,20 @@ class Analysis:
         privacy curve that it is a point of, for a ledger in zcdp; ``personal``: the cost of each row, where it is known row by row.
         ``run``: from the mask of the rows that take part, shape (n,), to numbers, texts, arrays, lists and dictionaries. ``size``: n, None
         where rows are in the file. ``arguments``: all that is public and decides the law of the output: an analysis that was published is
-        served to whoever asks with the same ones. ``ids``: those that the algorithm found in its data, if it did. ``known``: what runs is
-        code of this project, which uses those rows and no others.
+        served to whoever asks with the same ones. ``ids``: those that the algorithm found in its data, if it did. ``data``: a hash of all
+        that is read of the rows, private; then an analysis that was published is served with the same rows of the same units alone.
+        ``known``: what runs is code of this project, which uses those rows and no others.
 
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
         that was charged and not published: a death in between loses the budget, never privacy. :class:`NoGuarantee` where the ledger has
         none that the result could have.
         """
         said = digest_arguments(arguments)
+        request = None if data is None else Request(said, self._digest(data, size, ids))
         if self._is_published():
-            return self._serve(said), self.tell(served=True)
+            return self._serve(said, request), self.tell(served=True)
         batches = self._read(size, {} if personal is None else personal.statistics, ids)
-        receipt = self._charge(self._prepare(guarantee, curve, personal), batches, known=known)
+        receipt = self._charge(self._prepare(guarantee, curve, personal), batches, request, known=known)
         output = run(receipt.active)
         receipt.require_same()  # the rows may have been read again
         return self._store(said, output), self.tell(served=False)
@@ -191,11 +197,19 @@ class Analysis:
         self.ledger.guarantee()  # what the run is handed out with: without one nothing is charged
         return self.ledger.journal.find(OUTPUT, self.name) is not None
 
-    def _charge(self, charge: Charge, batches: Iterator[RowBatch], *, known: bool) -> Receipt:
+    def _digest(self, data: bytes, size: int | None, found_ids: Any) -> bytes:
+        """Return a keyed hash of rows and their units."""
+        lengths, letters = hashlib.sha256(), hashlib.sha256()
+        for batch in self._read(size, {}, found_ids):
+            for part, told in zip((lengths, letters), spell_ids(batch.ids.values), strict=True):
+                part.update(told)
+        return self.ledger.journal.hasher.seal(b"data", data, lengths.digest(), letters.digest())
+
+    def _charge(self, charge: Charge, batches: Iterator[RowBatch], request: Request | None = None, *, known: bool) -> Receipt:
         require_unused(self.ledger, self.name)
         run_elsewhere = () if known else (RUN_ON_ACTIVE.about(name=self.name),)
         charge = charge.update_hypotheses({}, (ARITHMETIC, *run_elsewhere))
-        return charge_rows(self.ledger, self.name, charge, batches, self.seen, partial=self.partial, note=self.note)
+        return charge_rows(self.ledger, self.name, charge, batches, self.seen, request, partial=self.partial, note=self.note)
 
     def _store(self, said: str, output: Any) -> Any:
         with LedgerRelease(self.ledger, self.name) as release:
@@ -233,13 +247,16 @@ class Analysis:
         rows = len(ids) if size is None else size
         yield from Matrix(np.empty((rows, 0)), to_ids(ids, rows)).batches(statistics)
 
-    def _serve(self, said: str) -> Any:
+    def _serve(self, said: str, request: Request | None = None) -> Any:
         stored = load_output(self.ledger.journal, self.name)
         if not isinstance(stored, dict) or set(stored) != {"arguments", "released"} or stored["arguments"] != said:
             raise ReleaseUsed(
                 f"the release {self.name!r} was published before, by another algorithm or with other arguments; take another name for "
                 "another analysis"
             )
+        entry = self.ledger.journal.find(CHARGE, self.name)
+        if request is not None and entry is not None:
+            request.require_data(self.ledger.journal, entry)
         return stored["released"]
 
     def tell(self, *, served: bool = False) -> Charged:
@@ -258,6 +275,7 @@ class Analysis:
             served,
             self.ledger.guarantee(),
             bool(entry.body.get("partial", False)),
+            self.notion,
         )
 
 

@@ -279,7 +279,7 @@ def _say_refusal(bound: Bound, notion: LedgerNotion, menu: Sequence[Event] | Non
             "(epsilon, delta)"
         )
     if sampled and menu:
-        return f"its noise on samples is none of the steps of this ledger's menu, nor less private than one of them: {_say_menu(menu)}"
+        return f"its noise on samples is none of the steps of this ledger's menu, nor at least as private as one of them: {_say_menu(menu)}"
     if sampled:
         return (
             "noise on Poisson samples has neither an epsilon nor a useful rho for each record; take every record in every step (a rate "

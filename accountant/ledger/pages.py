@@ -19,8 +19,10 @@ from profiles.protection import read_protection
 _UNITS = {"epsilon": " in nats"}
 
 
-def statement_page(told: Mapping[str, Any], date: str) -> str:
-    """Return the page of a statement, for the person it is about: what :func:`accountant.ledger.statements.make_statement` returned."""
+def statement_page(told: Mapping[str, Any], promise: str, date: str) -> str:
+    """Return the page of a statement, for the person it is about: what :func:`accountant.ledger.statements.make_statement` returned, and
+    what is promised to everybody, as :func:`accountant.ledger.report.say_promise` says it.
+    """
     unit, proof = ", ".join(told["unit"]), told["proof"]
     first = section(
         "account",
@@ -35,7 +37,11 @@ def statement_page(told: Mapping[str, Any], date: str) -> str:
                 ("left", say_amounts(told["left"], told["notion"])),
             ]
         ),
-        make("p", "The budget bounds how much more all releases together can reveal about you than if you were not in the data."),
+        make(
+            "p",
+            f"How much more all releases together can reveal about you than if you were not in the data is bounded by what was promised to "
+            f"everybody: {promise}.",
+        ),
     )
     rows = [
         (
@@ -93,7 +99,7 @@ def report_page(told: Mapping[str, Any], date: str) -> str:
     )
     parts = [first, _draw_budgets(told), _list_releases(told)]
     if "forecast" in told:
-        parts.append(_forecast(told["forecast"]))
+        parts.append(_forecast(told["forecast"], notion))
     if told["quotas"]:
         parts.append(_quotas(told["quotas"], told["notion"]))
     return lay_out(parts, title=f"Ledger {told['ledger']}", date=date)
@@ -122,11 +128,13 @@ def chart_budgets(told: Mapping[str, Any]) -> list[Chart]:
             (said, [(day, float(_split(item[key])[name])) for day, item in zip(days, history, strict=True)])
             for said, key in (("smallest budget", "smallest_budget"), ("charged at worst", "at_worst"))
         ]
-        lines = [ChartLine(said, (*points, (last, points[-1][1])), stepped=True) for said, points in drawn]
-        if "forecast" in told:
-            ahead = [
-                (_days(start, f"{item['day']}T00:00:00Z"), float(_split(item["at_worst"])[name])) for item in told["forecast"]["releases"]
-            ]
+        ahead = [
+            (_days(start, f"{item['day']}T00:00:00Z"), float(_split(item["at_worst"])[name]))
+            for item in told.get("forecast", {"releases": ()})["releases"]
+        ]
+        ends = max([last, *(day for day, _ in ahead)]), last  # the budget stands until the end of the plan
+        lines = [ChartLine(said, (*points, (end, points[-1][1])), stepped=True) for (said, points), end in zip(drawn, ends, strict=True)]
+        if ahead:
             lines.append(
                 ChartLine("by the plan", ((last, drawn[1][1][-1][1]), *((max(day, last), value) for day, value in ahead)), stepped=True)
             )
@@ -156,20 +164,27 @@ def _list_releases(told: Mapping[str, Any]) -> Element:
             str(item.get("name", item.get("budget", ""))),
             "" if "at_worst" not in item else say_amounts(item["at_worst"], told["notion"]),
             ", ".join(f"{name} {item[name]}" for name in NOTES if name in item),
-            f"decided by {item['decided_by']}" if "decided_by" in item else "published" if item.get("published") else "",
+            _say_course(item),
         )
         for item in told["entries"]
     ]
-    columns = ("entry", "date", "kind", "release or budget", "at worst", "who asked", "")
+    columns = ("entry", "date", "kind", "release or budget", "at worst", "who asked", "what became of it")
     return section("log", "The log", table("entries of the log, all of them public", columns, rows))
 
 
-def _forecast(told: Mapping[str, Any]) -> Element:
+def _say_course(item: Mapping[str, Any]) -> str:
+    if "decided_by" in item:
+        return f"decided by {item['decided_by']}"
+    told = (("published", "published"), ("units may be missing", "units_may_be_missing"))
+    return ", ".join(word for word, key in told if item.get(key))
+
+
+def _forecast(told: Mapping[str, Any], notion: str) -> Element:
     rows = [
         (
             item["day"],
             item["name"],
-            *(say_amounts(item[key]) for key in ("cost", "at_worst", "left")),
+            *(say_amounts(item[key], notion) for key in ("cost", "at_worst", "left")),
             "fits" if item["decided_by"] is None else f"does not fit: {item['decided_by']}",
         )
         for item in told["releases"]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from accountant.guarantees import CurveBound, Guarantee, point_of_curve, to_json
-from accountant.ledger.amounts import Amounts
+from accountant.guarantees.render import describe_bound
+from accountant.ledger.amounts import Amounts, list_components
 from accountant.ledger.budgets import read_budget
 from accountant.ledger.forecast import Planned, make_forecast
 from accountant.ledger.ledger import Ledger
@@ -81,6 +82,14 @@ def _tell_history(ledger: Ledger) -> list[dict[str, Any]]:
     return told
 
 
+def say_promise(ledger: Ledger) -> str:
+    """Return in words what a ledger promises everybody for all releases together, and how far that was fixed in advance. Public."""
+    if ledger.is_raised:
+        return "nothing that was fixed in advance, because budgets were raised without a cap"
+    cap = "" if ledger.settings.cap is not None else "; no cap was fixed, so that budgets may be raised above it, which ends this promise"
+    return describe_bound(ledger.guarantee()) + cap
+
+
 def tell_room(ledger: Ledger) -> str:
     """Return in words what units were charged at most so far, and what is left for certain of the smallest budget: public numbers."""
     least, spent = ledger.budget.floor, ledger.spent
@@ -104,7 +113,7 @@ def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
             "published": ledger.journal.find(OUTPUT, entry.name) is not None,
         }
     elif entry.kind == REFUSED:
-        told |= {"name": entry.name, "at_worst": entry.body["cost"], "decided_by": entry.body["decided_by"]}
+        told |= {"name": entry.name, "at_worst": _in_order(entry.body["cost"]), "decided_by": entry.body["decided_by"]}
     elif entry.kind == OUTPUT:
         told |= {"name": entry.name, "sha256": entry.body["sha256"]}
     elif entry.kind == BUDGET:
@@ -112,6 +121,11 @@ def _tell(ledger: Ledger, entry: Entry, before: Entry) -> dict[str, Any]:
     elif entry.kind == QUOTA:
         told |= {"name": entry.name, "of": entry.body["of"], "most": Amounts.read(entry.body["most"], "a quota").tell(up=False)}
     return told
+
+
+def _in_order(told: str | Mapping[str, str]) -> str | dict[str, str]:
+    """Return what :meth:`Amounts.tell` told with its components in their order, which a file does not keep."""
+    return told if isinstance(told, str) else {name: told[name] for name, _ in list_components(len(told))}
 
 
 def _tell_profile(body: Mapping[str, Any]) -> str:

@@ -44,12 +44,9 @@ class Request:
     @classmethod
     def of(cls, mechanism: object, rows: Matrix, hasher: Hasher) -> Request:
         """Return the request for running a mechanism on rows, whatever table or array they came in."""
-        texts = pc.cast(rows.ids.values, pa.large_string())
-        lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False).astype("<i8")
-        joined = pa.LargeListArray.from_arrays(pa.array([0, len(texts)], pa.int64()), texts)
-        letters = pc.binary_join(joined, pa.scalar("", pa.large_string()))[0].as_py().encode()
+        lengths, letters = spell_ids(rows.ids.values)
         numbers = np.ascontiguousarray((rows.values if rows.values.ndim == 2 else rows.values[:, None]) + 0.0)  # one zero, one form
-        told = (json.dumps(numbers.shape).encode(), numbers.view(np.uint8).data, lengths.view(np.uint8).data, letters)
+        told = (json.dumps(numbers.shape).encode(), numbers.view(np.uint8).data, lengths, letters)
         return cls(digest_mechanism(mechanism), hasher.seal(b"data", *told))
 
     def to_body(self) -> dict[str, str]:
@@ -75,9 +72,23 @@ class Request:
             raise _refuse(entry.name, "other options")
         if body.get("mechanism", self.mechanism) != self.mechanism:
             raise _refuse(entry.name, "another mechanism")
+        self.require_data(journal, entry)
+
+    def require_data(self, journal: Journal, entry: Entry) -> None:
+        """Refuse data that are not those that were charged, where the entry says which. Raises :class:`ReleaseUsed`,
+        :class:`LedgerRejected`.
+        """
         mark = read_mark(journal.store, entry, journal.hasher)
         if mark is not None and mark != journal.hasher.seal(b"asked", entry.sequence.to_bytes(8, "little"), self.data):
             raise _refuse(entry.name, "other data")
+
+
+def spell_ids(ids: Any) -> tuple[bytes, bytes]:
+    """Return the lengths of ids as texts, and their letters one after another: bytes that tell them from any others."""
+    texts = pc.cast(ids, pa.large_string())
+    lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False).astype("<i8")
+    joined = pa.LargeListArray.from_arrays(pa.array([0, len(texts)], pa.int64()), texts)
+    return lengths.tobytes(), pc.binary_join(joined, pa.scalar("", pa.large_string()))[0].as_py().encode()
 
 
 def read_mark(store: Store, entry: Entry, hasher: Hasher) -> bytes | None:

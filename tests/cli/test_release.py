@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
+import pyarrow.parquet as pq
 import pytest
 
 RNG = np.random.default_rng(5)
@@ -125,3 +127,65 @@ def test_a_table_is_needed(pdp):
     result = pdp("release", "-e", "1", "--count")
     assert result.code == 2
     assert "needs a table" in result.err
+
+
+def _open(pdp, *words):
+    return pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--anchor", "l.anchor", "--records", "1", *words)
+
+
+def test_a_rho_is_not_told_as_nats(pdp, people):
+    """0.0028 of rho was printed as 0.0028 nats, where epsilon is about .5."""
+    opened = _open(pdp, "--budget", "1/2", "--notion", "zcdp").out
+    assert "zcdp (rho 0.5)" in opened
+    words = ("release", "people.csv", "-e", "1/2", "--delta", "1e-6", "--count", "--out", "a.json", "--ledger", "l", "--name", "one")
+    said = " ".join(pdp(*words).out.split())
+    assert "at most rho 0.00" in said
+    assert "nats" not in said
+    assert "all its releases delta(epsilon) of zcdp (rho 0.5)" in said
+    (pathlib.Path("p.toml")).write_text(
+        '[[release]]\nname = "c"\nmechanism = "profiles.mechanisms.weighted_count:default"\nfrom = 2030-01-01\ntimes = 2\n'
+    )
+    said = pdp("ledger", "report", "l", "--plan", "p.toml", "--html", "l.html").out
+    assert "0.46212 " in said  # tanh(1/2), rounded up, in one piece
+    page = pathlib.Path("l.html").read_text()
+    assert " nats" not in page
+    assert "rho 0.46" in page
+
+
+def test_what_a_ledger_promises_is_said_where_a_release_is_told(pdp, people):
+    opened = " ".join(_open(pdp, "--budget", "4", "--cap", "6").out.split())
+    assert "promise epsilon <= 6, for all releases together" in opened
+    assert "records at most 1 of a unit" in opened
+    result = pdp("release", "people.csv", "-e", "1", "--count", "--out", "a.json", "--ledger", "l", "--name", "one")
+    assert "all its releases epsilon <= 6, one user is added or removed; checked by kernel: no" in " ".join(result.out.split())
+    told = json.loads(pathlib.Path("a.json").read_text())
+    assert (told["epsilon"]["upper"], told["checked_by_kernel"]) == ("6", False)
+    assert "units_may_be_missing" not in told
+
+
+def test_files_of_all_kinds_say_that_units_may_be_missing(pdp, people):
+    _open(pdp, "--budget", "1", "--mode", "individual")
+    words = ("release", "people.csv", "-e", "2/3", "--count", "--ledger", "l", "--name")
+    assert pdp(*words, "one", "--out", "a.csv").code == 0
+    assert "units_may_be_missing" not in pathlib.Path("a.csv").read_text()
+    assert pdp(*words, "two", "--out", "b.csv").code == 1
+    assert pdp(*words, "two", "--out", "b.csv", "--partial").code == 0
+    for kind in ("csv", "json", "parquet"):  # served
+        assert pdp(*words, "two", "--out", f"b.{kind}").code == 0
+    assert csv.read_csv("b.csv")["units_may_be_missing"].to_pylist() == ["yes"]
+    assert pq.read_table("b.parquet")["units_may_be_missing"].to_pylist() == ["yes"]
+    assert json.loads(pathlib.Path("b.json").read_text())["units_may_be_missing"] is True
+
+
+def test_other_rows_under_a_name_are_not_served_what_is_stored(pdp, people):
+    _open(pdp, "--budget", "4")
+    words = ("-e", "1", "--count", "--sum", "income", "--clip", "income=0:150000", "--ledger", "l", "--name", "february", "--out")
+    assert pdp("release", "people.csv", *words, "a.json").code == 0
+    changed = people.set_column(2, "income", pa.array(np.round(people["income"].to_numpy() * 1.01, 2)))
+    csv.write_csv(changed, "march.csv")
+    assert "with other data" in pdp("release", "march.csv", *words, "b.json").err
+    assert not pathlib.Path("b.json").exists()
+    pq.write_table(people, "people.parquet")
+    assert pdp("release", "people.parquet", *words, "c.json").code == 0
+    a, c = (json.loads(pathlib.Path(name).read_text())["answers"] for name in ("a.json", "c.json"))
+    assert a == c

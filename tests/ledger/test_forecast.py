@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from accountant.ledger import Ledger
 from accountant.ledger import ledger as ledgers
 from accountant.ledger import opened
 from accountant.ledger.forecast import Planned, make_forecast, read_plan
-from accountant.ledger.pages import report_page
+from accountant.ledger.pages import chart_budgets, report_page
 from accountant.ledger.report import report_public
 from profiles import InvalidArgument, UnreadableFile
+from profiles.errors import OverBudget
 from tests.ledger.conftest import PEOPLE, SUM, table
 
 PLAN = """
@@ -152,3 +154,22 @@ def test_the_command_line(pdp, tmp_path, monkeypatch):
     assert pdp("ledger", "report", "l", "--plan", "plan.toml", "--html", "plan.toml").refused()
     assert pdp("ledger", "report", "l", "--html", "l").refused()
     assert pdp("ledger", "report", "l", "--plan", "none.toml").refused()
+
+
+def test_the_smallest_budget_is_drawn_until_the_end_of_the_plan(make):
+    """Over a year of plans the line of a ledger of one day could not be seen."""
+    ledger = make(budget="2")
+    ledger.charge("one", SUM, PEOPLE)
+    told = report_public(ledger, plan=(Planned("two", SUM, date(2040, 5, 1), times=3),))
+    (chart,) = chart_budgets(told)
+    least, charged, plan = chart.lines
+    assert least.points[-1][0] == plan.points[-1][0] > charged.points[-1][0]
+
+
+def test_a_refusal_is_told_in_the_order_of_the_components(make, where):
+    ledger = make(budget="epsilon=1/4, mu2=1", notion="mixed", mode="public")
+    with pytest.raises(OverBudget):
+        ledger.charge("one", SUM, PEOPLE)
+    ledger.close()
+    with Ledger.open(where("l")) as again:
+        assert list(report_public(again)["entries"][-1]["at_worst"]) == ["epsilon", "mu2", "delta"]

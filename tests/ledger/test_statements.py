@@ -16,7 +16,9 @@ from accountant.ledger import ledger as ledgers
 from accountant.ledger.amounts import Amounts
 from accountant.ledger.log import ROOT
 from accountant.ledger.merkle import DEPTH, build, climb, find_places, hash_leaf
+from accountant.ledger.pages import statement_page
 from accountant.ledger.public import read_public, write_public
+from accountant.ledger.report import say_promise
 from accountant.ledger.roots import append_root
 from accountant.ledger.statements import make_statement, read_statement, require_root, write_statement
 from profiles import InvalidArgument, InvalidData, MissingExtra, UnreadableFile
@@ -364,6 +366,17 @@ def test_accounts_with_components_are_stated_as_well(make):
         read_statement(write_statement(told))
 
 
+def test_a_person_is_told_what_was_promised_and_not_what_is_in_force(make):
+    """A page said that the budget in force, 2, bounds what is revealed, where everybody was promised 5; or nothing."""
+    ledger = make(budget="2", cap="5")
+    assert say_promise(ledger) == "epsilon <= 5"
+    raised = make(budget="2", name="raised")
+    raised.raise_budget("3", PEOPLE)
+    assert "without a cap" in say_promise(raised)
+    page = statement_page(make_statement(ledger, "ben"), say_promise(ledger), "2026-01-01")
+    assert "promised to everybody: epsilon &lt;= 5." in page
+
+
 def test_the_command_line(pdp, tmp_path, monkeypatch):
     pytest.importorskip("cryptography")
     monkeypatch.chdir(tmp_path)
@@ -380,6 +393,8 @@ def test_the_command_line(pdp, tmp_path, monkeypatch):
     page = Path("s.html").read_text()
     assert "&lt;one&gt;" in page
     assert root in page
+    assert "promise epsilon <= 2; no cap was fixed" in said
+    assert "promised to everybody: epsilon &lt;= 2; no cap was fixed" in page
     pdp("ledger", "export", "l", "--public", "--out", "p")
     for name in ("l", "l.key", "a"):
         Path(name).unlink()

@@ -7,17 +7,19 @@ Theorem 2). Errors about rows are raised before anything is charged or drawn: a 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from accountant.applications.answers.errors import ReleasedAnswer, estimate
 from accountant.applications.answers.parts import PartKind, ReleasePart
 from accountant.applications.answers.planning import PlanOptions, ReleasePlan, plan_release
 from accountant.applications.answers.requests import Histogram
-from accountant.applications.answers.rows import OpenedTable, open_table, read_rows
+from accountant.applications.answers.rows import AnswerRows, OpenedTable, open_table, read_rows
 from accountant.applications.answers.totals import PartTotals, add_rows
 from accountant.applications.charging import Promise, release_once
 from accountant.guarantees import Guarantee, Run
@@ -131,31 +133,41 @@ def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None =
     guarantee, whole = plan.promise(done)
     curve = whole if plan.delta is not None else None if ledger is None or not ledger.adds_rho else plan.promise_rho(done)
     read: list[PartTotals] = []
-    size = None
+    size = data = None
     if ledger is None:
         read = count_rows(table, plan, None)
     else:  # what is refused of a row, or of their number, is refused before the charge
-        size = 0
+        size, seen = 0, [hashlib.sha256() for _ in range(len(plan.noises) + 1)]
         for rows in read_rows(table, plan.columns, plan.where, plan.groups, None):
-            check_rows(rows, plan)
+            for found, told in zip(seen, check_rows(rows, plan), strict=True):
+                found.update(told)
             size += rows.read
+        data = hashlib.sha256(b"".join(found.digest() for found in seen)).digest()
 
     def run(active: Booleans | None) -> dict[str, Any]:
         totals = count_rows(table, plan, active) if active is not None else read
         return {"noisy": [store_numbers(draw_part(total, plan.groups.count, source)) for total in totals]}
 
-    answers, promised, charged = release_once(ledger, Promise(guarantee, curve), size, run, arguments=(plan, *plan.arguments))
+    promise = Promise(guarantee, curve)
+    answers, promised, charged = release_once(ledger, promise, size, run, arguments=(plan, *plan.arguments), data=data)
     return Released(plan, [restore_numbers(values) for values in answers["noisy"]], promised, charged)
 
 
-def check_rows(rows: Any, plan: ReleasePlan) -> None:
-    """Read all that a release will read of a batch. Raises :class:`profiles.InvalidData`, :class:`InvalidArgument`."""
+def check_rows(rows: AnswerRows, plan: ReleasePlan) -> list[bytes]:
+    """Read all that a release will read of a batch, and return it as bytes, private: the groups of its rows, and what each part reads.
+
+    Raises :class:`profiles.InvalidData`, :class:`InvalidArgument`.
+    """
+    told: list[NDArray[Any]] = [np.ones(rows.size, np.int8) if rows.groups is None else rows.groups]
     for noise in plan.noises:
         part = noise.part
-        if part.kind is PartKind.CELLS:
-            rows.cells(part.column, part.categories)
-        elif part.column is not None:
-            rows.numbers(part.column)
+        if part.column is None:
+            told.append(np.zeros(0))
+        elif part.kind is PartKind.CELLS:
+            told.append(rows.cells(part.column, part.categories))
+        else:
+            told.append(rows.numbers(part.column) + 0.0)  # one zero
+    return [np.ascontiguousarray(item).tobytes() for item in told]
 
 
 def count_rows(table: OpenedTable, plan: ReleasePlan, active: Booleans | None) -> list[PartTotals]:

@@ -8,16 +8,17 @@ grammar has no way to speak of other rows: no subqueries, no aggregates, no call
     comparison := ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") value | ["not"] "in" "(" value {"," value} ")"
                 | ["not"] "between" value "and" value | "is" ["not"] "null"
 
-A column is a name, or "any name" between double quotes; a value is a decimal or 'a text'. As in SQL, a comparison with a missing value is
-neither true nor false, and a row takes part where the whole is true.
+A column is a name, or "any name" between double quotes; a value is a decimal or 'a text', such as a day, '2026-07-31'. As in SQL, a
+comparison with a missing value is neither true nor false, and a row takes part where the whole is true.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -66,9 +67,15 @@ class _Columns:
             self._numbers[name] = self._read_numbers(name)
         return self._numbers[name]
 
-    def texts(self, name: str) -> tuple[Any, Booleans]:
-        """Return the texts of a column, and which rows have one."""
+    def texts(self, name: str, values: Sequence[str]) -> tuple[Any, Booleans]:
+        """Return the texts of a column to be compared with ``values``, and which rows have one; days as 2026-07-31, so in their order."""
         array = self._find(name)
+        if pa.types.is_date(array.type):
+            if not all(_is_day(value) for value in values):
+                raise InvalidArgument(
+                    f"the filter compares the days of {name!r} with something else; write a day as '2026-07-31', in quotation marks"
+                )
+            array = pc.cast(pc.cast(array, pa.date32()), pa.string())
         if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
             raise InvalidArgument(f"the filter compares {name!r} with a text, but its type is {array.type}; compare it with a number")
         return array, _tell(pc.is_valid(array))
@@ -95,7 +102,8 @@ class _Columns:
         if pa.types.is_boolean(kind):
             array = pc.cast(array, pa.int8())
         elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise InvalidArgument(f"the filter compares {name!r} with a number, but its type is {kind}; compare another column")
+            other = "with a day in quotation marks, such as '2026-07-31'" if pa.types.is_date(kind) else "another column"
+            raise InvalidArgument(f"the filter compares {name!r} with a number, but its type is {kind}; compare {other}")
         if there.any():
             chosen = array.filter(pa.array(there))
             if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -110,6 +118,14 @@ class _Columns:
                     private=repr(wrong)[:200],
                 ) from None
         return values, there
+
+
+def _is_day(text: str) -> bool:
+    """Tell whether a text is a day such as 2026-07-31."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _tell(array: Any) -> Booleans:
@@ -130,7 +146,7 @@ class _Test:
             there = columns.present(self.column)
             return ~there, np.ones_like(there)
         if isinstance(self.values[0], str):
-            array, there = columns.texts(self.column)
+            array, there = columns.texts(self.column, [str(value) for value in self.values])
             truth = self._compare_texts(array)
         else:
             numbers, there = columns.numbers(self.column)

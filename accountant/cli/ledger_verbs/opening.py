@@ -48,7 +48,9 @@ class _Init(DataOptions):
             help="public: everybody takes part in a release, or it is refused; individual: units without room are left out silently",
         ),
     ] = "public"
-    records: Annotated[int | None, typer.Option("--records", metavar="K", help="how many records a unit has at most")] = None
+    records: Annotated[
+        int | None, typer.Option("--records", metavar="K", help="how many records a unit has at most; by default 1 in public mode")
+    ] = None
     protects: Annotated[
         str | None,
         typer.Option(
@@ -97,6 +99,7 @@ class _Migrate(Options):
 
 def _init(options: _Init) -> int:
     from accountant.curves import read_composition_file
+    from accountant.guarantees.render import describe_bound
     from accountant.ledger import Ledger
     from accountant.ledger.room import MODES
 
@@ -120,12 +123,14 @@ def _init(options: _Init) -> int:
     ) as ledger:
         protection = ledger.settings.protection
         told = {"sequence": 0, "hash": ledger.journal.entries[0].hash.hex(), "ledger": ledger.settings.ledger}
-        name, mode = ledger.name, ledger.settings.mode
+        name, mode, promised, records = ledger.name, ledger.settings.mode, describe_bound(ledger.guarantee()), ledger.settings.records
     return print_result(
         told | {"protection": protection.to_object(), "mode": mode.value},
         f"ledger {name} opened: entry 0, {told['hash']}",
         f"protection            {protection.describe()}, by the key {options.key}",
         f"mode                  {mode.value}: {MODES[mode]}",
+        f"promise               {promised}, for all releases together",
+        f"records               {'any number' if records is None else f'at most {records}'} of a unit in a release",
         f"anchor                {options.anchor}; keep it elsewhere, where nothing can be removed from it",
         f"secret                {options.secret or f'{options.file}.key'}; without it no account can be found again",
         *(

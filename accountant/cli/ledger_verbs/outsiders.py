@@ -80,6 +80,7 @@ def _root(options: _Root) -> int:
 
 def _statement(options: _Statement) -> int:
     from accountant.ledger.pages import statement_page
+    from accountant.ledger.report import say_promise
     from accountant.ledger.settings import tell_time
     from accountant.ledger.statements import make_statement, write_statement
     from accountant.ledger.writing import check_outputs
@@ -90,11 +91,11 @@ def _statement(options: _Statement) -> int:
     check_distinct(options.out, options.html)
     with open_ledger(options) as ledger:
         check_outputs(ledger, options.out, options.html)
-        told = make_statement(ledger, split_unit(options.unit, ledger))
+        told, promise = make_statement(ledger, split_unit(options.unit, ledger)), say_promise(ledger)
     if options.out is not None:
         _write_private(options.out, write_statement(told))
     if options.html is not None:
-        _write_private(options.html, statement_page(told, tell_time()[:10]))
+        _write_private(options.html, statement_page(told, promise, tell_time()[:10]))
     written = [f"{EYES_ONLY}    written to {path} (mode 0600)" for path in (options.out, options.html) if path is not None]
     proof = told["proof"]
     proved = (
@@ -102,6 +103,7 @@ def _statement(options: _Statement) -> int:
     )
     lines = [
         f"{EYES_ONLY}    {_sum_up(told)}",
+        f"promise       {promise}",
         *(f"entry {item['sequence']:<8}{_describe(item, told['notion'])}" for item in told["entries"]),
         f"proof         {proved}",
     ]

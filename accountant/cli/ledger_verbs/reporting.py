@@ -29,6 +29,9 @@ from profiles.hypotheses import count_assumptions
 from profiles.private import EYES_ONLY
 
 
+_DIGITS = 5  # of a planned amount
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Report(OpenedOptions):
     file: FileArgument
@@ -158,6 +161,15 @@ def _print_report(told: dict[str, Any]) -> None:
     print_table("the log", ("entry", "kind", "name", "at worst", "time"), rows)
 
 
+def _round(told: str | dict[str, str], *, up: bool) -> str | dict[str, str]:
+    """Return amounts in so few digits, rounded to the safe side, that a column of a table does not break them."""
+    from profiles import decimal_text, to_exact
+
+    if isinstance(told, str):
+        return decimal_text(to_exact(told), _DIGITS, round_up=up)
+    return {name: decimal_text(to_exact(text), _DIGITS, round_up=up) for name, text in told.items()}
+
+
 def _print_forecast(told: dict[str, Any]) -> None:
     from accountant.cli.output import print_table
     from accountant.ledger.amounts import say_amounts
@@ -166,7 +178,7 @@ def _print_forecast(told: dict[str, Any]) -> None:
         (
             item["day"],
             item["name"],
-            *(say_amounts(item[key]).removesuffix(" nats") for key in ("cost", "at_worst", "left")),
+            *(say_amounts(_round(item[key], up=key != "left")).removesuffix(" nats") for key in ("cost", "at_worst", "left")),
             "" if item["decided_by"] is None else f"does not fit: {item['decided_by']}",
         )
         for item in told["releases"]

@@ -310,6 +310,24 @@ def test_a_ledger_is_charged_first_and_serves_again(tmp_path: Path) -> None:
         assert first.guarantee.bound.upper == 1
 
 
+def test_other_data_under_the_name_of_a_release_are_refused(tmp_path: Path) -> None:
+    """March under the name of February: the answers of February were served, and written as those of March."""
+    ids = [f"p{place}" for place in range(ROWS)]
+    given = {"data": np.zeros((ROWS, 1)), "ids": ids, "budget": 1, "anchor": tmp_path / "a", "mode": "public"}
+    asked = [Count(), Sum("income", (0, 100))]
+    later = TABLE.set_column(TABLE.schema.get_field_index("income"), "income", pa.array(np.arange(ROWS, dtype=float)))
+    with Ledger.create(tmp_path / "l", **given) as ledger:
+        first = release(TABLE, asked, epsilon="1/2", ledger=ledger.analysis("february", ids))
+        for table, people in ((later, ids), (TABLE, [*ids[1:], "somebody"]), (TABLE.slice(0, ROWS - 1), ids[1:])):
+            with pytest.raises(ReleaseUsed, match="other data"):
+                release(table, asked, epsilon="1/2", ledger=ledger.analysis("february", people))
+        again = release(pa.table(TABLE.to_pydict()), asked, epsilon="1/2", ledger=ledger.analysis("february", ids))
+        assert again.noisy == first.noisy
+        assert ledger.verify() == 0
+        entry = ledger.journal.charges[-1]
+        assert len(entry.body["mechanism"]) == 64  # of the arguments, which are public; of the data nothing is in the log
+
+
 def test_each_part_is_charged_its_own_rho_and_a_quantile_by_its_range(tmp_path: Path) -> None:
     """ε tanh(ε/2) for a count, ε²/8 for what an exponential mechanism chooses, which has losses in an interval of length ε."""
     ids = [f"p{place}" for place in range(ROWS)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import duckdb
 import pyarrow as pa
 import pytest
@@ -46,6 +48,29 @@ def test_filters_mean_what_they_mean_in_sql(text: str) -> None:
     assert kept == wanted
     coded = batch.set_column(1, "region", batch.column("region").dictionary_encode())
     assert read_where(text).select(coded, "the table", is_text=False).tolist() == found.tolist()
+
+
+DAYS = pa.table({"start": pa.array([date(2019, 12, 31), None, date(2020, 1, 1), date(2021, 5, 3)]), "n": [1, 2, 3, 4]})
+
+
+@pytest.mark.parametrize(
+    "text", ["start >= '2020-01-01'", "not start = '2020-01-01'", "start between '2019-01-01' and '2020-01-01'", "start is null"]
+)
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64()])
+def test_days_are_compared_as_days(text: str, kind: pa.DataType) -> None:
+    """A column of dates could be compared with neither a text nor a number, each of which was advised in place of the other."""
+    (batch,) = DAYS.set_column(0, "start", DAYS.column("start").cast(kind)).to_batches()
+    days = DAYS
+    wanted = [row[0] for row in duckdb.sql(f"select n from days where {text} order by 1").fetchall()]
+    assert days.num_rows == 4
+    assert [n for n, here in zip(DAYS["n"].to_pylist(), read_where(text).select(batch, "t", is_text=False), strict=True) if here] == wanted
+
+
+@pytest.mark.parametrize("text", ["start >= '1.1.2020'", "start >= '20200101'", "start in ('2020-01-01', '2020')", "start > 2020"])
+def test_what_is_no_day_is_not_compared_with_days(text: str) -> None:
+    (batch,) = DAYS.to_batches()
+    with pytest.raises(InvalidArgument, match="in quotation marks"):
+        read_where(text).select(batch, "t", is_text=False)
 
 
 @pytest.mark.parametrize(
