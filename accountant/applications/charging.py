@@ -39,7 +39,6 @@ def release_once(
     *,
     arguments: tuple[object, ...],
     ids: Any = None,
-    data: bytes | None = None,
 ) -> tuple[Any, Guarantee, Charged | None]:
     """Return what ``run`` released, the guarantee that it is handed out with, and where there is a ledger what was charged.
 
@@ -60,7 +59,6 @@ def release_once(
         curve=promise.curve,
         personal=promise.personal,
         ids=ids,
-        data=data,
         known=ships(*arguments[:1]),
     )
     return stored, charged.guarantee, charged

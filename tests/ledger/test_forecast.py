@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from accountant.ledger import Ledger
+from accountant.ledger import Ledger, opened
 from accountant.ledger import ledger as ledgers
-from accountant.ledger import opened
 from accountant.ledger.forecast import Planned, make_forecast, read_plan
 from accountant.ledger.pages import chart_budgets, report_page
 from accountant.ledger.report import report_public

@@ -21,8 +21,8 @@ from accountant.applications.answers.planning import PlanOptions, ReleasePlan, p
 from accountant.applications.answers.requests import Histogram
 from accountant.applications.answers.rows import AnswerRows, OpenedTable, open_table, read_rows
 from accountant.applications.answers.totals import PartTotals, add_rows
-from accountant.applications.charging import Promise, release_once
-from accountant.guarantees import Guarantee, Run
+from accountant.applications.charging import require_analysis
+from accountant.guarantees import Guarantee, Run, ships
 from profiles import InvalidArgument, exact_text
 from profiles.arrays import Booleans
 from profiles.mechanisms.exact import open_release
@@ -148,9 +148,13 @@ def run_plan(table: OpenedTable, plan: ReleasePlan, *, ledger: Analysis | None =
         totals = count_rows(table, plan, active) if active is not None else read
         return {"noisy": [store_numbers(draw_part(total, plan.groups.count, source)) for total in totals]}
 
-    promise = Promise(guarantee, curve)
-    answers, promised, charged = release_once(ledger, promise, size, run, arguments=(plan, *plan.arguments), data=data)
-    return Released(plan, [restore_numbers(values) for values in answers["noisy"]], promised, charged)
+    if ledger is None:
+        return Released(plan, [restore_numbers(values) for values in run(None)["noisy"]], guarantee)
+    arguments = (plan, *plan.arguments)
+    answers, charged = require_analysis(ledger).release(
+        guarantee, size, run, arguments=arguments, curve=curve, data=data, known=ships(plan)
+    )
+    return Released(plan, [restore_numbers(values) for values in answers["noisy"]], charged.guarantee, charged)
 
 
 def check_rows(rows: AnswerRows, plan: ReleasePlan) -> list[bytes]:

@@ -28,7 +28,6 @@ from profiles.errors import InvalidArgument
 from profiles.hypotheses import count_assumptions
 from profiles.private import EYES_ONLY
 
-
 _DIGITS = 5  # of a planned amount
 
 
