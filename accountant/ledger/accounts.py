@@ -31,9 +31,9 @@ class Asked:
     flat: tuple[int, ...] | None = None
     worst: tuple[int, ...] = ()
 
-    def require_records(self, found: int) -> None:
+    def require_records(self, largest: int) -> None:
         """Refuse more records of one unit than were declared. Raises :class:`InvalidData`."""
-        if self.records is not None and found > self.records:
+        if self.records is not None and largest > self.records:
             raise InvalidData(
                 f"this ledger was opened for at most {self.records} record{'' if self.records == 1 else 's'} of one unit in a release, but "
                 "more were found; merge or drop some by a rule that was fixed in advance, or open a ledger for more (--records K)"

@@ -230,11 +230,11 @@ class Analysis:
         if self.data is not None:
             if statistics:
                 raise InvalidArgument("a cost for each row was given beside a file, which has rows of its own; give ids in its place")
-            found = 0
+            rows_read = 0
             for batch in LedgerRows(self.data, self.key, specs).batches():
-                found += batch.size
+                rows_read += batch.size
                 yield batch
-            if size not in (None, found):
+            if size not in (None, rows_read):
                 raise InvalidData(
                     "the file that has the ids has another number of rows than there are; name the file that the rows are from"
                 )

@@ -155,8 +155,8 @@ class Anchor:
             raise LedgerRejected(f"the anchor of this ledger was expected in {self.path.name}, but {what} was found; name the right one")
         *lines, torn = rest.split("\n")
         for place, line in enumerate(lines):
-            found = _LINE.match(line)
-            if found is None or int(found[1]) != place:
+            match = _LINE.match(line)
+            if match is None or int(match[1]) != place:
                 raise LedgerRejected(f"line {place + 2} of the anchor {self.path.name} is damaged; use another copy of the anchor")
         return lines, torn
 
@@ -167,9 +167,9 @@ def name_lines(lines: Sequence[str]) -> str:
     >>> name_lines(["3 " + "0" * 64 + " " + "0" * 64 + " charge 'centres'"])
     "entry 3 (charge 'centres')"
     """
-    found = [match for match in map(_LINE.match, lines) if match]
-    shown = ", ".join(f"{item[1]} ({item[4]})" for item in found[:5])
-    return "" if not found else f"{'entry' if len(found) == 1 else 'entries'} {shown}" + (" and others" if len(found) > 5 else "")
+    matches = [match for match in map(_LINE.match, lines) if match]
+    shown = ", ".join(f"{item[1]} ({item[4]})" for item in matches[:5])
+    return "" if not matches else f"{'entry' if len(matches) == 1 else 'entries'} {shown}" + (" and others" if len(matches) > 5 else "")
 
 
 def _write(entry: Entry) -> str:

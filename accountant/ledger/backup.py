@@ -162,11 +162,11 @@ def _read_batches(path: Path) -> Iterator[tuple[Entry, _Batch]]:
             )
         batch = _Batch()
         while line := stream.readline(_LONGEST):
-            found = _read_line(line)
-            if found is None:
+            fields = _read_line(line)
+            if fields is None:
                 return
             try:
-                entry = _take(found, batch)
+                entry = _take(fields, batch)
             except (KeyError, TypeError, ValueError, PDPError):
                 return
             if entry is not None:
@@ -179,24 +179,24 @@ def _read_line(line: bytes) -> Mapping[str, Any] | None:
     if not line.endswith(b"\n"):
         return None
     try:
-        found = read_json(line.decode())
+        fields = read_json(line.decode())
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
-def _take(found: Mapping[str, Any], batch: _Batch) -> Entry | None:
+def _take(fields: Mapping[str, Any], batch: _Batch) -> Entry | None:
     """Add what a line says to a batch; return the entry that ends it."""
-    if "first" in found:
-        batch.segments.append(Segment(_number(found["first"]), _bytes(found["hashes"]), _bytes(found["fingerprint"])))
-    elif "change" in found:
-        batch.changes.append(Change(str(found["change"]), _number(found["chunk"]), _bytes(found["packed"])))
-    elif "output" in found:
-        batch.output = _bytes(found["output"])
+    if "first" in fields:
+        batch.segments.append(Segment(_number(fields["first"]), _bytes(fields["hashes"]), _bytes(fields["fingerprint"])))
+    elif "change" in fields:
+        batch.changes.append(Change(str(fields["change"]), _number(fields["chunk"]), _bytes(fields["packed"])))
+    elif "output" in fields:
+        batch.output = _bytes(fields["output"])
     else:
-        body = read_json(found["body"])
-        hashes = (bytes.fromhex(found[name]) for name in ("hash", "digest", "seal"))
-        return Entry(_number(found["entry"]), str(found["kind"]), str(found["name"]), body, *hashes)
+        body = read_json(fields["body"])
+        hashes = (bytes.fromhex(fields[name]) for name in ("hash", "digest", "seal"))
+        return Entry(_number(fields["entry"]), str(fields["kind"]), str(fields["name"]), body, *hashes)
     return None
 
 

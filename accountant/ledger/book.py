@@ -74,13 +74,13 @@ class Book:
     def outlines(self) -> list[tuple[int, int, bytes]]:
         """Of each segment the first account, how many there are, and the fingerprint of their rows."""
         if self._outlines is None:
-            found = self._store.list_outlines()
+            outlines = self._store.list_outlines()
             count = 0
-            for first, size, _ in found:
+            for first, size, _ in outlines:
                 if first != count or not 0 < size <= CHUNK:
                     raise LedgerRejected("the accounts of the ledger are not numbered one after the other; restore it from a backup")
                 count += size
-            self._outlines = found
+            self._outlines = outlines
         return self._outlines
 
     @property
@@ -97,11 +97,11 @@ class Book:
         return None if number < 0 else (self._look_at(number // CHUNK, number % CHUNK),)
 
     def _look_at(self, chunk: int, place: int) -> tuple[int, int]:
-        found = self._store.read_account(chunk)
-        if found is None:
+        kept = self._store.read_account(chunk)
+        if kept is None:
             raise LedgerRejected("accounts of the ledger are missing; restore it from a backup of its log")
-        self.require_whole(found, self._last)
-        return int(unpack(found.spent)[place]), int(unpack(found.budgets)[place])
+        self.require_whole(kept, self._last)
+        return int(unpack(kept.spent)[place]), int(unpack(kept.budgets)[place])
 
     def _lookup(self) -> Index:
         if self._index is None:
@@ -114,38 +114,38 @@ class Book:
         ``count``: the shifts of the rows of a batch, ``budget``: their budgets, which is asked for new accounts only.
         """
         known = self.size
-        found = Matched(known, np.zeros(known, np.uint32), np.zeros(known, np.bool_), [], [], np.zeros(0, np.int64))
+        matched = Matched(known, np.zeros(known, np.uint32), np.zeros(known, np.bool_), [], [], np.zeros(0, np.int64))
         pending: list[Pending] = []
-        places, segment, first_row = found.places, 0, 0
+        places, segment, first_row = matched.places, 0, 0
         repeated = False
         for batch, fingerprint in read_ahead((batch, self._hasher.fingerprint(batch.ids)) for batch in batches):
             steps = count(batch, first_row)
             whole = self._match_whole(batch.ids, fingerprint, segment)
             if whole is not None:
                 segment += 1
-                repeated |= found.put(whole, steps)
+                repeated |= matched.put(whole, steps)
                 places.append(whole)
             else:
                 place = self._match_rows(batch, steps, fingerprint, budget, first_row, len(places), pending)
                 if not isinstance(place, slice):
                     rows = np.flatnonzero(place >= 0)
-                    repeated |= rows.size > 0 and (bool(found.present[place[rows]].any()) or np.unique(place[rows]).size < rows.size)
-                    found.widen()
-                    np.add.at(found.totals, place[rows], steps[rows])
-                    found.present[place[rows]] = True
+                    repeated |= rows.size > 0 and (bool(matched.present[place[rows]].any()) or np.unique(place[rows]).size < rows.size)
+                    matched.widen()
+                    np.add.at(matched.totals, place[rows], steps[rows])
+                    matched.present[place[rows]] = True
                     segment = self._next_segment(place, segment)
                 places.append(place)
             first_row += batch.size
         if pending:
-            repeated |= self._open_accounts(found, pending)
+            repeated |= self._open_accounts(matched, pending)
         if repeated:
-            counts = np.zeros(found.present.size, np.int64)
+            counts = np.zeros(matched.present.size, np.int64)
             for taken in places:
                 np.add.at(counts, spell(taken), 1)
-            found.most_rows = int(counts.max())
-            if int(found.totals.min(initial=0)) < 0:
+            matched.most_rows = int(counts.max())
+            if int(matched.totals.min(initial=0)) < 0:
                 raise InvalidData("one unit has more records than can be charged together; merge its records first")
-        return found
+        return matched
 
     def _match_whole(self, ids: Ids, fingerprint: bytes, segment: int) -> slice | None:
         if segment >= len(self.outlines):
@@ -176,25 +176,25 @@ class Book:
             pending.append(Pending(number, rows, chosen, steps[rows], budget(batch, first_row)[rows]))
         return place
 
-    def _open_accounts(self, found: Matched, pending: Sequence[Pending]) -> bool:
+    def _open_accounts(self, matched: Matched, pending: Sequence[Pending]) -> bool:
         """Open accounts for rows without one, in the order of the rows, and tell whether two rows have the same."""
         steps, budgets = join([item.steps for item in pending]), join([item.budgets for item in pending])
         apart = all_differ([item.hashes for item in pending])
-        totals, least = (steps, budgets) if apart else self._open_groups(found, pending, steps, budgets)
+        totals, least = (steps, budgets) if apart else self._open_groups(matched, pending, steps, budgets)
         if apart:
-            done = found.known
+            done = matched.known
             for item in pending:
                 accounts = slice(done, done + len(item.hashes) // WIDTH)
-                found.places[item.batch] = fill(found.places[item.batch], item.rows, accounts)
-                found.segments.append(Segment(done, item.hashes, item.fingerprint))
+                matched.places[item.batch] = fill(matched.places[item.batch], item.rows, accounts)
+                matched.segments.append(Segment(done, item.hashes, item.fingerprint))
                 done = accounts.stop
-        found.totals = np.concatenate([found.totals, totals]) if found.known else totals
-        found.present = np.concatenate([found.present, np.ones(totals.size, np.bool_)])
-        found.budgets = least
+        matched.totals = np.concatenate([matched.totals, totals]) if matched.known else totals
+        matched.present = np.concatenate([matched.present, np.ones(totals.size, np.bool_)])
+        matched.budgets = least
         return totals.size < steps.size
 
     @staticmethod
-    def _open_groups(found: Matched, pending: Sequence[Pending], steps: Integers, budgets: Integers) -> tuple[Integers, Integers]:
+    def _open_groups(matched: Matched, pending: Sequence[Pending], steps: Integers, budgets: Integers) -> tuple[Integers, Integers]:
         """Open one account for all rows with the same hash; return the total steps and the least budget of each account."""
         hashes = b"".join(item.hashes for item in pending)
         firsts, groups = group(hashes)
@@ -205,11 +205,11 @@ class Book:
         start = done = 0
         for item in pending:
             here = groups[start : start + len(item.hashes) // WIDTH]
-            found.places[item.batch] = fill(found.places[item.batch], item.rows, here + found.known)
+            matched.places[item.batch] = fill(matched.places[item.batch], item.rows, here + matched.known)
             fresh = int(here.max()) + 1 - done
             if fresh > 0:
                 opened = table[firsts[done : done + fresh]].tobytes()
-                found.segments.append(Segment(found.known + done, opened, item.fingerprint if fresh == here.size else b""))
+                matched.segments.append(Segment(matched.known + done, opened, item.fingerprint if fresh == here.size else b""))
                 done += fresh
             start += here.size
         return totals, least
@@ -360,9 +360,9 @@ class Book:
         last = find_last_change(entries, self._store)
         repaired = 0
         for chunk, spent, budgets in self.fold(entries):
-            found = self._store.read_account(chunk)
+            kept = self._store.read_account(chunk)
             made = AccountChunk.sealed(chunk, last.get(chunk, 0), pack(spent), pack(budgets), self._hasher)
-            if found != made:
+            if kept != made:
                 repaired += 1
                 if write:
                     self._store.write_account(made)
@@ -371,8 +371,8 @@ class Book:
 
 def find_last_change(entries: Sequence[Entry], store: Store) -> dict[int, int]:
     """Return of each chunk the last entry that changed it."""
-    found: dict[int, int] = {}
+    last_changes: dict[int, int] = {}
     for entry in entries:
         for change in store.iter_changes(entry.sequence):
-            found[change.chunk] = entry.sequence
-    return found
+            last_changes[change.chunk] = entry.sequence
+    return last_changes

@@ -73,9 +73,9 @@ class BudgetRule:
         for item in self.attributes:
             rows = outside(item, columns.original(_name(item)))
             if rows.size:
-                found = name_rows((first_row + rows).tolist())
+                names = name_rows((first_row + rows).tolist())
                 raise InvalidData(
-                    f"{found} {'is' if rows.size == 1 else 'are'} outside the declared range "
+                    f"{names} {'is' if rows.size == 1 else 'are'} outside the declared range "
                     f"[{exact_text(item.lo)}, {exact_text(item.hi)}] of the attribute {item.name!r} (rows count from 0); correct it, or "
                     "open a ledger with a range that is known to hold everybody without looking at the data"
                 )
@@ -167,19 +167,19 @@ def to_components(given: object, what: str, width: int | None = None) -> Amounts
 def _read_components(given: object, what: str, width: int | None) -> dict[str, Fraction]:
     """Return the numbers by their names; those that are left out are 0."""
     pairs = list(given.items()) if isinstance(given, Mapping) else [part.partition("=")[::2] for part in str(given).split(",")]
-    found = {str(name).strip(): value for name, value in pairs}
+    by_name = {str(name).strip(): value for name, value in pairs}
     names = [name for name, _ in list_components(4 + MOST_STEPS if width is None else width)]
-    for name in found:
+    for name in by_name:
         if name not in names:
             known = names if width is not None else names[:4]
             raise InvalidArgument(
                 f"{what} of the notion mixed has the components {', '.join(known)}, but {name[:40]!r} was found; write for example "
                 f"epsilon=1, mu2=1, delta=1e-6{suggest(name, names)}"
             )
-    if len(found) < len(pairs):
-        raise InvalidArgument(f"{what} names a component twice; give each of {', '.join(found)} once")
-    last = max((3, *(names.index(name) + 1 for name in found))) if width is None else width
-    return {name: to_exact(found.get(name, 0), f"{what}, {name}") for name in names[:last]}
+    if len(by_name) < len(pairs):
+        raise InvalidArgument(f"{what} names a component twice; give each of {', '.join(by_name)} once")
+    last = max((3, *(names.index(name) + 1 for name in by_name))) if width is None else width
+    return {name: to_exact(by_name.get(name, 0), f"{what}, {name}") for name in names[:last]}
 
 
 def _constant(term: Term, low: Fraction) -> int:
@@ -217,16 +217,17 @@ def budget_body(rule: BudgetRule) -> dict[str, Any]:
 
 def read_budget(value: object) -> BudgetRule:
     """Return the rule of :func:`budget_body`. Raises :class:`UnreadableFile`."""
-    found = read_fields(value, "a budget", {"expression", "attributes", "least", "most"}, frozenset({"more"}))
-    if not isinstance(found["attributes"], dict):
+    fields = read_fields(value, "a budget", {"expression", "attributes", "least", "most"}, frozenset({"more"}))
+    if not isinstance(fields["attributes"], dict):
         raise UnreadableFile("the attributes of a budget have ranges, but something else was found; restore the ledger from a backup")
     ranges = {}
-    for name, ends in found["attributes"].items():
+    for name, ends in fields["attributes"].items():
         low, high = read_list(ends, "a range")
         ranges[name] = [read_exact(low, "a range"), read_exact(high, "a range")]
-    notion = LedgerNotion.MIXED if "more" in found else LedgerNotion.PURE
-    made = to_budget_rule(read_string(found["expression"], "a budget"), ranges, notion)
-    if "more" in found and [made.least, made.most, *made.more] != [found["least"], found["most"], *read_list(found["more"], "a budget")]:
+    notion = LedgerNotion.MIXED if "more" in fields else LedgerNotion.PURE
+    made = to_budget_rule(read_string(fields["expression"], "a budget"), ranges, notion)
+    told = [fields["least"], fields["most"], *read_list(fields.get("more", []), "a budget")]
+    if "more" in fields and [made.least, made.most, *made.more] != told:
         raise UnreadableFile("the numbers of a budget are not those of its text; restore the ledger from a backup")
-    least, most = read_count(found["least"], "a budget"), read_count(found["most"], "a budget")
+    least, most = read_count(fields["least"], "a budget"), read_count(fields["most"], "a budget")
     return replace(made, least=min(made.least, least), most=max(made.most, most))

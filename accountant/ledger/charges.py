@@ -80,25 +80,25 @@ class Charge:
 
         Raises :class:`InvalidArgument`.
         """
-        found, name = self.carried.protection, self.profile.name[:60]
-        if found.unit not in (Unit.RECORD, protection.unit):
+        stated, name = self.carried.protection, self.profile.name[:60]
+        if stated.unit not in (Unit.RECORD, protection.unit):
             raise InvalidArgument(
-                f"the accounts of this ledger are of {protection.unit.value}, but the guarantee of {name!r} protects {found.unit.value}; "
+                f"the accounts of this ledger are of {protection.unit.value}, but the guarantee of {name!r} protects {stated.unit.value}; "
                 "charge one for records, or another ledger"
             )
-        if found.neighbors is not protection.neighbors:
+        if stated.neighbors is not protection.neighbors:
             raise InvalidArgument(
-                f"in this ledger {protection.describe()}, but in the guarantee of {name!r} {found.describe()}; bring it to these neighbors "
-                f'first, with change_neighbors(guarantee, "{protection.neighbors.value}")'
+                f"in this ledger {protection.describe()}, but in the guarantee of {name!r} {stated.describe()}; bring it to these "
+                f'neighbors first, with change_neighbors(guarantee, "{protection.neighbors.value}")'
             )
 
     def worst_cost(self, records: int) -> Amounts:
         """Return what a user with this many records is charged at most. Raises :class:`InvalidArgument` above 2^22 nats, or a δ of 1."""
         totals = np.array([self.shifts.round_up(self.worst) * records], dtype=np.int64)
-        found = Amounts(tuple(int(price.amounts(totals)[0]) for price in self.prices))
-        if max(found.values) >= MOST:
+        worst = Amounts(tuple(int(price.amounts(totals)[0]) for price in self.prices))
+        if max(worst.values) >= MOST:
             raise InvalidArgument("a charge of at most 2^22 nats was expected, but a larger one was found; it promises nothing")
-        return found
+        return worst
 
     def limit_records(self, declared: int | None) -> int | None:
         """Return how many records of one unit this release takes at most, of the ``declared`` number; None for any."""
@@ -245,9 +245,9 @@ def _find_square(guarantee: Guarantee, notion: LedgerNotion) -> Fraction:
     bound = guarantee.bound
     if notion is LedgerNotion.ZCDP and isinstance(bound, CurveBound):
         squares = [_square_of_event(event) for event in bound.composition.events]
-        found = [square for square in squares if square is not None]
-        if len(found) == len(squares):
-            return sum(found, Fraction(0))
+        known = [square for square in squares if square is not None]
+        if len(known) == len(squares):
+            return sum(known, Fraction(0))
     raise InvalidArgument(f"{guarantee.subject[:60]!r} was to be charged, but {_say_refusal(bound, notion)}")
 
 
@@ -257,9 +257,9 @@ def _find_spending(guarantee: Guarantee, menu: Sequence[Event] | None) -> RowCos
     if isinstance(bound, Losses) and bound.epsilon is not None:
         return RowCost(epsilon=bound.epsilon, delta=bound.delta)
     if isinstance(bound, CurveBound):
-        found = [_spend_on(event, menu) for event in bound.composition.events]
-        if None not in found:
-            return sum((item for item in found if item is not None), RowCost())
+        costs = [_spend_on(event, menu) for event in bound.composition.events]
+        if None not in costs:
+            return sum((item for item in costs if item is not None), RowCost())
     raise InvalidArgument(f"{guarantee.subject[:60]!r} was to be charged, but {_say_refusal(bound, LedgerNotion.MIXED, menu)}")
 
 
@@ -399,13 +399,13 @@ def _prove_shift(profile: Profile) -> Fraction:
     if profile.notion is ProfileNotion.GAUSSIAN:
         return bound_mu(profile).upper
     if profile.notion is ProfileNotion.PURE:
-        found = bound_without_sampling(profile)
-        if found is None:
+        derived = bound_without_sampling(profile)
+        if derived is None:
             raise Undecided(
                 f"the worst cost of {profile.name[:60]!r} was needed, but no bound of epsilon(1, x) was found; narrow the ranges without "
                 "looking at the data, or write epsilon more simply"
             )
-        return found.upper
+        return derived.upper
     stand_in = profile.stand_in()
     return root_up(2 * bound_epsilon(stand_in, make_rule("uniform", stand_in, {"rate": 1})).upper)
 
@@ -416,9 +416,9 @@ def _suppose(declaration: Declaration) -> Carried:
     own = (name_range(profile), name_statistics(profile)) if profile.record else ()
     given = (EXACT_REALS, *declaration.hypotheses)
     if declaration.mechanism is not None and profile.notion is not ProfileNotion.ZCDP:
-        found = Carried.of(derive_mechanism(declaration.mechanism))
+        carried = Carried.of(derive_mechanism(declaration.mechanism))
     elif profile.notion is ProfileNotion.PURE:
-        found = Carried.of(derive_profile(profile, tuple(dict.fromkeys(given))))
+        carried = Carried.of(derive_profile(profile, tuple(dict.fromkeys(given))))
     else:
-        found = Carried(RECORDS, (name_declaration(profile), *OF_MECHANISMS, *RECORDS.unit.hypotheses, *given))
-    return found.update_hypotheses({}, own, profile.name)
+        carried = Carried(RECORDS, (name_declaration(profile), *OF_MECHANISMS, *RECORDS.unit.hypotheses, *given))
+    return carried.update_hypotheses({}, own, profile.name)

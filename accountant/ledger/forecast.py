@@ -78,9 +78,9 @@ def read_plan(text: str, where: str = "the plan") -> tuple[Planned, ...]:
     >>> read_plan('[[release]]\nname = "count"\nmechanism = "profiles.mechanisms.weighted_count:default"\ntimes = 12')[0].times
     12
     """
-    found = read_toml(text, where)
-    items = found.get("release")
-    if set(found) != {"release"} or not isinstance(items, list) or not items:
+    fields = read_toml(text, where)
+    items = fields.get("release")
+    if set(fields) != {"release"} or not isinstance(items, list) or not items:
         raise UnreadableFile(f"{where} has no releases; write a table [[release]] with name and mechanism for each kind of them")
     return tuple(_read(item, where) for item in items)
 

@@ -63,10 +63,10 @@ class Journal:
         for entry in fresh:
             check_entry(last, entry, self.hasher, self.previous)
             last = entry
-        found = [*self.entries, *fresh]
-        if self.anchor.compare(found):
-            self.anchor.append(found[-1])
-        self.entries = found
+        entries = [*self.entries, *fresh]
+        if self.anchor.compare(entries):
+            self.anchor.append(entries[-1])
+        self.entries = entries
         self._refresh()
 
     def adopt(self, entries: list[Entry]) -> None:
@@ -137,18 +137,18 @@ def find_place(store: Store, what: str, given: str | os.PathLike[str] | None) ->
 
     Raises :class:`UnreadableFile`.
     """
-    found = store.read_place(what) if given is None else given
-    if found is None:
+    place = store.read_place(what) if given is None else given
+    if place is None:
         raise UnreadableFile(f"the {what} of the ledger is not known; name it with --{what}")
-    return Path(found).absolute()
+    return Path(place).absolute()
 
 
 def find_secret(place: StoreLocation, given: str | os.PathLike[str] | None) -> Path:
     """Return where the secret of a new ledger is. Raises :class:`InvalidArgument` where that must be said, and was not."""
-    found = place.secret if given is None else Path(given)
-    if found is None:
+    path = place.secret if given is None else Path(given)
+    if path is None:
         raise InvalidArgument("a ledger on a server needs a file for its secret, but none was named; name one with --secret")
-    return found.absolute()
+    return path.absolute()
 
 
 def write_secret(path: Path, secret: bytes) -> None:
@@ -170,13 +170,13 @@ def read_secret(path: Path) -> bytes:
     """Return the secret in a file, or all of them, the last one first (``Hasher.of``). Raises :class:`UnreadableFile`."""
     require_regular(path, "the secret")
     try:
-        found = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        secret = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except FileNotFoundError:
         raise UnreadableFile(
             f"the secret {path} of the ledger is not there; name it with --secret, or get it from where it is kept"
         ) from None
     except (OSError, ValueError):
         raise UnreadableFile(f"the secret {path} of the ledger cannot be read; name the file that was made with the ledger") from None
-    if len(found) not in range(SECRET_BYTES, SECRET_BYTES * _MOST_SECRETS + 1, SECRET_BYTES):
+    if len(secret) not in range(SECRET_BYTES, SECRET_BYTES * _MOST_SECRETS + 1, SECRET_BYTES):
         raise UnreadableFile(f"the secret {path} of the ledger is damaged; name the file that was made with the ledger")
-    return found
+    return secret

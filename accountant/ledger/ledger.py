@@ -105,12 +105,12 @@ class Ledger(OpenedLedger):
 
         Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
         """
-        found, chosen, columns = to_ledger_notion(notion), to_mode(mode), to_key(key)
+        chosen_notion, chosen, columns = to_ledger_notion(notion), to_mode(mode), to_key(key)
         steps = None if menu is None else to_menu(menu)
-        if steps and found is not LedgerNotion.MIXED:
+        if steps and chosen_notion is not LedgerNotion.MIXED:
             raise InvalidArgument("a menu of steps was given, but a ledger in the notion mixed alone takes them; open one, or leave it out")
-        rule = to_budget_rule(budget if steps is None else add_steps(budget, steps), attributes, found)
-        further = len(rule.floor.values) - len(found.components)
+        rule = to_budget_rule(budget if steps is None else add_steps(budget, steps), attributes, chosen_notion)
+        further = len(rule.floor.values) - len(chosen_notion.components)
         if further and len(steps or ()) + 1 != further:
             raise InvalidArgument("a budget names steps that the menu does not have; give a menu with as many kinds of them")
         if table is not None and len(rule.floor.values) > 1:
@@ -120,7 +120,7 @@ class Ledger(OpenedLedger):
         hidden = secrets.token_bytes(SECRET_BYTES)
         settings = LedgerSettings(
             make_token(),
-            found,
+            chosen_notion,
             chosen,
             columns,
             rule,
@@ -129,7 +129,7 @@ class Ledger(OpenedLedger):
             to_protection(unit, Neighbors.ADD_REMOVE, columns),
             table=table is not None,
             spent=Amounts((0,) * len(rule.floor.values)),
-            cap=to_cap(cap if cap is None or not steps else add_steps(cap, steps), found, width=len(rule.floor.values)),
+            cap=to_cap(cap if cap is None or not steps else add_steps(cap, steps), chosen_notion, width=len(rule.floor.values)),
             menu=steps or () if further else None,
         )
         rule = settings.limit(rule)
@@ -214,18 +214,18 @@ class Ledger(OpenedLedger):
         """
         charge = self.prepare(reference, **sampling)
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
-        found = self.find_data(data)
-        seen, read = look(found), (*specs, *self.budget.specs)
+        source = self.find_data(data)
+        seen, read = look(source), (*specs, *self.budget.specs)
         if clip:
-            charge, found = replace(charge, clipped=True), _clip(charge.profile, found, read, self.settings.key, ids)
-        rows = open_rows(found, self.settings.key, read, ids)
+            charge, source = replace(charge, clipped=True), _clip(charge.profile, source, read, self.settings.key, ids)
+        rows = open_rows(source, self.settings.key, read, ids)
         moved = ", moved into its declared range, also in what is run" if clip else ""
         said = [RECORD_STATISTICS.about(names=describe_spec(spec) + moved) for spec in specs]
         # how statistics are read is told anew where they are read here; a guarantee says it of what is run
         supposed = (*((STATISTICS,) if specs else ()), ARITHMETIC, RUN_ON_ACTIVE.about(name=name))
         charge = charge.restate(said).update_hypotheses({}, supposed)
         receipt = charge_rows(self, name, charge, rows, seen, partial=partial, note=note, elsewhere=True)
-        return replace(receipt, clipped=found) if clip else receipt
+        return replace(receipt, clipped=source) if clip else receipt
 
     def release(
         self,
@@ -375,7 +375,7 @@ class Ledger(OpenedLedger):
         before = self.budget
         if not (before.ceiling.within(rule.ceiling) and before.floor.within(rule.floor)):
             notion = self.settings.notion.value
-            new, old = ([item.say(up=False, notion=notion) for item in (found.floor, found.ceiling)] for found in (rule, before))
+            new, old = ([item.say(up=False, notion=notion) for item in (limits.floor, limits.ceiling)] for limits in (rule, before))
             raise InvalidArgument(
                 f"budgets can only be raised, but the new ones, from {new[0]} to {new[1]}, may be lower than those in force, from "
                 f"{old[0]} to "

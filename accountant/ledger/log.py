@@ -76,12 +76,12 @@ def check_entry(before: Entry | None, entry: Entry, hasher: Hasher | None, previ
 def read_body(text: object, sequence: int) -> Mapping[str, Any]:
     """Return the body of an entry. Raises :class:`UnreadableFile`."""
     try:
-        found = read_json(str(text))
+        fields = read_json(str(text))
     except ValueError as error:
         raise UnreadableFile(f"entry {sequence} of the ledger is not readable ({one_line(error)}); restore it from a backup") from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise UnreadableFile(f"entry {sequence} of the ledger has no fields; restore it from a backup")
-    return found
+    return fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def to_menu(given: object) -> tuple[Event, ...]:
 def add_steps(given: object, menu: Sequence[Event]) -> object:
     """Return budgets with those of the steps that they do not name: the counts of the menu."""
     named = given if isinstance(given, Mapping) else dict(part.partition("=")[::2] for part in str(given).split(",") if part.strip())
-    found = {str(name).strip(): value for name, value in named.items()}
-    if not isinstance(given, Mapping) and len(found) < str(given).count(",") + 1:
+    by_name = {str(name).strip(): value for name, value in named.items()}
+    if not isinstance(given, Mapping) and len(by_name) < str(given).count(",") + 1:
         return given  # named twice, which is refused where it is read
-    return {f"step{place}": event.count for place, event in enumerate(menu, 1)} | found
+    return {f"step{place}": event.count for place, event in enumerate(menu, 1)} | by_name

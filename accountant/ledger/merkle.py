@@ -52,7 +52,7 @@ def find_places(drawn: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """
     order = np.argsort(drawn, kind="stable")
     rising = drawn[order]
-    found = drawn.copy()
+    places = drawn.copy()
     done = 0
     for again in (np.flatnonzero(rising[1:] == rising[:-1]) + 1).tolist():
         if again < done:
@@ -61,23 +61,23 @@ def find_places(drawn: NDArray[np.uint32]) -> NDArray[np.uint32]:
         end = int(rising[first])
         while done < rising.size and rising[done] <= end:  # whatever was drawn among the places that these take, moves with them
             done, end = done + 1, end + 1
-        _settle(found, sorted(order[first:done].tolist()))
+        _settle(places, sorted(order[first:done].tolist()))
         if end > 1 << DEPTH:  # the next place after the last is the first
-            found = drawn.copy()
-            _settle(found, range(drawn.size))
+            places = drawn.copy()
+            _settle(places, range(drawn.size))
             break
-    return found
+    return places
 
 
-def _settle(found: NDArray[np.uint32], leaves: Iterable[int]) -> None:
+def _settle(places: NDArray[np.uint32], leaves: Iterable[int]) -> None:
     """Give each of some leaves the place that it has, or the next that none of them took before."""
     taken: set[int] = set()
     for leaf in leaves:
-        place = int(found[leaf])
+        place = int(places[leaf])
         while place in taken:
             place = (place + 1) % (1 << DEPTH)
         taken.add(place)
-        found[leaf] = place
+        places[leaf] = place
 
 
 def climb(leaf: bytes, place: int, path: Sequence[bytes]) -> bytes:
@@ -88,10 +88,10 @@ def climb(leaf: bytes, place: int, path: Sequence[bytes]) -> bytes:
     >>> climb(leaf, 9, paths[9]) == root != climb(leaf, 8, paths[9])
     True
     """
-    found = leaf
+    hashed = leaf
     for height, beside in enumerate(path):
-        found = _join(beside, found) if place >> height & 1 else _join(found, beside)
-    return found
+        hashed = _join(beside, hashed) if place >> height & 1 else _join(hashed, beside)
+    return hashed
 
 
 def hash_leaf(*parts: bytes) -> bytes:

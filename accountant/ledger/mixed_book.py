@@ -64,13 +64,13 @@ class MixedBook(Book):
         active = np.zeros(matched.totals.size, dtype=np.bool_)
         changes: list[list[Change]] = [[] for _ in range(self._components)]
         for chunk, part in enumerate(iter_chunks(matched.totals.size)):
-            found = [self._read_component(component, chunk, part, entry, matched) for component in range(self._components)]
+            components = [self._read_component(component, chunk, part, entry, matched) for component in range(self._components)]
             amounts = cost(matched.totals[part].astype(np.int64))
             takes_part = matched.present[part].copy()
-            for (spent, budgets), prices in zip(found, amounts, strict=True):
+            for (spent, budgets), prices in zip(components, amounts, strict=True):
                 takes_part &= spent + prices <= budgets
             active[part] = takes_part
-            for component, ((spent, budgets), prices) in enumerate(zip(found, amounts, strict=True)):
+            for component, ((spent, budgets), prices) in enumerate(zip(components, amounts, strict=True)):
                 taken = np.where(takes_part, prices, 0)
                 number = chunk + component * _APART
                 changes[component].append(Change("cost", number, pack(taken)))
@@ -88,8 +88,8 @@ class MixedBook(Book):
         for component in range(1, self._components):
             for place, part in enumerate(iter_chunks(matched.totals.size - first)):
                 chunk, here = first // CHUNK + place, slice(first + part.start, first + part.stop)
-                found = self._read_component(component, chunk, here, entry, matched)
-                self._write_budgets(chunk + component * _APART, entry, found, digest)
+                amounts = self._read_component(component, chunk, here, entry, matched)
+                self._write_budgets(chunk + component * _APART, entry, amounts, digest)
 
     def _read_component(self, component: int, chunk: int, part: slice, entry: int, matched: Matched) -> tuple[Integers, Integers]:
         budgets = matched.budgets if component == 0 else np.full(matched.budgets.size, self._more[component - 1])

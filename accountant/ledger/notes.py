@@ -20,7 +20,7 @@ def to_note(given: Mapping[str, object] | None) -> dict[str, str]:
     >>> to_note({"purpose": "census 2026", "analyst": None})
     {'purpose': 'census 2026'}
     """
-    found = {}
+    checked = {}
     for name, value in (given or {}).items():
         if name not in NOTES:
             shown, hint = describe_unknown(name, NOTES)
@@ -31,5 +31,5 @@ def to_note(given: Mapping[str, object] | None) -> dict[str, str]:
             raise InvalidArgument(
                 f"the {name} of an entry is a line of 1 to {_LONGEST} printable letters, but something else was found; it is public"
             )
-        found[name] = value.strip()
-    return found
+        checked[name] = value.strip()
+    return checked

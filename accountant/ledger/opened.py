@@ -91,10 +91,10 @@ class OpenedLedger:
 
     def find_data(self, data: Any) -> Any:
         """Return the data of a call, or where the ledger was opened with a file, that. Raises :class:`InvalidArgument`."""
-        found = self.journal.store.read_place("data") if data is None else data
-        if found is None:
+        source = self.journal.store.read_place("data") if data is None else data
+        if source is None:
             raise InvalidArgument("a charge needs the data, but none were given, and the ledger was not opened with a file; give them")
-        return found
+        return source
 
     def look_ahead(self, reference: object, *, note: Mapping[str, object] | None = None, **sampling: Any) -> Room:
         """Return what a release would cost at most and leave, by public numbers, and whether units may be missing from it. Spends nothing,
@@ -149,10 +149,10 @@ class OpenedLedger:
         ``key``: its id, or a tuple of them where the key has several columns. Raises :class:`InvalidData` for an unknown unit.
         """
         with self.journal.reading():
-            found = self.journal.accounts.look_up(self.hash_unit(key))
-        if found is None:
+            components = self.journal.accounts.look_up(self.hash_unit(key))
+        if components is None:
             raise InvalidData("a unit of this ledger was asked for, but it has no account for it; check the id")
-        spent, budget = (Amounts(tuple(part)) for part in zip(*found, strict=True))
+        spent, budget = (Amounts(tuple(part)) for part in zip(*components, strict=True))
         return {"spent": spent.tell(up=True), "budget": budget.tell(up=False), "left": budget.less(spent).tell(up=False)}
 
     def hash_unit(self, key: object) -> bytes:

@@ -54,14 +54,14 @@ def unpack(data: bytes) -> Integers:
             raise ValueError("length")
         if kind == b"c":
             return np.full(size, int.from_bytes(rest, "little", signed=True), dtype=np.int64)
-        found = np.frombuffer(rest, dtype="<i8" if kind == b"8" else "<u4", count=size).astype(np.int64)
+        amounts = np.frombuffer(rest, dtype="<i8" if kind == b"8" else "<u4", count=size).astype(np.int64)
         if kind in _HIGH:
-            found |= np.frombuffer(rest, dtype=_HIGH[kind], offset=4 * size).astype(np.int64) << 32
+            amounts |= np.frombuffer(rest, dtype=_HIGH[kind], offset=4 * size).astype(np.int64) << 32
     except (ValueError, KeyError, struct.error, TypeError):
         raise UnreadableFile(
             "a chunk of amounts was expected in the ledger, but other bytes were found; restore it from a backup"
         ) from None
-    return np.left_shift(found, shift) if shift else found
+    return np.left_shift(amounts, shift) if shift else amounts
 
 
 def iter_chunks(size: int) -> Iterator[slice]:

@@ -77,7 +77,7 @@ def report_page(told: Mapping[str, Any], date: str) -> str:
     budget, records = told["budget"], told["records"]
     each = "a record; a unit may have any number of them" if records is None else "a unit"
     notion = told["notion"]
-    least, most, cap = (say_amounts(found or "", notion) for found in (budget["least"], budget["most"], told["cap"]))
+    least, most, cap = (say_amounts(amount or "", notion) for amount in (budget["least"], budget["most"], told["cap"]))
     first = section(
         "budget",
         "What is promised",
@@ -201,7 +201,7 @@ def _forecast(told: Mapping[str, Any], notion: str) -> Element:
     )
 
 
-def _quotas(found: Sequence[Mapping[str, Any]], notion: str) -> Element:
-    rows = [(item["of"], item["name"], *(say_amounts(item[key], notion) for key in ("most", "at_worst", "left"))) for item in found]
+def _quotas(quotas: Sequence[Mapping[str, Any]], notion: str) -> Element:
+    rows = [(item["of"], item["name"], *(say_amounts(item[key], notion) for key in ("most", "at_worst", "left"))) for item in quotas]
     lead = make("p", "Quotas are rules beside the budgets: no privacy guarantee depends on them.")
     return section("quotas", "Quotas", lead, table("quotas", ("of", "name", "at most", "charged at worst", "left"), rows))

@@ -124,9 +124,9 @@ class ServerPlace:
 
     @property
     def name(self) -> str:
-        found = conninfo_to_dict(self.url)
-        port = f":{found['port']}" if "port" in found else ""
-        return f"postgresql://{found.get('host', '')}{port}/{found.get('dbname', '')}#{self.schema}"
+        parameters = conninfo_to_dict(self.url)
+        port = f":{parameters['port']}" if "port" in parameters else ""
+        return f"postgresql://{parameters.get('host', '')}{port}/{parameters.get('dbname', '')}#{self.schema}"
 
     def create(self, version: int) -> ServerDatabase:
         """Return a new schema with the tables. Raises :class:`UnwritableOutput`, also where there is one already."""
@@ -149,8 +149,8 @@ class ServerPlace:
         """Return the tables. Raises :class:`UnreadableFile` for another schema, or another version; it is not touched then."""
         made = _connect(self)
         try:
-            found = made.find_row("SELECT coalesce(obj_description(to_regnamespace(?), 'pg_namespace'), '')", (self.schema,)) or ("",)
-            told = re.fullmatch(r"pdp ledger (\d+) ([0-9a-f]{64})", found[0])
+            comment = made.find_row("SELECT coalesce(obj_description(to_regnamespace(?), 'pg_namespace'), '')", (self.schema,)) or ("",)
+            told = re.fullmatch(r"pdp ledger (\d+) ([0-9a-f]{64})", comment[0])
             if told is None:
                 raise UnreadableFile(f"a ledger was expected in {self.name}, but there is none; check the address, or run: pdp ledger init")
             if int(told[1]) not in _SCHEMAS:
@@ -215,11 +215,11 @@ class ServerDatabase:
 
     def prepare(self) -> None:
         """Say how durable what is written has to be, and how long to wait. Raises :class:`UnwritableOutput` for a server that forgets."""
-        found = self.find_row("SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('server_encoding')")
-        if found != ("on", "on", "UTF8"):
+        settings = self.find_row("SELECT current_setting('fsync'), current_setting('full_page_writes'), current_setting('server_encoding')")
+        if settings != ("on", "on", "UTF8"):
             raise UnwritableOutput(
                 f"the ledger {self.name} needs a server that keeps what it confirmed (fsync and full_page_writes on) and a database in "
-                f"UTF8, but {', '.join(map(str, found or ()))} were found; change its settings"
+                f"UTF8, but {', '.join(map(str, settings or ()))} were found; change its settings"
             )
         (level,) = self.find_row("SELECT current_setting('synchronous_commit')") or ("",)
         wanted = level if level == "remote_apply" else "on"
@@ -236,8 +236,8 @@ class ServerDatabase:
 
     def fingerprint(self) -> str:
         """Return a hash of what the tables, keys and triggers are."""
-        found = [row[0] for row in self.iter_rows(_DESCRIBE, (self._place.schema,))]
-        return hashlib.sha256("\n".join(found).encode()).hexdigest()
+        descriptions = [row[0] for row in self.iter_rows(_DESCRIBE, (self._place.schema,))]
+        return hashlib.sha256("\n".join(descriptions).encode()).hexdigest()
 
     def close(self) -> None:
         """Close the connection; what was committed is durable already."""
@@ -274,8 +274,8 @@ class ServerDatabase:
 
     def find_row(self, statement: str, values: Values = ()) -> tuple[Any, ...] | None:
         with self._reporting(), self._connection.cursor(binary=True) as cursor:
-            found: tuple[Any, ...] | None = cursor.execute(_translate(statement), tuple(values) or None).fetchone()
-            return found
+            row: tuple[Any, ...] | None = cursor.execute(_translate(statement), tuple(values) or None).fetchone()
+            return row
 
     def iter_rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         inside = self._connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS

@@ -60,8 +60,8 @@ class PriceShape(Enum):
             case PriceShape.HALF_SQUARE:
                 return total * total / 2
         with working_precision(_FIRST_BITS):
-            found = upper_fraction(_tanh_price(total))
-        return total if found is None else min(decimal_above(found, _DIGITS), total)
+            price = upper_fraction(_tanh_price(total))
+        return total if price is None else min(decimal_above(price, _DIGITS), total)
 
     def steps(self, totals: Integers, shifts: CostGrid, costs: CostGrid) -> Integers:
         """Return the prices of ``totals`` of ``shifts`` in steps of ``costs``, rounded up, and at most 2^62."""
@@ -99,13 +99,13 @@ def _tanh_steps(totals: Integers, shifts: CostGrid, costs: CostGrid) -> Integers
         value = loss * np.tanh(loss / 2) / float(costs.step)
         high, low = np.ceil(value * (1 + _ERROR)), np.ceil(value * (1 - _ERROR))
     decided = (high == low) & (totals < _EXACT) & (high < 2.0**62)
-    found = np.where(decided, high, 0.0).astype(np.int64)
+    steps = np.where(decided, high, 0.0).astype(np.int64)
     rows = np.flatnonzero(~decided)
     if rows.size:
         distinct, places = np.unique(totals[rows], return_inverse=True)
         settled = [_settle(int(total) * shifts.step, costs) for total in distinct.tolist()]
-        found[rows] = np.array(settled, dtype=np.int64)[places]
-    return found
+        steps[rows] = np.array(settled, dtype=np.int64)[places]
+    return steps
 
 
 def _settle(total: Fraction, costs: CostGrid) -> int:
@@ -159,8 +159,8 @@ class RowsPrice:
     def amounts(self, totals: Integers) -> Integers:
         distinct, places = np.unique(totals, return_inverse=True)
         made = np.array([min(self.of(int(rows)), MOST) for rows in distinct.tolist()], dtype=np.int64)
-        found: Integers = made[places]
-        return found
+        priced: Integers = made[places]
+        return priced
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,12 +161,12 @@ def _require_order(entries: Sequence[PublicEntry]) -> None:
         newest = of
 
 
-def _follow(found: Sequence[Mapping[str, Any]]) -> tuple[PublicEntry, ...]:
+def _follow(lines: Sequence[Mapping[str, Any]]) -> tuple[PublicEntry, ...]:
     """Return the entries with their hashes, each of all before it."""
     entries: list[PublicEntry] = []
-    before = found[0]["body"].get("continues") if isinstance(found[0]["body"], dict) else None
+    before = lines[0]["body"].get("continues") if isinstance(lines[0]["body"], dict) else None
     last = START if before is None else _to_hash(before)
-    for place, item in enumerate(found):
+    for place, item in enumerate(lines):
         sequence, kind, name, body = (item[key] for key in ("sequence", "kind", "name", "body"))
         if type(sequence) is not int or sequence != place or kind not in KINDS or not _is_text(name) or not isinstance(body, dict):
             raise LedgerRejected(f"entry {place} of the log was expected, but something else was found: one was changed or left out")
@@ -202,21 +202,21 @@ def _to_hash(value: object) -> bytes:
 
 def _read_line(line: str, keys: set[str]) -> dict[str, Any]:
     try:
-        found = read_json(line)
+        fields = read_json(line)
     except ValueError:
-        found = None
-    if not isinstance(found, dict) or found.keys() != keys:
+        fields = None
+    if not isinstance(fields, dict) or fields.keys() != keys:
         raise LedgerRejected(f"a line with {', '.join(sorted(keys))} was expected in the log, but another one was found; get it anew")
-    return found
+    return fields
 
 
 def _signed_text(tail: str) -> str:
     return f"{TITLE}\n{tail}"
 
 
-def _judge(found: PublicLog) -> Outcome:
-    about = {"ledger": found.ledger, "entries": len(found.entries), "head": found.head, "key": found.key, "time": found.time}
-    root = found.root
+def _judge(log: PublicLog) -> Outcome:
+    about = {"ledger": log.ledger, "entries": len(log.entries), "head": log.head, "key": log.key, "time": log.time}
+    root = log.root
     if root is None:
         rooted = "no root of accounts: no statement can be proved under it yet"
     else:
@@ -224,8 +224,8 @@ def _judge(found: PublicLog) -> Outcome:
         rooted = f"newest root, of the accounts{after}: entry {root.sequence}, {root.body.get('root')}"
         about["root"] = {"entry": root.sequence, **{name: root.body[name] for name in ("of", "root") if name in root.body}}
     lines = (
-        f"ledger {found.ledger}, up to entry {len(found.entries) - 1}, {found.head}, signed at {found.time}",
-        f"signed with the key {found.key}; compare it with the one that the office publishes",
+        f"ledger {log.ledger}, up to entry {len(log.entries) - 1}, {log.head}, signed at {log.time}",
+        f"signed with the key {log.key}; compare it with the one that the office publishes",
         rooted,
     )
     return Outcome(Report(accepted=True), about, lines)

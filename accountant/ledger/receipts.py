@@ -91,12 +91,12 @@ def charge_rows(
         room.require(partial=ledger.partial if partial is None else partial)
         records = charge.limit_records(ledger.settings.records)
         asked = Asked(rows, budget.count, count, records, budget.flat, room.cost.values)
-        found = ledger.journal.accounts.spend(entry, asked, charge.cost, digest)
-        if ledger.settings.mode is ReleaseMode.PUBLIC and not found.everybody:
+        spending = ledger.journal.accounts.spend(entry, asked, charge.cost, digest)
+        if ledger.settings.mode is ReleaseMode.PUBLIC and not spending.everybody:
             raise LedgerRejected("an account has less room than the public spending leaves it; run pdp ledger verify")
         if seen is not None:
             seen.require_same("nothing was charged: charge it again")
-        active.append(found.active)
+        active.append(spending.active)
         mark = None if request is None else request.seal(entry, ledger.journal.hasher)
         if mark is not None:
             ledger.journal.store.write_mark(entry, mark)

@@ -93,17 +93,17 @@ def spell_ids(ids: Any) -> tuple[bytes, bytes]:
 
 def read_mark(store: Store, entry: Entry, hasher: Hasher) -> bytes | None:
     """Return what stands beside the entry of a charge about its data, None where nothing does. Raises :class:`LedgerRejected`."""
-    found = store.read_output(entry.sequence) if entry.kind == CHARGE else None
-    if found is None:
+    mark = store.read_output(entry.sequence) if entry.kind == CHARGE else None
+    if mark is None:
         return None
-    if not is_mark(found, entry, hasher):
+    if not is_mark(mark, entry, hasher):
         raise LedgerRejected(f"what entry {entry.sequence} of the ledger was charged for is damaged; restore it from a backup of its log")
-    return found[:_WIDTH]
+    return mark[:_WIDTH]
 
 
-def is_mark(found: bytes, entry: Entry, hasher: Hasher) -> bool:
+def is_mark(mark: bytes, entry: Entry, hasher: Hasher) -> bool:
     """Tell whether bytes are what was written beside an entry by :meth:`Request.seal`."""
-    return found[_WIDTH:] == _seal(found[:_WIDTH], entry.sequence, hasher)
+    return mark[_WIDTH:] == _seal(mark[:_WIDTH], entry.sequence, hasher)
 
 
 def digest_arguments(arguments: object) -> str:
@@ -143,9 +143,9 @@ def _spell_object(value: object, depth: int) -> Any:
             return [_spell_object(item, depth + 1) for item in value]
         if isinstance(value, Mapping):
             return {str(name): _spell_object(item, depth + 1) for name, item in value.items()}
-        found = dict(_attributes(value))
-        if found:
-            return [_name(type(value)), {name: _spell_object(item, depth + 1) for name, item in sorted(found.items())}]
+        attributes = dict(_attributes(value))
+        if attributes:
+            return [_name(type(value)), {name: _spell_object(item, depth + 1) for name, item in sorted(attributes.items())}]
     return _spell(value)
 
 

@@ -106,12 +106,12 @@ class RootedAccounts:
         """
         of = self.entry.body.get("of")
         seeded = _Seeded(hasher, self.entry.sequence if of is None else int(of))
-        root, found = seeded.build(self.accounts, hashed)
+        root, leaf = seeded.build(self.accounts, hashed)
         if root.hex() != self.entry.body["root"]:
             raise LedgerRejected("the accounts do not have the root that the log says; run pdp ledger verify")
-        if found is None:
+        if leaf is None:
             return None
-        row, place, path = found
+        row, place, path = leaf
         spent, budget = (Amounts(tuple(part[:, row].tolist())) for part in (self.accounts.spent, self.accounts.budgets))
         return Proof(self.entry, of, place, seeded.salt(hashed), spent, budget, path)
 

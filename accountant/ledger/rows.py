@@ -124,16 +124,16 @@ def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] 
 def _join(parts: Sequence[Column]) -> Column:
     """Return the parts of one column after another; decimals stay decimals."""
     if all(isinstance(part, Decimals) for part in parts):
-        found = [part for part in parts if isinstance(part, Decimals)]
-        texts = [part.texts.combine_chunks() if isinstance(part.texts, pa.ChunkedArray) else part.texts for part in found]
-        return Decimals(np.concatenate([part.values for part in found]), pa.concat_arrays(texts))
+        decimals = [part for part in parts if isinstance(part, Decimals)]
+        texts = [part.texts.combine_chunks() if isinstance(part.texts, pa.ChunkedArray) else part.texts for part in decimals]
+        return Decimals(np.concatenate([part.values for part in decimals]), pa.concat_arrays(texts))
     return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])
 
 
 def _name_numbers(table: Any, key: Sequence[str]) -> list[str]:
     """Return the columns of numbers but the key; a column of text counts if an early value is a number."""
     known = set(numeric_columns(table.schema))
-    found = []
+    names = []
     for name in table.schema.names:
         if name in key:
             continue
@@ -141,5 +141,5 @@ def _name_numbers(table: Any, key: Sequence[str]) -> list[str]:
             str(table.schema.field(name).type) == "string"
             and any(to_number(text) is not None for text in table.column(name).slice(0, 1000).to_pylist() if text is not None)
         ):
-            found.append(name)
-    return found
+            names.append(name)
+    return names

@@ -152,31 +152,31 @@ def read_settings(entry: Entry) -> LedgerSettings:
         )
     keys = {"format", "ledger", "notion", "mode", "key", "budget", "records", "check", "continues", "spent", "time"}
     earlier = body["format"] in _EARLIER
-    found = read_fields(
+    fields = read_fields(
         dict(body), "the first entry", keys if earlier else {*keys, "protection", "carried"}, frozenset({"cap", "first", "menu", *NOTES})
     )
-    continues = None if found["continues"] is None else read_string(found["continues"], "the hash before")
+    continues = None if fields["continues"] is None else read_string(fields["continues"], "the hash before")
     if continues is not None and not re.fullmatch(r"[0-9a-f]{64}", continues):
         raise UnreadableFile("the hash of the ledger before was expected in the first entry, but something else was found; use a backup")
     try:
-        key = read_strings(found["key"], "the key")
-        protection, carried = _read_earlier(key, continues) if earlier else _read_carried(found)
+        key = read_strings(fields["key"], "the key")
+        protection, carried = _read_earlier(key, continues) if earlier else _read_carried(fields)
         return LedgerSettings(
-            read_string(found["ledger"], "the id of the ledger"),
-            to_ledger_notion(read_string(found["notion"], "the notion")),
-            to_mode(read_string(found["mode"], "the mode")),
+            read_string(fields["ledger"], "the id of the ledger"),
+            to_ledger_notion(read_string(fields["notion"], "the notion")),
+            to_mode(read_string(fields["mode"], "the mode")),
             key,
-            read_budget(found["budget"]),
-            None if found["records"] is None else read_count(found["records"], "records of a unit"),
-            read_string(found["check"], "the check of the secret"),
+            read_budget(fields["budget"]),
+            None if fields["records"] is None else read_count(fields["records"], "records of a unit"),
+            read_string(fields["check"], "the check of the secret"),
             protection,
             continues,
-            Amounts.read(found["spent"], "what was spent before"),
+            Amounts.read(fields["spent"], "what was spent before"),
             carried,
             _EARLIER.get(body["format"], body["format"]) == TABLE_FORMAT,
-            cap=Amounts.read(found["cap"], "a cap") if "cap" in found else None,
-            first=Amounts.read(found["first"], "a budget") if "first" in found else None,
-            menu=_read_menu(found["menu"]) if "menu" in found else None,
+            cap=Amounts.read(fields["cap"], "a cap") if "cap" in fields else None,
+            first=Amounts.read(fields["first"], "a budget") if "first" in fields else None,
+            menu=_read_menu(fields["menu"]) if "menu" in fields else None,
         ).require_components()
     except InvalidArgument as error:
         raise UnreadableFile(f"the first entry of the ledger cannot be read: {error}") from None
@@ -188,10 +188,10 @@ def _read_menu(value: object) -> tuple[Event, ...]:
     return to_menu(composition_from_object({"name": "menu", "events": value}, "the menu"))
 
 
-def _read_carried(found: Mapping[str, Any]) -> tuple[Protection, Carried | None]:
-    said = read_stated_protection(found["protection"], "the ledger")
+def _read_carried(fields: Mapping[str, Any]) -> tuple[Protection, Carried | None]:
+    said = read_stated_protection(fields["protection"], "the ledger")
     protection = to_protection(said.unit, said.neighbors, ())
-    return protection, None if found["carried"] is None else read_carried(found["carried"], "the ledger before")
+    return protection, None if fields["carried"] is None else read_carried(fields["carried"], "the ledger before")
 
 
 def _read_earlier(key: Sequence[str], continues: str | None) -> tuple[Protection, Carried | None]:
@@ -208,23 +208,23 @@ def to_protection(unit: object, neighbors: object, key: Sequence[str]) -> Protec
     >>> to_protection(None, "add-remove", ("id", "month")).unit.word
     'user-period'
     """
-    found = read_protection((Unit.USER if len(key) == 1 else Unit.USER_PERIOD) if unit is None else unit, neighbors, "a ledger")
-    if found.unit not in _UNITS or found.neighbors is not Neighbors.ADD_REMOVE:
+    protection = read_protection((Unit.USER if len(key) == 1 else Unit.USER_PERIOD) if unit is None else unit, neighbors, "a ledger")
+    if protection.unit not in _UNITS or protection.neighbors is not Neighbors.ADD_REMOVE:
         raise InvalidArgument(
             f"a ledger keeps accounts of users, or of users in periods, of whom one is added or removed, but what was asked for is that "
-            f"{found.describe()}; name the key of users, and change the neighbors of the guarantee that the ledger gives"
+            f"{protection.describe()}; name the key of users, and change the neighbors of the guarantee that the ledger gives"
         )
-    return found
+    return protection
 
 
 def open_settings(entry: Entry, secret: bytes) -> LedgerSettings:
     """Return the settings of the first entry of a ledger with this secret. Raises as :func:`read_settings`, :class:`LedgerRejected` where
     the entry is not the one that was written, :class:`InvalidArgument` for another secret.
     """
-    found = read_settings(entry)
-    check_entry(None, entry, None, found.previous)
-    found.require_secret(secret)
-    return found
+    settings = read_settings(entry)
+    check_entry(None, entry, None, settings.previous)
+    settings.require_secret(secret)
+    return settings
 
 
 def to_mode(value: object) -> ReleaseMode:

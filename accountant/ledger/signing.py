@@ -17,14 +17,14 @@ def public_key(hasher: Hasher) -> str:
 
     Raises :class:`MissingExtra`.
     """
-    found: str = _private(hasher).public_key().public_bytes_raw().hex()
-    return found
+    key: str = _private(hasher).public_key().public_bytes_raw().hex()
+    return key
 
 
 def sign(hasher: Hasher, text: str) -> str:
     """Return the signature of a text, in hexadecimal digits. Raises :class:`MissingExtra`."""
-    found: str = _private(hasher).sign(text.encode()).hex()
-    return found
+    signature: str = _private(hasher).sign(text.encode()).hex()
+    return signature
 
 
 def is_signed(key: str, signature: str, text: str) -> bool:

@@ -105,7 +105,7 @@ class FilePlace:
             made.prepare()
             (version,) = made.find_row("PRAGMA user_version") or (None,)
             (kind,) = made.find_row("PRAGMA application_id") or (None,)
-            found = [row[0] for row in made.iter_rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")]
+            statements = [row[0] for row in made.iter_rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")]
             if kind != APPLICATION:
                 raise UnreadableFile(f"a ledger was expected in {path.name}, but another database was found; name the ledger")
             if version not in _SCHEMAS:
@@ -114,7 +114,7 @@ class FilePlace:
                     "release"
                 )
             made.version = version
-            if found != _SCHEMAS[version]:
+            if statements != _SCHEMAS[version]:
                 raise LedgerRejected(
                     f"the tables or triggers of the ledger {path.name} are not those that were made; restore it from a backup"
                 )
@@ -301,8 +301,8 @@ class FileDatabase:
 
     def find_damage(self) -> str | None:
         """Return what the database finds wrong with its own file, None for nothing."""
-        found = self.find_row("PRAGMA integrity_check(1)")
-        return None if found == ("ok",) else "its pages do not fit together"
+        row = self.find_row("PRAGMA integrity_check(1)")
+        return None if row == ("ok",) else "its pages do not fit together"
 
 
 def name_maps(path: Path) -> Path:
@@ -322,12 +322,12 @@ def _list_files(path: Path) -> tuple[Path, ...]:
 
 def _identify(path: Path) -> tuple[tuple[int, int], ...]:
     """Return which files the ledger and its write-ahead log are; less where one is missing."""
-    found = []
+    identities = []
     for name in (os.path.realpath(path), f"{os.path.realpath(path)}-wal"):  # SQLite writes beside what a link points to
         with contextlib.suppress(OSError):
             told = os.stat(name)
-            found.append((told.st_dev, told.st_ino))
-    return tuple(found)
+            identities.append((told.st_dev, told.st_ino))
+    return tuple(identities)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -355,10 +355,10 @@ def _require_database(path: Path) -> None:
     except sqlite3.Error:
         raise UnreadableFile(f"the ledger {path} cannot be read (a folder, or no right to read it); check its rights") from None
     try:
-        found = size > 0 and look.execute("PRAGMA schema_version").fetchone()
+        readable = size > 0 and look.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error:
-        found = None
+        readable = None
     finally:
         look.close()
-    if not found and not has_ledger_in_log(Path(f"{path.resolve()}-wal")):
+    if not readable and not has_ledger_in_log(Path(f"{path.resolve()}-wal")):
         raise UnreadableFile(f"a ledger was expected in {path.name}, but another file was found; name the ledger")

@@ -84,9 +84,9 @@ def write_statement(told: Mapping[str, Any]) -> str:
 
 def read_statement(text: str) -> dict[str, Any]:
     """Return the fields of a statement. Raises :class:`UnreadableFile`, :class:`LedgerRejected` where its proof does not fit it."""
-    found = read_document(text, FORMAT)
+    fields = read_document(text, FORMAT)
     keys = {"format", "version", "private", "ledger", "notion", "unit", "protection", "spent", "budget", "left", "entries", "proof"}
-    read_fields(found, "a statement", keys)
+    read_fields(fields, "a statement", keys)
     entries = [
         read_fields(
             item,
@@ -94,17 +94,17 @@ def read_statement(text: str) -> dict[str, Any]:
             {"sequence", "kind", "time", "name", "steps", "cost", "budget", "budget_steps", "left"},
             frozenset({"purpose"}),
         )
-        for item in read_list(found["entries"], "the entries of a statement")
+        for item in read_list(fields["entries"], "the entries of a statement")
     ]
     try:
-        to_ledger_notion(found["notion"])
+        to_ledger_notion(fields["notion"])
     except InvalidArgument as error:
         raise UnreadableFile(f"the notion of a statement cannot be read: {error}") from None
-    read_stated_protection(found["protection"], "a statement")
-    _check_sums(found, entries)
-    if found["proof"] is not None:
-        _check_proof(found["proof"], entries)
-    return found
+    read_stated_protection(fields["protection"], "a statement")
+    _check_sums(fields, entries)
+    if fields["proof"] is not None:
+        _check_proof(fields["proof"], entries)
+    return fields
 
 
 def _check_proof(value: object, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -233,16 +233,16 @@ def _require_whole(told: Mapping[str, Any], log: PublicLog) -> None:
             raise LedgerRejected(f"entry {entry.sequence} of the statement has a budget that the rule in the log does not give")
 
 
-def _judge(found: Mapping[str, Any]) -> Outcome:
-    proof = found["proof"]
-    spent, budget, left = (say_amounts(found[key], found["notion"]) for key in ("spent", "budget", "left"))
-    said = [f"ledger {found['ledger']}: spent {spent} of {budget}, left {left}"]
+def _judge(statement: Mapping[str, Any]) -> Outcome:
+    proof = statement["proof"]
+    spent, budget, left = (say_amounts(statement[key], statement["notion"]) for key in ("spent", "budget", "left"))
+    said = [f"ledger {statement['ledger']}: spent {spent} of {budget}, left {left}"]
     if proof is None:
         said.append("nothing proves it yet: no root was made since the account was opened")
     else:
         last = proof.get("of", proof["entry"])
         said.append(f"up to entry {last} it is under the root of entry {proof['entry']}, {proof['root']}; look that up with --log")
-    about = {"ledger": found["ledger"], "proof": None if proof is None else {"entry": proof["entry"], "root": proof["root"]}}
+    about = {"ledger": statement["ledger"], "proof": None if proof is None else {"entry": proof["entry"], "root": proof["root"]}}
     return Outcome(Report(accepted=True), about, tuple(said))
 
 
@@ -253,7 +253,7 @@ STATEMENT = Document(
     (VERSION,),
     protection="protection",
     read=read_statement,
-    write=lambda found: write_statement({key: value for key, value in found.items() if key not in ("format", "version")}),
+    write=lambda fields: write_statement({key: value for key, value in fields.items() if key not in ("format", "version")}),
     check=_judge,
     largest=4_000_000,
 )

@@ -85,14 +85,14 @@ class Rounding:
             decided &= ~tiny
         if decided.all():
             return top.astype(np.int64)
-        found = np.where(decided, top, 0.0).astype(np.int64)
+        steps = np.where(decided, top, 0.0).astype(np.int64)
         rows = np.flatnonzero(~decided)
         if rows.size:
             first, positions = columns.distinct(rows)
             enclosure = Enclosure(self.term)
             settled = [self._settle(enclosure, columns.record(int(row))) for row in first]
-            found[rows] = np.array(settled, dtype=np.int64)[positions]
-        return found
+            steps[rows] = np.array(settled, dtype=np.int64)[positions]
+        return steps
 
     def _round(self, values: Floats) -> Floats:
         steps: Floats = values * 2.0 ** (40 - self.shift)  # a power of two: exact, but where it underflows

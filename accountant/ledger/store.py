@@ -79,10 +79,10 @@ class Store:
         """Yield the segments of an entry, or all. Raises :class:`LedgerRejected` for one that is not what was written."""
 
         def make(seq: int, first: int, hashes: bytes, fingerprint: bytes, seal: bytes) -> Segment:
-            found = Segment(first, hashes, fingerprint)
-            if seal_segment(seq, found, hasher) != seal:
+            segment = Segment(first, hashes, fingerprint)
+            if seal_segment(seq, segment, hasher) != seal:
                 raise LedgerRejected(f"the accounts from {first} on of the ledger are damaged; restore it from a backup of its log")
-            return found
+            return segment
 
         where, values = ("", ()) if sequence is None else ("WHERE seq = ? ", (sequence,))
         statement = f"SELECT seq, first, hashes, fingerprint, seal FROM segments {where}ORDER BY first"  # noqa: S608 - words of ours

@@ -43,15 +43,15 @@ class _Part:
 
     def take(self, *tags: int) -> list[_Part]:
         """Return the first parts, which have these tags."""
-        found = list(self)[: len(tags)]
-        if [part.tag for part in found] != list(tags):
+        parts = list(self)[: len(tags)]
+        if [part.tag for part in parts] != list(tags):
             raise ValueError(self.tag)
-        return found
+        return parts
 
     @property
     def only(self) -> _Part:
-        (found,) = self
-        return found
+        (part,) = self
+        return part
 
 
 def _read(data: bytes) -> _Part:

@@ -125,10 +125,10 @@ class Hasher:
     @classmethod
     def of(cls, secrets: bytes) -> Hasher:
         """Return the hasher of one secret or several, the last one first: what :attr:`secrets` gives."""
-        found: Hasher | None = None
+        hasher: Hasher | None = None
         for start in reversed(range(0, len(secrets), SECRET_BYTES)):
-            found = cls(secrets[start : start + SECRET_BYTES], found)
-        return cls(secrets) if found is None else found
+            hasher = cls(secrets[start : start + SECRET_BYTES], hasher)
+        return cls(secrets) if hasher is None else hasher
 
     @property
     def secrets(self) -> bytes:
@@ -226,9 +226,9 @@ class Index:
     def find(self, hashes: bytes) -> Integers:
         """Return the account of each hash, −1 for one that has none."""
         high, low = _split(hashes)
-        found = np.full(high.size, -1, dtype=np.int64)
+        numbers = np.full(high.size, -1, dtype=np.int64)
         if not self.high.size:
-            return found
+            return numbers
         at = np.searchsorted(self.high, high, side="left")
         rows = np.arange(high.size)
         while rows.size:  # hashes with the same first 64 bits stand side by side
@@ -237,10 +237,10 @@ class Index:
             place = np.where(inside, place, 0)
             alike = inside & (self.high[place] == high[rows])
             same = alike & (self.low[place] == low[rows])
-            found[rows[same]] = self.order[place[same]]
+            numbers[rows[same]] = self.order[place[same]]
             rows = rows[alike & ~same]
             at[rows] += 1
-        return found
+        return numbers
 
 
 def all_differ(parts: Sequence[bytes]) -> bool:

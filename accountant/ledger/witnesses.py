@@ -38,8 +38,8 @@ def require_witness(ledger: Ledger, path: Path) -> str:
             f"the ledger is older than its witness {path.name}: it lacks the entries from {len(entries)} to {len(hashes) - 1}; use the "
             "newest copy"
         )
-    for entry, found in zip(entries, hashes, strict=False):
-        if entry.hash.hex() != found:
+    for entry, kept in zip(entries, hashes, strict=False):
+        if entry.hash.hex() != kept:
             raise LedgerRejected(f"the witness {path.name} has another entry {entry.sequence} than the ledger: its history was changed")
     if not hashes:
         raise UnreadableFile(f"the witness {path.name} has no entry; name one that has")

@@ -39,17 +39,17 @@ def has_ledger_in_log(path: Path) -> bool:
 
 def list_pages(path: Path) -> set[int]:
     """Return the numbers of the pages in the log at ``path``, up to its last commit; none where there is no log."""
-    found, pending = set[int](), set[int]()
+    pages, pending = set[int](), set[int]()
     try:
         with path.open("rb") as stream:
             for page, commits in _iter_frames(stream):
                 pending.add(page)
                 if commits:
-                    found |= pending
+                    pages |= pending
                     pending.clear()
     except OSError:
         pass
-    return found
+    return pages
 
 
 def _iter_frames(stream: IO[bytes]) -> Iterator[tuple[int, bool]]:

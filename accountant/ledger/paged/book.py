@@ -73,12 +73,12 @@ class PageBook:
         self._last = self._last if last is None else last
 
     def _read_state(self) -> State:
-        found = self._store.read_state(self._hasher)
-        if self._last is None and found is None:
+        state = self._store.read_state(self._hasher)
+        if self._last is None and state is None:
             return NEW
-        if self._last is None or found is None or found.sequence != self._last.sequence:
+        if self._last is None or state is None or state.sequence != self._last.sequence:
             raise LedgerRejected("the state of the accounts is not what was written: run pdp ledger verify --repair")
-        return found
+        return state
 
     def enroll(self, entry: int, asked: Asked, digest: Digest) -> None:
         """Open an account for each unit that has none. Raises :class:`InvalidData`."""
@@ -297,15 +297,15 @@ class PageBook:
         try:
             if self._store.read_pages(table, first, first + len(made), self._hasher) == made:
                 return 0
-            found = {page.number: page for page in self._store.read_pages(table, first, first + len(made), self._hasher)}
+            kept = {page.number: page for page in self._store.read_pages(table, first, first + len(made), self._hasher)}
         except LedgerRejected:
-            found = {}
+            kept = {}
             for page in made:
                 try:
-                    (found[page.number],) = self._store.read_pages(table, page.number, page.number + 1, self._hasher)
+                    (kept[page.number],) = self._store.read_pages(table, page.number, page.number + 1, self._hasher)
                 except LedgerRejected:
                     continue
-        wrong = [page for page in made if found.get(page.number) != page]
+        wrong = [page for page in made if kept.get(page.number) != page]
         if write:
             self._store.write_pages(table, wrong)
         return len(wrong)

@@ -38,8 +38,8 @@ def encode(amounts: Integers, worst: int) -> Codes:
     codes[above & (amounts <= worst)] = WORST
     codes[amounts == worst] = WORST
     codes[amounts == 0] = FREE
-    found: Codes = codes.astype(_TYPE)
-    return found
+    encoded: Codes = codes.astype(_TYPE)
+    return encoded
 
 
 def decode(codes: Codes, worst: int) -> Integers:

@@ -50,7 +50,7 @@ def _join(held: list[Any]) -> Any:
 def _mark(values: Any) -> NDArray[np.uint64]:
     """Return a number for each id, of its value or of its last letters and those before them."""
     if pa.types.is_int64(values.type):
-        found = np.ascontiguousarray(values.to_numpy(zero_copy_only=False)).view(np.uint64)
+        numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False)).view(np.uint64)
     else:
         _, offsets, letters = values.buffers()
         if offsets is None or not len(values):
@@ -60,6 +60,6 @@ def _mark(values: Any) -> NDArray[np.uint64]:
         start = max(int(ends[0]) - 64, 0)
         near = np.concatenate([np.zeros(8, np.uint8), body[start : int(ends[-1])]])
         windows = np.lib.stride_tricks.sliding_window_view(near, 8)[ends - start]
-        found = np.ascontiguousarray(windows).view("<u8").reshape(-1)
-    mixed: NDArray[np.uint64] = (found ^ (found >> np.uint64(29))) * _FACTOR
+        numbers = np.ascontiguousarray(windows).view("<u8").reshape(-1)
+    mixed: NDArray[np.uint64] = (numbers ^ (numbers >> np.uint64(29))) * _FACTOR
     return (mixed ^ (mixed >> np.uint64(32))) * _FACTOR

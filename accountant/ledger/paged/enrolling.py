@@ -235,5 +235,5 @@ def _places_of(rows: PageRows, fresh: Slots) -> Integers:
     starts = np.array([first for first, _, _ in rows.hashed])
     offsets = np.concatenate([[0], np.cumsum([size for _, size, _ in rows.hashed])])
     piece = np.searchsorted(starts, fresh, side="right") - 1
-    found: Integers = offsets[piece] + fresh - starts[piece]
-    return found
+    places: Integers = offsets[piece] + fresh - starts[piece]
+    return places

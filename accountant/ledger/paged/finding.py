@@ -41,23 +41,23 @@ class Finder:
         if not self.runs or not len(hashes):
             return np.full(len(hashes), -1, np.int32)
         search = self._search if len(hashes) > max(2_000, self.state.slots // 400) else self._look_up
-        found = search(self.runs[0], hashes)
+        slots = search(self.runs[0], hashes)
         for group in self.runs[1:]:
-            rows = np.flatnonzero(found < 0).astype(np.int32)
+            rows = np.flatnonzero(slots < 0).astype(np.int32)
             if rows.size:
-                found[rows] = search(group, hashes[rows])
-        rows = np.flatnonzero(found < 0).astype(np.int32)
+                slots[rows] = search(group, hashes[rows])
+        rows = np.flatnonzero(slots < 0).astype(np.int32)
         if self.state.late and rows.size:
-            found[rows] = self._find_late(hashes[rows])
-        return found
+            slots[rows] = self._find_late(hashes[rows])
+        return slots
 
     def _look_up(self, run: Enrolled, hashes: Pairs) -> Slots:
-        found = np.full(len(hashes), -1, np.int32)
+        slots = np.full(len(hashes), -1, np.int32)
         high = hashes[:, 0]
         last = np.searchsorted(run.fences, high, side="right") - 1
         first = np.maximum(np.searchsorted(run.fences, high, side="left") - 1, 0)  # equal first bits may stand on two pages
         for pages in (last, first):
-            rows = np.flatnonzero((found < 0) & (pages >= 0))
+            rows = np.flatnonzero((slots < 0) & (pages >= 0))
             rows = rows if pages is last else rows[last[rows] != first[rows]]
             rows = rows[np.argsort(pages[rows], kind="stable")]
             groups = list(iter_groups(pages[rows]))
@@ -66,11 +66,11 @@ class Finder:
             for page, (_, start, end), data in zip(numbers, groups, read, strict=True):
                 held = np.frombuffer(data, "<u8").reshape(-1, 2)
                 here = _match(held[:, 0], held[:, 1], hashes[rows[start:end]])
-                found[rows[start:end]] = np.where(here < 0, -1, here + page * IDS)
-        return found
+                slots[rows[start:end]] = np.where(here < 0, -1, here + page * IDS)
+        return slots
 
     def _search(self, run: Enrolled, hashes: Pairs) -> Slots:
-        found = np.full(len(hashes), -1, np.int32)
+        slots = np.full(len(hashes), -1, np.int32)
         ranges = hashes.view(np.uint8)[:, 7] >> (8 - _BITS)  # the first bits, in little-endian order
         ends = np.searchsorted(run.fences, np.arange(1, 1 << _BITS, dtype=np.uint64) << _WHOLE, side="left").tolist()
         bounds = [0, *ends, run.fences.size]
@@ -83,11 +83,11 @@ class Finder:
             held = np.frombuffer(self.store.read_hashes(offset + first, offset + last, self.hasher), "<u8").reshape(-1, 2)
             rows = rows[np.argsort(hashes[rows, 0])]
             here = _match(np.ascontiguousarray(held[:, 0]), held[:, 1], hashes[rows])
-            found[rows] = np.where(here < 0, -1, here + (offset + first) * IDS)
-        return found
+            slots[rows] = np.where(here < 0, -1, here + (offset + first) * IDS)
+        return slots
 
     def _find_late(self, hashes: Pairs) -> Slots:
-        found = np.full(len(hashes), -1, np.int32)
+        placed = np.full(len(hashes), -1, np.int32)
         buckets = bucket_of(hashes)
         order = np.argsort(buckets, kind="stable")
         groups = list(iter_groups(buckets[order]))
@@ -96,8 +96,8 @@ class Finder:
             rows = order[start:end]
             held, slots = split_bucket(page.data)
             here = _match(held[:, 0], held[:, 1], hashes[rows])
-            found[rows[here >= 0]] = slots[here[here >= 0]]
-        return found
+            placed[rows[here >= 0]] = slots[here[here >= 0]]
+        return placed
 
 
 def iter_groups(numbers: NDArray[np.integer[Any]]) -> Iterator[tuple[int, int, int]]:
@@ -143,9 +143,9 @@ def _join(runs: list[Enrolled]) -> list[Enrolled]:
 
 def _match(high: NDArray[np.uint64], low: NDArray[np.uint64], hashes: Pairs) -> Integers:
     """Return where hashes stand among those in the order of their first bits, −1 for one that is not there."""
-    found = np.full(len(hashes), -1, np.int64)
+    places = np.full(len(hashes), -1, np.int64)
     if not high.size:
-        return found
+        return places
     at = np.searchsorted(high, hashes[:, 0], side="left")
     rows: NDArray[np.intp] = np.arange(len(hashes))
     while rows.size:  # hashes with the same first bits stand side by side
@@ -154,7 +154,7 @@ def _match(high: NDArray[np.uint64], low: NDArray[np.uint64], hashes: Pairs) -> 
         place = np.where(inside, place, 0)
         alike = inside & (high[place] == hashes[rows, 0])
         same = alike & (low[place] == hashes[rows, 1])
-        found[rows[same]] = place[same]
+        places[rows[same]] = place[same]
         rows = rows[alike & ~same]
         at[rows] += 1
-    return found
+    return places

@@ -92,8 +92,8 @@ class PageHasher:
 
     def is_somebody(self, hashes: Pairs) -> Booleans:
         """Tell which hashes are of ids: all but those of :meth:`hash_nobody`."""
-        found: Booleans = self._decrypt(hashes)[:, 1] != np.uint64(_NOBODY << 56)
-        return found
+        somebody: Booleans = self._decrypt(hashes)[:, 1] != np.uint64(_NOBODY << 56)
+        return somebody
 
     def _integers(self, values: NDArray[np.int64]) -> Pairs:
         raw = np.empty((values.size, 2), "<u8")
@@ -115,10 +115,10 @@ class PageHasher:
             windows = np.lib.stride_tricks.sliding_window_view(body, 16)[ends[:-1]]
             raw = np.where(np.arange(16) < lengths[:, None], windows, np.uint8(0))
             raw[:, 15] = np.minimum(lengths, _LETTERS)
-            found = self._encrypt(np.ascontiguousarray(raw).view("<u8"))
+            hashed = self._encrypt(np.ascontiguousarray(raw).view("<u8"))
             for row in np.flatnonzero(lengths > _LETTERS).tolist():
-                found[row] = np.frombuffer(self._long(body[ends[row] : ends[row + 1]].tobytes()), "<u8")
-            made[~numbers] = found
+                hashed[row] = np.frombuffer(self._long(body[ends[row] : ends[row + 1]].tobytes()), "<u8")
+            made[~numbers] = hashed
         return made
 
     def _long(self, text: bytes) -> bytes:

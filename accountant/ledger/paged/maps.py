@@ -86,7 +86,7 @@ class Maps:
             return None
         return np.frombuffer(slots, "<i4") if self.known.get(sequence) == hashed else None
 
-    def keep(self, found: dict[bytes, Slots], seen: set[bytes], last: Entry) -> None:
+    def keep(self, slots_of: dict[bytes, Slots], seen: set[bytes], last: Entry) -> None:
         """Keep the slots of pieces, in place of those that were used longest ago; ``seen``: the pieces of the same rows that were known."""
         with self._open(os.O_RDWR | os.O_CREAT) as handle:
             if handle is None:
@@ -102,7 +102,7 @@ class Maps:
             for block in taken:
                 os.pwrite(handle, struct.pack("<q", now), block * _BLOCK + _HEAD.size - 8)
             free = sorted(set(range(self.blocks)) - taken, key=lambda block: self.used.get(block, 0))
-            for block, (key, slots) in zip(free, found.items(), strict=False):
+            for block, (key, slots) in zip(free, slots_of.items(), strict=False):
                 data = slots.astype("<i4").tobytes()
                 seal = self._seal(key, last.sequence, last.hash, data)
                 head = _HEAD.pack(seal, key, last.sequence, last.hash, slots.size, now)

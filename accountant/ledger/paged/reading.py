@@ -44,8 +44,8 @@ class PageRows:
 
     def take_hashes(self) -> Pairs:
         """Return the hashes, which are not held any more."""
-        found, self.hashes = self.hashes, np.empty((0, 2), np.uint64)
-        return found
+        hashes, self.hashes = self.hashes, np.empty((0, 2), np.uint64)
+        return hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class RowReader:
             first_row = 0
             for batch in asked.rows:
                 if asked.shifts is not None:
-                    found = asked.shifts(batch, first_row)
-                    steps.append(found.astype(np.uint32) if found.size and int(found.max()) <= _NARROW else found)
+                    shifts = asked.shifts(batch, first_row)
+                    steps.append(shifts.astype(np.uint32) if shifts.size and int(shifts.max()) <= _NARROW else shifts)
                 if asked.flat is None or state.flat is None:
                     batches.append((batch, first_row))
                 first_row += batch.size
@@ -98,8 +98,8 @@ class RowReader:
             rows += piece.size
         pa.default_memory_pool().release_unused()
         made = PageRows(_concatenate(slots, np.int32), _concatenate(steps, np.int64), held[:size], hashed, batches, seen)
-        found = Finder(self.store, self.hasher, state).find(made.hashes) if state.slots else np.full(size, -1, np.int32)
-        self._put(made, found, maps, last)
+        looked_up = Finder(self.store, self.hasher, state).find(made.hashes) if state.slots else np.full(size, -1, np.int32)
+        self._put(made, looked_up, maps, last)
         return made
 
     def _open_maps(self, state: State) -> Maps | None:
@@ -109,11 +109,11 @@ class RowReader:
         maps.look()
         return maps
 
-    def _put(self, rows: PageRows, found: Slots, maps: Maps | None, last: Entry | None) -> None:
+    def _put(self, rows: PageRows, looked_up: Slots, maps: Maps | None, last: Entry | None) -> None:
         """Write the slots of rows whose ids were hashed, and keep those of pieces that are known as a whole."""
         done, kept = 0, {}
         for first, size, key in rows.hashed:
-            part = found[done : done + size]
+            part = looked_up[done : done + size]
             rows.slots[first : first + size] = part
             if key is not None and size and int(part.min()) >= 0:
                 kept[key] = part

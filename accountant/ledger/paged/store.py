@@ -114,36 +114,36 @@ class PageStore(Store):
 
     def read_last(self, state: State, table: str, first: int, last: int, hasher: PageHasher) -> list[Page]:
         """Return the same, as they were written last by the state. Raises :class:`LedgerRejected`."""
-        found = self.read_pages(table, first, last, hasher)
-        state.require_last(table, found)
-        return found
+        pages = self.read_pages(table, first, last, hasher)
+        state.require_last(table, pages)
+        return pages
 
     def read_pages(self, table: str, first: int, last: int, hasher: PageHasher) -> list[Page]:
         """Return the pages of a table from ``first`` to before ``last``, checked. Raises :class:`LedgerRejected`."""
         statement = f"SELECT page, body FROM {table} WHERE page >= ? AND page < ? ORDER BY page"  # noqa: S608 - words of ours
-        found = self.database.read_rows(statement, (first, last))
-        if len(found) != last - first:
+        rows = self.database.read_rows(statement, (first, last))
+        if len(rows) != last - first:
             raise LedgerRejected("accounts of the ledger are missing: run pdp ledger verify --repair")
-        return [self._check(table, first + place, row, hasher) for place, row in enumerate(found)]
+        return [self._check(table, first + place, row, hasher) for place, row in enumerate(rows)]
 
     def read_few(self, state: State, table: str, numbers: Sequence[int], hasher: PageHasher) -> list[Page]:
         """Return the pages of a table with these numbers, in their order, as they were written last. Raises :class:`LedgerRejected`."""
-        found = self._list_rows(table, numbers)
-        if found is None:
+        rows = self._list_rows(table, numbers)
+        if rows is None:
             raise LedgerRejected("accounts of the ledger are missing: run pdp ledger verify --repair")
-        pages = [self._check(table, number, row, hasher) for number, row in zip(numbers, found, strict=True)]
+        pages = [self._check(table, number, row, hasher) for number, row in zip(numbers, rows, strict=True)]
         for page in pages:
             state.require_last(table, [page])
         return pages
 
     def _list_rows(self, table: str, numbers: Sequence[int]) -> list[tuple[object, ...]] | None:
         """Return the rows of these pages, which grow: some hundred with each question to the database. None where one is missing."""
-        found: list[tuple[object, ...]] = []
+        rows: list[tuple[object, ...]] = []
         for start in range(0, len(numbers), _ASKED):
             asked = numbers[start : start + _ASKED]
             statement = f"SELECT page, body FROM {table} WHERE page IN ({', '.join('?' * len(asked))}) ORDER BY page"  # noqa: S608
-            found += self.database.read_rows(statement, asked)
-        return found if len(found) == len(numbers) else None
+            rows += self.database.read_rows(statement, asked)
+        return rows if len(rows) == len(numbers) else None
 
     @staticmethod
     def _check(table: str, number: int, row: tuple[object, ...], hasher: PageHasher) -> Page:
@@ -179,21 +179,21 @@ class PageStore(Store):
 
     def read_hashes(self, first: int, last: int, hasher: PageHasher) -> bytes:
         """Return the hashes of the pages of ids from ``first`` to before ``last``. Raises :class:`LedgerRejected`."""
-        found = self.database.read_rows("SELECT page, body FROM ids WHERE page >= ? AND page < ? ORDER BY page", (first, last))
-        return b"".join(self._check_hashes(range(first, last), found if len(found) == last - first else None, hasher))
+        rows = self.database.read_rows("SELECT page, body FROM ids WHERE page >= ? AND page < ? ORDER BY page", (first, last))
+        return b"".join(self._check_hashes(range(first, last), rows if len(rows) == last - first else None, hasher))
 
     def read_few_hashes(self, numbers: Sequence[int], hasher: PageHasher) -> list[bytes]:
         """Return the hashes of each of some pages of ids, whose numbers grow. Raises :class:`LedgerRejected`."""
         return self._check_hashes(numbers, self._list_rows("ids", numbers), hasher)
 
     @staticmethod
-    def _check_hashes(numbers: Sequence[int], found: list[tuple[Any, ...]] | None, hasher: PageHasher) -> list[bytes]:
-        if found is None:
+    def _check_hashes(numbers: Sequence[int], rows: list[tuple[Any, ...]] | None, hasher: PageHasher) -> list[bytes]:
+        if rows is None:
             raise LedgerRejected("ids of the ledger are missing; restore it from a backup of its log")
-        for number, (page, body) in zip(numbers, found, strict=True):
+        for number, (page, body) in zip(numbers, rows, strict=True):
             if page != number or not isinstance(body, bytes) or hasher.seal(b"ids", page, body[_SEAL:]) != body[:_SEAL]:
                 raise LedgerRejected("the ids of the ledger are not what was written; restore it from a backup of its log")
-        return [body[_SEAL:] for _, body in found]
+        return [body[_SEAL:] for _, body in rows]
 
     def write_segment(self, sequence: int, segment: Segment, hasher: Hasher) -> None:
         if segment.fingerprint == LATER:
@@ -213,11 +213,11 @@ class PageStore(Store):
     def iter_segments(self, hasher: Hasher, sequence: int | None = None) -> Iterator[Segment]:
         seals = PageHasher.of(hasher)
         where, values = ("", ()) if sequence is None else ("WHERE seq = ? ", (sequence,))
-        found = self.database.read_rows(f"SELECT first, length(fences) FROM runs {where}ORDER BY first", values)  # noqa: S608 - words of ours
-        if found:
+        runs = self.database.read_rows(f"SELECT first, length(fences) FROM runs {where}ORDER BY first", values)  # noqa: S608 - words of ours
+        if runs:
             self.list_runs(seals)
         later = self._list_later(where, values, hasher)
-        for first, size in found:
+        for first, size in runs:
             while later and later[0].first < first:
                 yield later.pop(0)
             page = first // IDS
@@ -226,31 +226,31 @@ class PageStore(Store):
 
     def _list_later(self, where: str, values: Sequence[object], hasher: Hasher) -> list[Segment]:
         def make(seq: int, first: int, hashes: bytes, fingerprint: bytes, seal: bytes) -> Segment:
-            found = Segment(first, hashes, fingerprint)
-            if seal_segment(seq, found, hasher) != seal or fingerprint != LATER:
+            segment = Segment(first, hashes, fingerprint)
+            if seal_segment(seq, segment, hasher) != seal or fingerprint != LATER:
                 raise LedgerRejected(f"the accounts from {first} on of the ledger are damaged; restore it from a backup of its log")
-            return found
+            return segment
 
         statement = f"SELECT seq, first, hashes, fingerprint, seal FROM segments {where}ORDER BY first"  # noqa: S608 - words of ours
         return list(self._rows(statement, values, (int, int, bytes, bytes, bytes), make))
 
     def find_opening(self, slot: int) -> int:
         """Return the entry that opened the account of a slot."""
-        found = [
+        openings = [
             self.database.find_row(f"SELECT first, seq FROM {table} WHERE first <= ? ORDER BY first DESC LIMIT 1", (slot,))  # noqa: S608
             for table in ("runs", "segments")
         ]
-        _first, sequence = max(row for row in found if row is not None)
+        _first, sequence = max(row for row in openings if row is not None)
         return int(sequence)
 
     def iter_changes_of(self, sequence: int, slot: int) -> Iterator[Change]:
         """Yield what an entry does to the account of a slot, and perhaps to others."""
         told = self.database.read_rows("SELECT kind, max(chunk) FROM changes WHERE seq = ? AND chunk <= ? GROUP BY kind", (sequence, slot))
         for kind, chunk in told:
-            found = self.database.find_row(
+            row = self.database.find_row(
                 "SELECT kind, chunk, packed FROM changes WHERE seq = ? AND kind = ? AND chunk = ?", (sequence, kind, chunk)
             )
-            yield Change(*self._require_types(found or (), (str, int, bytes)))  # type: ignore[arg-type]
+            yield Change(*self._require_types(row or (), (str, int, bytes)))  # type: ignore[arg-type]
 
     def count_strays(self) -> int:
         told = "seq NOT IN (SELECT seq FROM log)"
@@ -284,10 +284,10 @@ def make_pages(numbers: Sequence[int], sequence: int, table: str, amounts: Integ
 def read_amounts(pages: Sequence[Page], width: int) -> Integers:
     """Return what pages hold, shape (k, n); not to be written."""
     per = per_page(width)
-    found = np.frombuffer(b"".join(page.data for page in pages), "<i8")
-    if found.size != len(pages) * width * per:
+    amounts = np.frombuffer(b"".join(page.data for page in pages), "<i8")
+    if amounts.size != len(pages) * width * per:
         raise LedgerRejected("accounts of the ledger are not what was written: run pdp ledger verify --repair")
-    return np.ascontiguousarray(found.reshape(-1, width, per).transpose(1, 0, 2)).reshape(width, -1)
+    return np.ascontiguousarray(amounts.reshape(-1, width, per).transpose(1, 0, 2)).reshape(width, -1)
 
 
 def per_page(width: int) -> int:

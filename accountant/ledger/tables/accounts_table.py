@@ -152,9 +152,9 @@ class TableBook:
 
     def _locate_known(self, work: _Work) -> list[Path]:
         """Return where the accounts are, also those that were just written."""
-        found = () if work.known is None else work.known.parts
+        parts = () if work.known is None else work.known.parts
         own = f"{work.writer.name}/"
-        return [work.writer.locate(part) if part.name.startswith(own) else self._folder.path / part.name for part in found]
+        return [work.writer.locate(part) if part.name.startswith(own) else self._folder.path / part.name for part in parts]
 
     def _locate_codes(self, codes: Sequence[Codes]) -> list[CodesAt]:
         return [CodesAt(self._folder.path / item.file.name, item.file.units, item.worst) for item in codes]
@@ -214,8 +214,8 @@ class TableBook:
         with self._folder.locked():
             version = self._read(self._last)
             self._folder.require_written(version.files)
-            found = self._find(version, hashed)
-        return None if found is None else (found[1:],)
+            account = self._find(version, hashed)
+        return None if account is None else (account[1:],)
 
     def _find(self, version: Version, hashed: bytes) -> tuple[int, int, int] | None:
         """Return the slot of a unit (−1 in a version of an earlier release), what it spent and its budget; None for one without an account.
@@ -226,14 +226,14 @@ class TableBook:
         wanted = (pc.field("high") == high) & (pc.field("low") == low)
         paths = [str(path) for path in self._folder.locate(version.parts)]
         columns = ["spent", "budget", *(["slot"] if version.slotted else [])]
-        found = pads.dataset(paths).to_table(columns=columns, filter=wanted).to_pylist()
-        if len(found) > 1:
+        rows = pads.dataset(paths).to_table(columns=columns, filter=wanted).to_pylist()
+        if len(rows) > 1:
             raise LedgerRejected("a unit of the ledger has several accounts; restore the table from a copy")
-        if not found:
+        if not rows:
             return None
-        slot = int(found[0].get("slot", -1))
-        spent = found[0]["spent"] + sum(read_code(item, slot) for item in self._locate_codes(version.codes))
-        return slot, int(spent), int(found[0]["budget"])
+        slot = int(rows[0].get("slot", -1))
+        spent = rows[0]["spent"] + sum(read_code(item, slot) for item in self._locate_codes(version.codes))
+        return slot, int(spent), int(rows[0]["budget"])
 
     def list_state(self, entries: Sequence[Entry]) -> Iterator[tuple[bytes, Integers, Integers]]:
         """Yield the accounts of the version that the last of ``entries`` wrote. Raises :class:`InvalidData` where it was removed."""
@@ -254,9 +254,9 @@ class TableBook:
         before = 0
         for entry in (item for item in entries if item.kind in CHANGING):
             with self._folder.locked():
-                found = self._find(self._open(entry), hashed)
-            if found is not None:
-                _, spent, budget = found
+                account = self._find(self._open(entry), hashed)
+            if account is not None:
+                _, spent, budget = account
                 yield entry, (spent - before,), (budget,)
                 before = spent
 

@@ -25,8 +25,8 @@ def to_engine(value: object = None) -> Engine:
                 f"a ledger with a table needs an engine, but {extra} is not installed; install pdp-accountant[{value}], or name another one"
             )
         module, _, name = where.partition(":")
-        found: Engine = getattr(importlib.import_module(module), name)()
-        return found
+        engine: Engine = getattr(importlib.import_module(module), name)()
+        return engine
     if callable(getattr(value, "createDataFrame", None)):
         from accountant.ledger.tables.spark import SparkEngine  # noqa: PLC0415 - Spark is an extra
 

@@ -36,8 +36,8 @@ class PolarsEngine:
         )
 
     def sort(self, accounts: Sequence[Path], scratch: Path) -> Iterator[Any]:
-        found = pl.scan_parquet(list(accounts), glob=False).select(*_KEY, "spent", "budget").sort(*_KEY)
-        return _stream(found, scratch / "sorted.parquet", ordered=True)
+        ordered = pl.scan_parquet(list(accounts), glob=False).select(*_KEY, "spent", "budget").sort(*_KEY)
+        return _stream(ordered, scratch / "sorted.parquet", ordered=True)
 
     def count_repeated(self, accounts: Sequence[Path]) -> int:
         with _reporting():

@@ -127,12 +127,12 @@ def charge_by(cost: Cost, worst: int) -> Make:
     """Units take part that have rows and room for the cost of their shifts, rounded up to a code; the others are charged nothing."""
 
     def make(units: Units) -> Made:
-        found, present = units.accounts, units.present
+        accounts, present = units.accounts, units.present
         codes = encode(np.where(present, cost(units.steps), 0), worst)
         amounts = decode(codes, worst)
-        active = present & (found.spent + amounts <= found.budget)
+        active = present & (accounts.spent + amounts <= accounts.budget)
         amounts[~active] = 0
-        return Made(found.spent + amounts, found.budget, amounts, take_part(codes, present, active), active)
+        return Made(accounts.spent + amounts, accounts.budget, amounts, take_part(codes, present, active), active)
 
     return make
 

@@ -127,19 +127,19 @@ def read_version(text: bytes) -> Version:
             f"{_WHAT} was expected in the log of the ledger, but other bytes were found; restore it from a backup"
         ) from None
     slotted = isinstance(told, dict) and "accounts" in told
-    found = read_fields(told, _WHAT, {"version", "accounts", "codes", "own", "sums"} if slotted else {"version", "parts", "sums"})
-    sums = [read_count(value, _WHAT) for value in read_list(found["sums"], _WHAT)]
+    fields = read_fields(told, _WHAT, {"version", "accounts", "codes", "own", "sums"} if slotted else {"version", "parts", "sums"})
+    sums = [read_count(value, _WHAT) for value in read_list(fields["sums"], _WHAT)]
     if len(sums) != len(SUMS):
         raise UnreadableFile(f"{_WHAT} has other sums than a ledger of this release writes; use another release")
-    name, told_sums = _read_name(found["version"]), dict(zip(SUMS, sums, strict=True))
+    name, told_sums = _read_name(fields["version"]), dict(zip(SUMS, sums, strict=True))
     if not slotted:
-        listed = [read_list(item, _WHAT) for item in read_list(found["parts"], _WHAT)]
+        listed = [read_list(item, _WHAT) for item in read_list(fields["parts"], _WHAT)]
         if not all(part and isinstance(part[0], str) and _PART.fullmatch(part[0]) for part in listed):
             raise _refuse_name()
         return Version(name, tuple(_read_file([f"{name}/{part[0]}", *part[1:]]) for part in listed), told_sums, slotted=False)
-    own = None if found["own"] is None else _read_codes(found["own"])
-    parts = tuple(_read_file(read_list(item, _WHAT)) for item in read_list(found["accounts"], _WHAT))
-    return Version(name, parts, told_sums, tuple(map(_read_codes, read_list(found["codes"], _WHAT))), own)
+    own = None if fields["own"] is None else _read_codes(fields["own"])
+    parts = tuple(_read_file(read_list(item, _WHAT)) for item in read_list(fields["accounts"], _WHAT))
+    return Version(name, parts, told_sums, tuple(map(_read_codes, read_list(fields["codes"], _WHAT))), own)
 
 
 def _read_file(told: Sequence[object]) -> TableFile:
@@ -251,9 +251,9 @@ class Folder:
     def require_written(self, files: Sequence[TableFile]) -> None:
         """Refuse files that are not those that were written. Raises :class:`LedgerRejected`."""
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing large blocks leaves other threads alone
-            for file, found in zip(files, pool.map(_hash_file, self.locate(files)), strict=True):
-                if found != (file.size, file.sha256):
-                    what = "is missing" if found is None else "is not what was written"
+            for file, written in zip(files, pool.map(_hash_file, self.locate(files)), strict=True):
+                if written != (file.size, file.sha256):
+                    what = "is missing" if written is None else "is not what was written"
                     raise LedgerRejected(f"the file {file.name} of the table of the ledger {what}; put back a copy of it")
 
 
