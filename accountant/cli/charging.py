@@ -114,3 +114,12 @@ def require_one_key(ledger: Ledger | None, column: str) -> None:
             f"alone, so that "
             "a unit is a part of a user; charge a ledger whose units are users"
         )
+
+
+def refuse_alone(options: Any, ledger: Ledger | None) -> None:
+    """Refuse a report or a certificate of one release by itself beside a ledger, which promises more. Raises :class:`InvalidArgument`."""
+    if ledger is not None and (options.report is not None or (options.certificate is not None and ledger.settings.records != 1)):
+        raise InvalidArgument(
+            "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for all "
+            "releases together; leave it out (or, for a certificate, open the ledger with --records 1), and see pdp ledger report"
+        )

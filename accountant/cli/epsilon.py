@@ -20,12 +20,14 @@ from accountant.cli.options import (
 from accountant.cli.output import print_as_it_is
 from accountant.cli.pictures import PlotLossOption, draw_to, refuse_plot
 from accountant.cli.streams import load_quietly
-from accountant.files import write_whole
+from accountant.files import write_files
 from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from accountant.guarantees.derive import DerivedEpsilon
     from accountant.guarantees.derive_gaussian import DerivedDelta
     from profiles import Declaration
@@ -90,12 +92,14 @@ def run(options: Options) -> int:
                 budget=50_000 if options.budget is None else options.budget,
             )
             draw_to(derived.plot, options.plot)
+    pages: dict[Path, bytes] = {}
     if options.certificate is not None:
         made = derived.certificate()
         told = tell_beside(made, derived.guarantee) if made["format"] == FORMAT and "sampling" in made else made
-        write_whole(options.certificate, to_file_text(told))
+        pages[options.certificate] = to_file_text(told).encode()
     if options.guarantee is not None:
-        write_whole(options.guarantee, write_guarantee(derived.guarantee))
+        pages[options.guarantee] = write_guarantee(derived.guarantee).encode()
+    write_files(pages)
     text = derived.render(everything=options.everything, explain=options.explain).rstrip()
     print_told(derived.to_json(), options, lambda: print_as_it_is(text))
     return 0

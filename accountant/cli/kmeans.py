@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.answers import prepare
-from accountant.cli.charging import KeyOption, ReleaseOptions, make_analysis, open_ledger
+from accountant.cli.charging import KeyOption, ReleaseOptions, make_analysis, open_ledger, refuse_alone
 from accountant.cli.files import print_written
 from accountant.cli.options import OutOption, SeedOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
@@ -192,11 +192,7 @@ def _read_key(options: Options, columns: tuple[str, ...], ledger: Ledger | None)
     key = ledger.settings.key if options.key is None else _names(options.key)
     if set(key) & set(columns):
         raise InvalidArgument("--columns or --bounds names the column of ids, which says who somebody is, not where; leave it out")
-    if options.report is not None or (options.certificate is not None and ledger.settings.records != 1):
-        raise InvalidArgument(
-            "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for all "
-            "releases together; leave it out (or, for a certificate, open the ledger with --records 1), and see pdp ledger report"
-        )
+    refuse_alone(options, ledger)
     return key
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.answers import prepare
-from accountant.cli.charging import KeyOption, ReleaseOptions, make_analysis, open_ledger
+from accountant.cli.charging import KeyOption, ReleaseOptions, make_analysis, open_ledger, refuse_alone
 from accountant.cli.files import print_written
 from accountant.cli.options import SeedOption
 from accountant.cli.output import print_json, print_line
@@ -122,11 +122,7 @@ def run(options: Options) -> int:
     plan = plan_release(requests, options.epsilon, integers=table.integers, **given)
     with open_ledger(options) as ledger, show_progress("release"):
         analysis = make_analysis(ledger, options, data=options.data, key=options.key)
-        if ledger is not None and (options.report is not None or (options.certificate is not None and ledger.settings.records != 1)):
-            raise InvalidArgument(
-                "a report or certificate is about one row and this release alone, but a ledger promises a unit with all of its rows, for "
-                "all releases together; leave it out (or, for a certificate, open the ledger with --records 1), and see pdp ledger report"
-            )
+        refuse_alone(options, ledger)
         released = run_plan(table, plan, ledger=analysis, bits=options.seed)
     told = tell_release(released)
     _write(released, told, options)

@@ -22,7 +22,7 @@ WRITERS = {
     "accountant/cli/calibrate.py": {"write_whole": "public"},
     "accountant/cli/check.py": {"replace_file": "public"},
     "accountant/cli/compose.py": {"write_whole": "public"},
-    "accountant/cli/epsilon.py": {"write_whole": "public"},
+    "accountant/cli/epsilon.py": {"write_files": "public"},
     "accountant/cli/kmeans.py": {"replace_files": "public"},  # centres that were released
     "accountant/cli/ledger_verbs/charging.py": {"write_whole": "public"},  # a stored release
     "accountant/cli/ledger_verbs/outsiders.py": {"write_whole": "public", "replace_file": "private"},  # the log for everybody; statements
