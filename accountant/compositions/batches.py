@@ -128,7 +128,7 @@ class Batches:
         return Fraction(given["batch_size"], given["records"]) if "records" in given else None
 
     def is_tight(self, uses: int) -> bool:
-        """Tell whether the lower end of so many uses is that of the worst data, and not only of some that are realised."""
+        """Tell whether the lower end of so many uses is attained by the worst data, and not only by some data sets."""
         if self.sampling in (Sampling.NONE, Sampling.POISSON, Sampling.RANDOM_ALLOCATION):
             return "participations" not in dict(self.sizes)
         if self.sampling is Sampling.FIXED_SIZE and uses == 1:

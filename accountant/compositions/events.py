@@ -103,10 +103,10 @@ TOLD = (MechanismKind.PURE, MechanismKind.APPROXIMATE, MechanismKind.ZCDP, Mecha
 class Event:
     """``count`` uses of a mechanism, each on a fresh Poisson sample that holds each record with ``sampling_probability``.
 
-    With ``batches`` they are drawn as these say, and the pair is that of their neighbors; a use may then be an epoch.
-    ``parameters``: pairs of name and exact value in the order of :func:`parameter_names`. Made by :func:`make_event`, or checked
-    as there when it is made by hand.
-    Raises :class:`InvalidArgument` for what is outside the ranges of the kind, :class:`profiles.InvalidNumber` for what is not a number.
+    With ``batches`` the samples are drawn as these say, and the pair is that of their neighbors; a use may then be an epoch.
+    ``parameters``: pairs of name and exact value in the order of :func:`parameter_names`. Made by :func:`make_event`, or checked as there
+    when it is made by hand. Raises :class:`InvalidArgument` for what is outside the ranges of the kind, :class:`profiles.InvalidNumber` for
+    what is not a number.
     """
 
     mechanism: MechanismKind
@@ -145,7 +145,7 @@ class Event:
 
     @property
     def square(self) -> Fraction | None:
-        """μ² of one use of Gaussian noise on all records, which is N(μ, 1) against N(0, 1); None of all other events.
+        """μ² of one use of Gaussian noise on all records, which is N(μ, 1) against N(0, 1); None for all other events.
 
         >>> make_event("gaussian", {"noise_multiplier": 2}).square
         Fraction(1, 4)
@@ -177,7 +177,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """Events one after the other, each of which may depend on what the earlier ones gave out; equal ones are counted together.
+    """Events one after the other, each of which may depend on the outputs of the earlier ones; equal ones are counted together.
 
     >>> step = make_event("laplace", {"scale": 2}, count=3)
     >>> Composition("twice", (step, step)).events[0].count
@@ -205,7 +205,7 @@ class Composition:
             )
 
     def leaves_noise_open(self, neighbors: Neighbors | str | None) -> bool:
-        """Tell whether nothing says if Gaussian noise is counted in the norm of a record, or in what a replaced record moves.
+        """Tell whether it is open if Gaussian noise is in units of the norm of a record, or of the change that a replaced record makes.
 
         ``neighbors``: those that the numbers are for, also by name; None: those of the batches, where an event says them. Only where one
         record is replaced by another do the two differ, by a factor of 2.
@@ -234,8 +234,8 @@ def make_event(
     """Return an event of numbers as a user gives them: each is exact, a text stands for the decimal or fraction that is written.
 
     ``mechanism``: a :class:`MechanismKind` or its name. ``batches``: how they are drawn (:func:`draw_batches`), where they are not Poisson
-    samples for a record more or less; their rate is the sampling probability, and ``count`` is that of steps, or of epochs.
-    Raises :class:`InvalidArgument` (unknown or missing names, numbers outside their ranges), :class:`profiles.InvalidNumber`.
+    samples under adding or removing a record; their rate is the sampling probability, and ``count`` counts steps, or epochs. Raises
+    :class:`InvalidArgument` (unknown or missing names, numbers outside their ranges), :class:`profiles.InvalidNumber`.
 
     >>> make_event("gaussian", {"noise_multiplier": "1.1"}, sampling_probability="256/60000", count="1.4e4").count
     14000

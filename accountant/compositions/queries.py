@@ -42,9 +42,9 @@ class OneDirection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One number of a curve: ε at δ, or δ at ε. What holds in both directions is the larger of the two.
+    """One number of a curve: ε at δ, or δ at ε. The number for both directions is the larger of the two.
 
-    ``remove``: a record goes; ``add``: one comes. ``reached``: the ends are as close as was asked for, in both directions.
+    ``remove``: a record is removed; ``add``: one is added. ``reached``: the ends are as close as requested, in both directions.
     """
 
     remove: OneDirection

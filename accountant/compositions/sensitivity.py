@@ -27,8 +27,8 @@ _COUNTED = 64  # so many earlier participations are counted; more are taken for 
 class Participation:
     """In which steps one unit may take part: in at most ``most`` of them (None: in as many as fit), any two at least ``apart`` apart.
 
-    With ``fixed_order`` in every ``apart``-th step alone, from one of them on, as where batches have one order in all epochs. Raises
-    :class:`InvalidArgument` for what are no such numbers, and for ``most`` in a fixed order.
+    With ``fixed_order`` only in every ``apart``-th step, from one of them on, because batches have one order in all epochs. Raises
+    :class:`InvalidArgument` for other numbers, and for ``most`` in a fixed order.
     """
 
     apart: int
@@ -48,7 +48,7 @@ class Participation:
     def read(
         cls, apart: object, most: object = None, *, fixed_order: bool = False, names: tuple[str, str] = ("min_separation", "participations")
     ) -> Participation:
-        """Return what numbers in any form say, as a file or a command line gives them; ``names``: what they are called there.
+        """Return the participation from numbers in any form, as a file or a command line gives them; ``names``: their names there.
 
         Raises :class:`InvalidArgument` and :class:`profiles.InvalidNumber`.
 
@@ -62,7 +62,7 @@ class Participation:
         return cls(count(apart, names[0]), None if most is None else count(most, names[1]), fixed_order)
 
     def fit(self, steps: int) -> int:
-        """Return how many participations there are at most in so many steps."""
+        """Return the largest number of participations in so many steps."""
         room = -(-steps // self.apart)
         return room if self.most is None else min(self.most, room)
 
@@ -71,7 +71,7 @@ class Participation:
 class Sensitivity:
     """lower ≤ s² ≤ upper for the largest norm s by which one unit of norm 1 in each step moves Cx; equal where s² is known.
 
-    ``steps``: those of a participation that moves it by √lower, from 1. ``how``: what the ends come from.
+    ``steps``: a participation that moves it by √lower; steps count from 1. ``how``: the source of both ends.
     """
 
     lower: Fraction
@@ -88,8 +88,9 @@ class Sensitivity:
 def bound_sensitivity(matrix: StrategyMatrix, participation: Participation) -> Sensitivity:
     """Return s², the largest ‖Σ_{i∈π} C_i u_iᵀ‖² over participations π and vectors u_i of norm at most 1, or both sides of it.
 
-    Known where a unit takes part once, of bands no wider than the separation, of falling Toeplitz coefficients, and where the
-    participations are few, as in a fixed order. Else the upper end is proved, and the lower one that of a participation that is named.
+    It is exact if a unit takes part once, if the bands are no wider than the separation, for falling Toeplitz coefficients, and if the
+    participations are few, as in a fixed order. Otherwise the upper end is proved, and the lower end is attained by the named
+    participation.
 
     >>> from accountant.compositions.matrices import make_matrix
     >>> bound = bound_sensitivity(make_matrix([1, "0.5"], steps=6), Participation(2, 3))

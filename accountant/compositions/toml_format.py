@@ -30,9 +30,9 @@ _COMMON = ("mechanism", "count", "sampling_probability", *KEYS)
 
 @dataclass(frozen=True, slots=True)
 class DeclaredEvents:
-    """A composition, whom it protects, and what else it rests on: what a file says.
+    """A composition file: a composition, whom it protects, and its hypotheses.
 
-    ``neighbors`` None: nobody said between which data sets its numbers hold; :func:`accountant.curves.curve_of` makes a hypothesis of it.
+    ``neighbors`` None: the file does not say which data sets are neighbors; :func:`accountant.curves.curve_of` makes this a hypothesis.
     """
 
     composition: Composition

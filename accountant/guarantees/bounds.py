@@ -43,9 +43,9 @@ def bound_epsilon(
     """Return certified bounds of sup over records of ψ(x) = log(1 + q(x) (e^ε(1/q(x), x) − 1)) with 0 < q ≤ 1 proved on the whole domain.
 
     With an explicit q, :func:`proofs_check.suprema.bound.bound_sampled` searches and proves them. ``relative_gap``: (U − L) ≤ gap·U.
-    ``budget``: most boxes. Where the gap is not reached within it, the bounds that are proved by then are returned, with ``reached``
-    False; unless ``accept_wider`` is False. ``well_defined_claim``: the claim before all others, by default from the prover. For
-    ``privacy-constrained``, which has no explicit q, they follow from ``premises``, verdicts (stored calls have that name).
+    ``budget``: most boxes. If the gap is not reached within it, the bounds proved so far are returned, with ``reached`` False, unless
+    ``accept_wider`` is False. ``well_defined_claim``: the claim before all others, by default from the prover. For ``privacy-constrained``,
+    which has no explicit q, they follow from ``premises``, verdicts (stored calls have that name).
 
     Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Problem 7, and Theorem 10 for the lower bound.
     Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),

@@ -20,13 +20,13 @@ _KEPT = Signature("keep_within_budget", {"budget": NUMBER})
 
 @_KEPT.of
 def keep_within_budget(guarantee: Guarantee, budget: Fraction) -> Guarantee:
-    """Let releases be made one after another, each chosen by all that was released before, and let, *whatever* is released, the sum of what
-    they cost be at most ``budget`` at every record. Then all of them together are ``budget``-differentially private; where costs are the
+    """Let releases be made one after another, each chosen in view of all earlier outputs, and let the sum of their costs be at most
+    ``budget`` at every record, *whatever* is released. Then all of them together are ``budget``-differentially private; where costs are the
     μ² of normal noise and their sum is at most ``budget``², they are dominated by one Gaussian event of noise multiplier 1/``budget``.
 
-    ``guarantee`` is that of the costs of this run, as a worst case over records: what they add up to here is proved, and has to be within
-    the budget. That they would be, whatever had been released, is the hypothesis; what stops a run before it spends more discharges it.
-    Without this rule the ε of a run would be a number that depends on its output, and would promise nothing.
+    ``guarantee`` is that of the costs of this run, as a worst case over records: their sum is proved, and has to be within the budget. The
+    hypothesis is that it would be within the budget whatever had been released; a run that stops before it spends more closes it. Without
+    this rule the ε of a run would depend on its output, and would be no guarantee.
 
     Source: docs/private-kmeans.md, Theorem 1; for ε Rogers, Roth, Ullman, Vadhan 2016; for μ² Smith and Thakurta 2022, and Koskela,
     Tobaben, Honkela 2023. Raises :class:`InvalidArgument` where the costs of this run are above the budget, or are not worst case.

@@ -40,13 +40,13 @@ _MOST_RECORDS = 10**6
 
 
 def compose(*guarantees: Guarantee, subject: str | None = None) -> Guarantee:
-    """If several releases are made from the same data, each with a guarantee of its own that was fixed in advance, and each may see the
-    outputs before it, all of them together have the composed measure: the sum of losses and of deltas in each direction, or, where a part
-    has a privacy curve, the product of the pairs of laws that dominate the parts.
+    """If several releases are made from the same data, each with a guarantee that was fixed in advance, and each may see the earlier
+    outputs, all of them together have the composed measure: the sum of losses and of deltas in each direction, or, where a part has a
+    privacy curve, the product of the pairs of laws that dominate the parts.
 
-    What three fits in a row, a grid search or this year's and last year's release cost. All hypotheses of all parts stay; two samples must
-    be two draws (:data:`profiles.hypotheses.FRESH_SAMPLES`): mechanisms on **one** sample are composed first and amplified once
-    (:func:`accountant.amplify_once`), which costs more. A direction that is unbounded in one part is unbounded in all.
+    This is the cost of three fits in a row, of a grid search, or of this year's and last year's release. All hypotheses of all parts stay;
+    two samples must be two draws (:data:`profiles.hypotheses.FRESH_SAMPLES`): mechanisms on **one** sample are composed first and amplified
+    once (:func:`accountant.amplify_once`), which costs more. A direction that is unbounded in one part is unbounded in all.
 
     Source: docs/one-sided.md, Theorem 2 and section 8; Zhu, Dong, Wang 2022, Theorem 10. Formally: theorems ``chain_within``,
     ``approx_composition``, ``dominating_pairs_compose``. Raises :class:`InvalidArgument` for no guarantee, for one that is a profile (take
@@ -119,13 +119,13 @@ _SUBSAMPLED = Signature("subsample", {"p": RATE}, earlier=("subsample_curve",))
 
 @_SUBSAMPLED.of
 def subsample(guarantee: Guarantee, p: object) -> Guarantee:
-    """If M has a guarantee, M on a fresh Poisson sample, which has each unit with probability p by a coin of its own, has the sampled one.
+    """If M has a guarantee, M on a fresh Poisson sample (each unit with probability p, independently) has the amplified one.
 
     Losses become ψ⁺ = log(1 + p (e^remove − 1)) and ψ⁻ = −log(1 − p (1 − e^−add)), where add = ∞ (one-sided) gives −log(1 − p); deltas
     p·δ⁺, and p·δ⁻/((1 − p) e^add + p), which is at most p·δ⁻. A privacy curve of (P, Q) becomes that of (p P + (1 − p) Q, Q), which is an
-    event of this project for one use of a mechanism, and for unsampled Gaussians whose joint noise is rational; others are refused.
-    ``p`` is exact, in [0, 1] for losses and (0, 1] for curves; losses are rounded up. The sampler's draws and the single use of the sample
-    are hypotheses, of the guarantee's own unit; ``realise_draws`` discharges the first.
+    event of this project for one use of a mechanism, and for unsampled Gaussians whose joint noise is rational; others are refused. ``p``
+    is exact, in [0, 1] for losses and (0, 1] for curves; losses are rounded up. The sampler's draws and the single use of the sample are
+    hypotheses, about the guarantee's own unit; ``realise_draws`` closes the first.
 
     Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1; for curves Zhu, Dong, Wang 2022, Theorem 11. Formally: theorems
     ``amplification_plus``, ``amplification_minus``, ``approx_amplification_plus``, ``approx_amplification_minus``,
@@ -159,10 +159,10 @@ def group(guarantee: Guarantee, size: object) -> Guarantee:
     """If M has a guarantee for one record, it has one for a user of whom there are at most k = ``size`` records: losses k·ε and
     δ (1 + e^ε + … + e^((k−1)ε)) in each direction; a curve of Gaussian noise that of k times the sensitivity.
 
-    That nobody has more than k records takes the place of the hypothesis that nobody has more than one. Where records are replaced, their
-    number stays, and nothing is said of users with different numbers of them: such a guarantee is refused.
-    Source: docs/concepts.md, Theorem 1; Dwork and Roth 2014, Theorem 2.2; Dong, Roth, Su 2022, Theorem 2.14.
-    Raises :class:`InvalidArgument` where the guarantee is not one for records, and for curves of which no group is known.
+    The hypothesis that nobody has more than one record is replaced by the hypothesis that nobody has more than k. If records are replaced,
+    their number stays the same, and nothing follows for users with different numbers of records: such a guarantee is refused. Source:
+    docs/concepts.md, Theorem 1; Dwork and Roth 2014, Theorem 2.2; Dong, Roth, Su 2022, Theorem 2.14. Raises :class:`InvalidArgument` if the
+    guarantee is not one for records, and for curves for which no group bound is known.
 
     >>> from accountant.guarantees import declare_directions
     >>> group(declare_directions("count", "0.1", "0.1", source="Laplace noise"), 4).bound.epsilon
@@ -207,7 +207,7 @@ def change_neighbors(guarantee: Guarantee, neighbors: Neighbors | str) -> Guaran
     * *more or less*, from *in place of another* or *in place of an empty one*, and *in place of an empty one* from both: the same losses,
       under the hypothesis that there is an empty record, which changes no law of an output (Theorem 3).
 
-    Raises :class:`InvalidArgument`, also for a direction that is unbounded and for curves of which nothing is known.
+    Raises :class:`InvalidArgument`, also for an unbounded direction and for curves for which no theorem is known.
 
     >>> from accountant.guarantees import declare_directions
     >>> found = change_neighbors(declare_directions("count", "0.1", "0.2", source="me"), "replace-one")

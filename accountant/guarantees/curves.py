@@ -79,14 +79,13 @@ def declare_events(
 ) -> Guarantee:
     """Events that are run one after the other, each of which may see the outputs before it, are dominated by the product of their pairs.
 
-    That the mechanism is what is declared is a hypothesis, as are sensitivity 1 under the change of one ``unit``, exact reals for
-    continuous noise, and fresh Poisson samples with exactly the probability that is named. ``hypotheses``: what else is supposed.
-    Events that say how their batches are drawn suppose that instead, and that sums are divided by public numbers (docs/batches.md).
-    ``neighbors``: which data sets differ; None is one unit more or less, or what the batches say, and leaves open that a known ε, δ or ρ,
-    and randomised response, are about these. Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a loss in each
-    direction under neighbors without one, for batches of other neighbors, and for samples that say none under neighbors other than one
-    unit more or less; of noise on a sum, where a unit becomes empty, the pairs are the same (an empty one adds nothing, which is a
-    hypothesis).
+    Hypotheses are that the mechanism is as declared, sensitivity 1 under the change of one ``unit``, exact reals for continuous noise, and
+    fresh Poisson samples with exactly the named probability. ``hypotheses``: further ones. Events that say how their batches are drawn have
+    this as a hypothesis instead, and that sums are divided by public numbers (docs/batches.md). ``neighbors``: which data sets are
+    neighbors; None means adding or removing one unit, or the neighbors of the batches, and leaves open that a known ε, δ or ρ, and
+    randomised response, are about these. Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a loss in each
+    direction under neighbors without one, for batches of other neighbors, and for samples that say none under neighbors other than one unit
+    more or less; of noise on a sum, where a unit becomes empty, the pairs are the same (an empty one adds nothing, which is a hypothesis).
     """
     drawn = [event.batches for event in composition.events if event.batches is not None]
     implied = drawn[0].neighbors if drawn else Neighbors.ADD_REMOVE
@@ -231,8 +230,8 @@ def point_of_curve(
     """If M is dominated by (P, Q), M is (ε, δ)-differentially private in each direction at every point of their curve.
 
     ``at_delta``: the δ, and ε is computed, with a proof from above; or ``at_epsilon``, and δ is. ``gap``: how far the bound may be from the
-    true value of the pair. With ``curve_claims`` the numbers are those of claims that the kernel accepts now for this very composition,
-    instead of new ones. ``side``: "upper" claims upper ends alone, in less time. Source: docs/composition-bounds.md.
+    true value of the pair. With ``curve_claims`` the numbers are those of claims that the kernel accepts now for exactly this composition,
+    instead of new ones. ``side``: "upper" computes only upper ends, in less time. Source: docs/composition-bounds.md.
 
     Raises :class:`profiles.Infeasible` where no ε is enough at δ, :class:`InvalidArgument` (both or none of the two is given; no curve),
     :class:`profiles.NotReplayed` for claims that the kernel rejects, or that say something else, and what its bounds raise.

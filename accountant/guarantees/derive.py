@@ -185,9 +185,9 @@ def derive_epsilon(
     budget: int = DEFAULT_BUDGET,
     conditions: Verification | None = None,
 ) -> DerivedEpsilon:
-    """Return the add/remove ε-DP guarantee of a profile after sampling by a ``rule`` (its name, or one that was made), an expression
-    ``q`` or the file's own rule. ``conditions`` are verdicts on this profile for the target that are at hand already; privacy-constrained
-    sampling rests on them then, and nothing is decided twice.
+    """Return the add/remove ε-DP guarantee of a profile after sampling by a ``rule`` (its name, or one that was made), an expression ``q``
+    or the file's own rule. ``conditions`` are earlier verdicts on this profile for the target; privacy-constrained sampling then uses them,
+    and nothing is decided twice.
 
     Raises what loading, :func:`accountant.rules.make_rule`, :func:`accountant.guarantees.bound_epsilon` raise, and
     :class:`profiles.InvalidArgument` if both or no rule is given.

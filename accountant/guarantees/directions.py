@@ -50,9 +50,9 @@ def declare_add_dp(
 ) -> Guarantee:
     """A mechanism is (ε₀, δ₀)-add-DP by a proof elsewhere: P[M(D) ∈ S] ≤ e^ε₀ P[M(D') ∈ S] + δ₀ for D = D' with one record more.
 
-    ``source`` names the proof, as an attribution; that the mechanism has the losses stays an open hypothesis. ``hypotheses`` are what it
-    assumes of the implementation and of public inputs, ``unit`` what D' has less. Source: Ghazi et al. 2024, Definition 1.7.
-    Raises :class:`InvalidNumber`, :class:`InvalidArgument`.
+    ``source`` names the proof, as an attribution; that the mechanism has the losses stays an open hypothesis. ``hypotheses`` are its
+    assumptions about the implementation and public inputs; D' lacks one ``unit``. Source: Ghazi et al. 2024, Definition 1.7. Raises
+    :class:`InvalidNumber`, :class:`InvalidArgument`.
     """
     return declare_directions(subject, epsilon0, None, source=source, hypotheses=hypotheses, delta_remove=delta, unit=unit)
 
@@ -79,7 +79,7 @@ def declare_directions(
     unit: Unit | str = Unit.RECORD,
     neighbors: Neighbors | str = Neighbors.ADD_REMOVE,
 ) -> Guarantee:
-    """A mechanism has the losses ``remove`` (a unit goes) and ``add`` (a unit comes; None: unbounded), by a proof elsewhere.
+    """A mechanism has the losses ``remove`` (a unit is removed) and ``add`` (a unit is added; None: unbounded), by a proof elsewhere.
 
     That it has them is a hypothesis, whatever ``source`` is named. ``unit`` and ``neighbors``: whom it protects, and against what change;
     neighbors without a direction have the same numbers in both. Raises :class:`InvalidNumber` for losses outside [0, 10000] and deltas
@@ -123,7 +123,7 @@ def prove_losses(
 ) -> Guarantee:
     """An algorithm of this project has these losses by ``theorem``, which is proved in the page that it names, for the code that runs it.
 
-    For the applications of this package: the theorem discharges what :func:`declare_directions` leaves open, where ``algorithm`` is
+    For the applications of this package: the theorem closes the hypothesis that :func:`declare_directions` leaves open, if ``algorithm`` is
     exactly of a class of this project.
     """
     declared = declare_directions(
@@ -148,7 +148,7 @@ _BOTH = Signature("both_directions")
 
 @_BOTH.of
 def both_directions(guarantee: Guarantee) -> Guarantee:
-    """ε-differential privacy bounds both directions by ε: what :class:`Losses` says already. Files of earlier releases record the step.
+    """ε-differential privacy bounds both directions by ε, which :class:`Losses` states already. Files of earlier versions record the step.
 
     Source: docs/one-sided.md, section 1. Raises :class:`InvalidArgument` for a bound that is not an ε.
     """

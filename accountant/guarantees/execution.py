@@ -40,18 +40,17 @@ def realise_sampling(
     binary64 functions q, w of the record alone, then one run of the mechanism on the sample is ε-differentially private. Under Gaussian
     noise, likewise, where the pair of (q(x), w(x)) is dominated by one with (ε, δ) after the steps that are named.
 
-    ``pairs`` says why the inequality holds for the very numbers used, ``claims`` what was proved for it, ``bits`` is the hypothesis
+    ``pairs`` says why the inequality holds for exactly the numbers used, ``claims`` what was proved for it, ``bits`` is the hypothesis
     about the random bits of our sampler (:func:`realise_pairs` where somebody else draws), ``defined`` is evidence that ε is defined and
-    not negative, where the certificate has that claim.
-    Source: docs/sampling.md, Theorems 2, 7 and 8; Fay et al. 2024, Theorem 6, is the case w = 1/q.
-    Raises :class:`InvalidArgument` where the guarantee is not the worst case of a sampled mechanism.
+    not negative, where the certificate has that claim. Source: docs/sampling.md, Theorems 2, 7 and 8; Fay et al. 2024, Theorem 6, is the
+    case w = 1/q. Raises :class:`InvalidArgument` where the guarantee is not the worst case of a sampled mechanism.
     """
     realised = realise_pairs(guarantee, pairs=pairs, claims=claims, defined=defined)
     return update_hypotheses(realised, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
 
 
 def realise_pairs(guarantee: Guarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> Guarantee:
-    """The same for the numbers (q, w) alone: that the draws have exactly the probabilities q stays a hypothesis. Raises likewise.
+    """The same for given numbers (q, w): that the draws have exactly the probabilities q stays a hypothesis. Raises likewise.
 
     Source: docs/sampling.md, Theorem 8.
     """
@@ -89,13 +88,13 @@ def realise_draws(guarantee: Guarantee, bits: Hypothesis | str) -> Guarantee:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one call of ours does by itself: it draws a sample or takes every record, runs the mechanism on it once, and returns the output
-    alone.
+    """What one call of this package does: it draws a sample or takes every record, runs the mechanism on it once, and returns only the
+    output.
 
-    ``noise``: the hypothesis about the random numbers of the mechanism. ``draws``: that about the bits of our own exact draws; None where
-    no sample is drawn, or where a ``selector`` of the user's draws it, once. ``earlier``: the sample was drawn before the call, so that
-    somebody may have chosen it among several. ``known``: what runs is code of this project, not a class of the user's, of which nobody
-    knows what it does with weights and random numbers. ``proved``: further hypotheses that hold by construction, each with the reason.
+    ``noise``: the hypothesis about the random numbers of the mechanism. ``draws``: that about the bits of our own exact draws; None if no
+    sample is drawn, or if a ``selector`` of the user draws it, once. ``earlier``: the sample was drawn before the call, so that somebody
+    may have chosen it among several. ``known``: the code that runs is that of this project, not a class of the user that may do anything
+    with weights and random numbers. ``proved``: further hypotheses that hold by construction, each with the reason.
     """
 
     noise: Hypothesis | str
@@ -106,7 +105,7 @@ class Run:
     proved: Mapping[Hypothesis, str] = field(default_factory=dict)
 
     def discharges(self) -> dict[Hypothesis, str]:
-        """Return what such a call discharges, each with the reason."""
+        """Return the hypotheses that such a call closes, each with the reason."""
         sampled = self.draws is not None or self.selector
         reason = _GIVEN_ONCE if self.earlier else _ONE_CALL if sampled else _EVERY_RECORD
         if not self.known:
@@ -126,7 +125,7 @@ class Run:
         return {**reasons, **self.proved}
 
     def supposes(self) -> Iterable[Hypothesis]:
-        """Return what it assumes of the sources of random numbers."""
+        """Return its hypotheses about the sources of random numbers."""
         return [as_hypothesis(item, Head.MACHINE) for item in (self.draws, self.noise) if item is not None]
 
 
@@ -142,11 +141,11 @@ def ships(*items: object) -> bool:
 
 
 def conclude_run(guarantee: Guarantee, run: Run) -> Guarantee:
-    """If a mechanism has ``guarantee`` under hypotheses about its sample and its random numbers, a call that does what ``run`` says has it
-    without those: the sample is its own and is used once, as it was drawn, and the random numbers have a named source.
+    """If a mechanism has ``guarantee`` under hypotheses about its sample and its random numbers, a call that does what ``run`` says has the
+    guarantee without them: it draws its own sample and uses it once, unchanged, and the random numbers have a named source.
 
-    The one way from a guarantee to what is printed beside an output, for everything that draws, runs once and concludes: samples,
-    estimators and applications. Source: docs/sampling.md, section 14.
+    All code that draws, runs once and concludes gets the guarantee beside its output here: samples, estimators and applications. Source:
+    docs/sampling.md, section 14.
     """
     discharges = {guarantee.protection.state(item): reason for item, reason in run.discharges().items()}
     return update_hypotheses(guarantee, discharges, run.supposes())

@@ -54,10 +54,10 @@ def curve_of_profile(
     """If a mechanism has the profile μ(w, x) in the notion ``gaussian``, every record is used with weight 1, and μ(1, x) ≤ U for all
     records of the declared ranges, then the pair (N(U, 1), N(0, 1)) dominates it: one Gaussian event of noise multiplier 1/U.
 
-    U is computed and proved here; with a ``certificate`` it is the bound that the kernel accepts there for this very profile. That the
-    mechanism has the profile is a hypothesis: :func:`derive_mechanism` discharges it for the catalogue's own.
-    Source: docs/gaussian-weights.md, Theorem 15. Raises :class:`profiles.OtherNotion`, :class:`profiles.InvalidProfile` (a parameter
-    without a number), :class:`profiles.Undecided`, :class:`profiles.NotReplayed`.
+    U is computed and proved here; with a ``certificate`` it is the bound that the kernel accepts there for exactly this profile. That the
+    mechanism has the profile is a hypothesis: :func:`derive_mechanism` closes it for mechanisms of the catalogue. Source:
+    docs/gaussian-weights.md, Theorem 15. Raises :class:`profiles.OtherNotion`, :class:`profiles.InvalidProfile` (a parameter without a
+    number), :class:`profiles.Undecided`, :class:`profiles.NotReplayed`.
     """
     evidence = bound_mu(profile) if certificate is None else recheck_epsilon(*_stand_in(profile), certificate)
     composition = Composition(

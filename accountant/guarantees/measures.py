@@ -28,7 +28,7 @@ _ONE = Fraction(1)
 
 
 class Notion(Enum):
-    """What a bound is a bound of, for one record more or less; :func:`describe_notion` puts other units and neighbors in their place."""
+    """The quantity that is bounded, under adding or removing one record; :func:`describe_notion` states other units and neighbors."""
 
     PDP = "personalized differential privacy (PDP), add/remove of one weighted record"
     ADD_REMOVE_DP = "epsilon-differential privacy, add/remove of one record"
@@ -69,9 +69,8 @@ class Losses:
         remove (the unit goes):  P[M(D) ∈ S]  ≤ e^remove P[M(D') ∈ S] + delta_remove,
         add    (the unit comes): P[M(D') ∈ S] ≤ e^add P[M(D) ∈ S]    + delta_add.
 
-    ``proofs``: those of worst cases over records, where there were any; ``lower``: this derivation cannot give less, where that is
-    known. Neighbors that have no direction (one unit in place of another) have the same numbers in both.
-    Source: docs/one-sided.md, section 1.
+    ``proofs``: those of worst cases over records, if any; ``lower``: this derivation cannot give less, if that is known. Neighbors that
+    have no direction (one unit in place of another) have the same numbers in both. Source: docs/one-sided.md, section 1.
     """
 
     remove: Fraction
@@ -138,9 +137,9 @@ class Losses:
 
 @dataclass(frozen=True, slots=True)
 class CurveBound:
-    """At every ε, δ(ε) is at most that of the pair of laws which ``composition`` stands for, in each direction.
+    """At every ε, δ(ε) is at most that of the dominating pair of ``composition``, in each direction.
 
-    Source: docs/composition-bounds.md. What is read off it at one ε or δ is a :class:`Losses`.
+    Source: docs/composition-bounds.md. Its value at one ε or δ is a :class:`Losses`.
     """
 
     composition: Composition

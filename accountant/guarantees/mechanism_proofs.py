@@ -29,13 +29,12 @@ from profiles.notions import ProfileNotion
 
 
 def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> Guarantee:
-    """Return the guarantee of a mechanism's profile; that its run method has it is discharged exactly for the types of the catalogue.
+    """Return the guarantee of a mechanism's profile; that its run method has this profile is closed exactly for the types of the catalogue.
 
     In the notion ``gaussian`` it is a privacy curve, for records that are used with weight 1: :func:`point_of_curve` reads it at an ε or δ.
 
-    A class of one's own, also a subclass of a mechanism of the catalogue, may run something else: there it stays a hypothesis. What a
-    mechanism says that it assumes is supposed beside ``hypotheses``.
-    Raises :class:`InvalidArgument` for what has no profile.
+    For your own class, also for a subclass of a mechanism of the catalogue, it stays a hypothesis, because it may run something else. The
+    assumptions that a mechanism states are added to ``hypotheses``. Raises :class:`InvalidArgument` for an object without a profile.
     """
     profile = getattr(mechanism, "profile", None)
     if not isinstance(profile, Profile):
@@ -48,14 +47,13 @@ def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] =
 
 
 def prove_run(guarantee: Guarantee, *mechanisms: object) -> Guarantee:
-    """Discharge that ``mechanisms`` have their declared profiles, where they are of the catalogue and declare these profiles.
+    """Close the hypothesis that ``mechanisms`` have their declared profiles, if they are of the catalogue and declare these profiles.
 
-    Names decide nothing: each promise of the derivation is compared with the whole profile of a mechanism, its formula, ranges,
-    parameters and parts, also where a worst case has left nothing of it but a number.
-    Of several that say the same of themselves (one of the catalogue, and a class that borrows its profile) each must be of the catalogue.
-    What those of the catalogue suppose is supposed. That they compute in exact real arithmetic is discharged as well, where they release
-    correctly rounded values: that hypothesis has no subject, so that it is discharged only where the guarantee is about these mechanisms
-    and nothing else (:func:`_is_about`).
+    Names decide nothing: each promise of the derivation is compared with the whole profile of a mechanism, its formula, ranges, parameters
+    and parts, also where a worst case has left nothing of it but a number. If several declare the same profile (one of the catalogue, and a
+    class that borrows its profile), each must be of the catalogue. Hypotheses of those of the catalogue are added. If they release
+    correctly rounded values, the hypothesis of exact real arithmetic is closed as well; it has no subject, so that it is closed only if the
+    guarantee is about these mechanisms and nothing else (:func:`_is_about`).
     """
     return prove_promises(guarantee, mechanisms, {})
 

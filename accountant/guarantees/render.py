@@ -46,9 +46,9 @@ def render(
 ) -> str:
     """Return a guarantee as plain text of at most 80 columns: bound, open hypotheses under four heads, derivation tree.
 
-    Where not ``everything`` is asked for it is a first screen: the bound with its side, whom it protects, whether the kernel checked it,
-    and the open hypotheses shortly (:func:`render_assumptions`); the derivation then with ``explain`` alone. ``beside``: what is told
-    below the bound, on a first screen ``screen`` in its place; ``checked``: whether the kernel checked it, where the caller knows.
+    Without ``everything`` it is a first screen: the bound with its side, whom it protects, whether the kernel checked it, and short forms
+    of the open hypotheses (:func:`render_assumptions`); the derivation is then shown only with ``explain``. ``beside``: lines below the
+    bound, replaced by ``screen`` on a first screen; ``checked``: whether the kernel checked it, if the caller knows.
     """
     lines = [*_wrap(guarantee.subject, ""), *_wrap(describe_bound(guarantee), "  ")]
     short = beside if screen is None else screen
@@ -58,7 +58,7 @@ def render(
 
 
 def render_basis(guarantee: Stated, *, everything: bool = True, explain: bool = False) -> list[str]:
-    """Return what a guarantee rests on as lines: its hypotheses, and with ``everything`` or ``explain`` its derivation."""
+    """Return the hypotheses of a guarantee as lines, and with ``everything`` or ``explain`` its derivation."""
     lines = render_assumptions(guarantee, everything=everything)
     if everything or explain:
         lines += ["", "derivation:", *_tree(guarantee, guarantee.derivation, "  ", "  ")]
@@ -88,9 +88,9 @@ def _why_not(proofs: Iterable[EpsilonBound]) -> str:
 
 
 def render_assumptions(guarantee: Stated, *, everything: bool = True) -> list[str]:
-    """Return all hypotheses of a guarantee as lines: those that are open, under their heads, and what is discharged, or how many.
+    """Return all hypotheses of a guarantee as lines: the open ones under their heads, and the closed ones, or their number.
 
-    Where not ``everything`` is asked for, each open one has its short form, and the ordinary ones are counted, as is what is discharged.
+    Without ``everything`` each open one has its short form, and the standard ones are counted, as are closed ones.
     """
     count = len(guarantee.discharged)
     if not everything:
@@ -106,7 +106,7 @@ def render_assumptions(guarantee: Stated, *, everything: bool = True) -> list[st
 def render_hypotheses(hypotheses: Iterable[Hypothesis], *, everything: bool = True) -> list[str]:
     """Return open hypotheses as lines of at most 80 columns, each under its head, with the sentence that says what they are.
 
-    Where not ``everything`` is asked for, each has its short form, right of its head, and the ordinary ones are counted below.
+    Without ``everything`` each has its short form, right of its head, and the standard ones are counted below.
     """
     lines: list[str] = []
     if not everything:

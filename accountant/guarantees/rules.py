@@ -51,9 +51,9 @@ _DECLARED = Signature(
 
 @_DECLARED.of
 def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> Guarantee:
-    """A mechanism satisfies its declared PDP profile: on all weighted data sets, (w, x) more or less is ε(w, x)-indistinguishable.
+    """A mechanism satisfies its declared PDP profile: on all weighted data sets, adding or removing (w, x) is ε(w, x)-indistinguishable.
 
-    That it does is a hypothesis, whatever source the profile names: :func:`derive_mechanism` discharges it for the catalogue's own.
+    That it does is a hypothesis, whatever source the profile names: :func:`derive_mechanism` closes it for mechanisms of the catalogue.
     ``hypotheses`` are those of the implementation. Source: Fay et al. 2024, Definition 4 on weighted data sets.
     """
     given = as_hypotheses(hypotheses, repr(profile.name))
@@ -252,11 +252,11 @@ def post_processing(guarantee: Guarantee, description: str) -> Guarantee:
 
 
 def discharge(guarantee: Guarantee, hypothesis: Hypothesis | str, evidence: str) -> Guarantee:
-    """Return the guarantee with one hypothesis discharged by ``evidence``, which stays on record and in every print.
+    """Return the guarantee with one hypothesis closed by ``evidence``, which is recorded and printed.
 
-    ``hypothesis``: the object, its sentence, or its id where one hypothesis alone has it.
-    Raises :class:`InvalidArgument` where the hypothesis is not open, or the evidence is empty or that of :func:`prove_run`, and for what
-    is about the world (:data:`accountant.guarantees.statements.WORLD`), which steps of code alone make true.
+    ``hypothesis``: the object, its sentence, or its id if only one hypothesis has it. Raises :class:`InvalidArgument` if the hypothesis is
+    not open, or the evidence is empty or that of :func:`prove_run`, and for hypotheses about the world
+    (:data:`accountant.guarantees.statements.WORLD`), which only steps of code make true.
     """
     require_guarantee(guarantee)
     if not isinstance(evidence, str) or not evidence.strip():

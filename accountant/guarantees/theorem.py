@@ -25,7 +25,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class Discharged:
-    """A hypothesis that is no longer open, what discharged it, and for which mechanism."""
+    """A closed hypothesis, what closed it, and for which mechanism."""
 
     hypothesis: Hypothesis
     evidence: str
@@ -67,10 +67,10 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """One application of a rule: its name, the statement it rests on, what it concluded, the certificate claims, and its premises.
+    """One application of a rule: its name, its statement, its conclusion, the certificate claims, and the derivations that it uses.
 
-    ``profile``: the whole profile that a promise is about, where a rule made it here; of what a file states it is not known.
-    ``says``: the hypotheses of the step that name what is declared, likewise.
+    ``profile``: the complete profile of a promise, if a rule made it here; it is not known for a derivation that a file states. ``says``:
+    the hypotheses of the step that name what is declared, likewise.
     """
 
     rule: str
@@ -96,9 +96,9 @@ class Derivation:
         return RULES[self.rule]
 
     def mark(self, hypotheses: Iterable[Hypothesis], discharged: Iterable[Discharged]) -> str:
-        """Return how the step is proved, in words: the mark of its rule; where it is a declaration, what discharged that, if anything did.
+        """Return how the step is proved, in words: the mark of its rule or, for a declaration, what closed it, if anything did.
 
-        ``hypotheses`` and ``discharged`` are those of the guarantee. What is open anywhere in it is said to be open.
+        ``hypotheses`` and ``discharged`` are those of the guarantee. A hypothesis that is open anywhere in it counts as open.
         """
         basis, left = self.basis, frozenset(hypotheses)
         if basis.theorems or basis.page or left.intersection(self.says):
@@ -122,7 +122,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a guarantee says, without the word of any rule for it: what a file states, and what is printed."""
+    """The content of a guarantee, which no rule has proved: what a file states, and what is printed."""
 
     subject: str
     bound: Bound
@@ -179,12 +179,12 @@ class Guarantee:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """The unverified assumptions that it rests on."""
+        """Its unverified assumptions."""
         return self.statement.hypotheses
 
     @property
     def discharged(self) -> tuple[Discharged, ...]:
-        """What it rested on, each with what discharged it."""
+        """Its closed hypotheses, each with what closed it."""
         return self.statement.discharged
 
     @property
@@ -204,10 +204,11 @@ class Guarantee:
 
     @property
     def is_unconditional(self) -> bool:
-        """Whether nothing is open but physics (:data:`profiles.hypotheses.PHYSICS`), and that this is the only release about the data.
+        """Whether no hypothesis is open except physics (:data:`profiles.hypotheses.PHYSICS`), and that this is the only release about the
+        data.
 
-        What is said of the world (parameters fixed in advance, one record each, statistics of the record alone) must have been made true
-        by steps of code: that no rule mentioned it is not enough.
+        Hypotheses about the world (parameters fixed in advance, one record each, statistics of the record alone) must have been closed by
+        steps of code: it is not enough that no rule mentioned them.
         """
         accounted = {item.hypothesis.id for item in self.discharged}
         return accounted >= _ACCOUNTED and all(item in PHYSICS or item == ONLY_RELEASE for item in self.hypotheses)
@@ -309,11 +310,11 @@ def update_hypotheses(
     *,
     by: Call | None = None,
 ) -> Guarantee:
-    """Return a guarantee with some hypotheses discharged, each with its evidence, and others added. What is not open is passed over.
+    """Return a guarantee with some hypotheses closed, each with its evidence, and others added. Hypotheses that are not open are ignored.
 
-    For rules and for what runs: :func:`discharge` and :func:`assume` are the ways for everybody. Every discharge stays on record, in
-    prints and in the recorded calls. ``by``: the call, without its premise, of the rule that does all of this; else it is recorded as
-    ``discharge`` and ``assume``. Raises :class:`InvalidArgument` for evidence without words, and for that of :func:`prove_run`.
+    For rules and for code that runs: users call :func:`discharge` and :func:`assume`. Every closing is recorded, in prints and in the
+    recorded calls. ``by``: the call, without its guarantee, of the rule that does all of this; else it is recorded as ``discharge`` and
+    ``assume``. Raises :class:`InvalidArgument` for evidence without words, and for that of :func:`prove_run`.
     """
     require_guarantee(guarantee)
     closed = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
