@@ -153,7 +153,7 @@ def _one_by_one(epsilon: Floats, q: Floats) -> Floats:
 
 
 def amplify_remove(remove: object, q: object) -> Fraction:
-    """Return an upper bound of ψ⁺ = log(1 + q (e^remove − 1)), the loss when a record goes after each is kept with probability q.
+    """Return an upper bound of ψ⁺ = log(1 + q (e^remove − 1)), the loss when a record is removed after each is kept with probability q.
 
     ``remove`` in nats from 0 to 10,000, ``q`` in [0, 1], exact. The bound exceeds ψ⁺ by less than 2^−200 relatively.
     Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1 (second half); Fay et al. 2024, Theorem 6.

@@ -19,7 +19,7 @@ LARGE = Fraction(1, 1000)
 
 
 class DeltaWarning(UserWarning):
-    """A δ is so large that the guarantee lets records be published as they are."""
+    """A δ is so large that the guarantee allows publishing records as they are."""
 
 
 def warn_of_delta(delta: object, records: object = None) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The noise for one target under several rules, in the order in which they were asked for; ``parameters`` are what was found."""
+    """The noise for one target under several rules, in the order of the call; ``parameters`` is the noise that was found."""
 
     profile: Profile
     target: Fraction
@@ -153,17 +153,17 @@ def calibrate(
     """Claim: for each rule with the verdict certified, the mechanism with the noise that is returned, on a sample by that rule, is ε*-DP
     under the hypotheses of its guarantee; where ``found.smallest``, no noise smaller by more than ``tolerance`` is enough.
 
-    ``reference``: a profile, a declaration, a file or ``package.module:object``. ``parameters``: the noise to be found, by default the
-    only parameter that is ``"positive"``; one with a number is looked for anew; several with their proportions, ``{"b": 1, "c": 2}``.
-    ``rules``: names; ``q``: an expression; without both the profile file's own rule. ``target_size``: M, the constant m of all of them,
-    or ``rate``: m/n. ``constants``: public numbers, for one of several rules with its name before them (``"coreset-l2.mean"``); n, m
-    and lam are taken from the file's [sampling] where they are not given. ``data`` with ``specs``: the records for which the error of
-    the sum is computed, and the size for ``privacy-constrained``, whose noise then is a function of the data.
+    ``reference``: a profile, a declaration, a file or ``package.module:object``. ``parameters``: the noise to be found, by default the only
+    parameter that is ``"positive"``; a number that it has already is replaced; several with their proportions, ``{"b": 1, "c": 2}``.
+    ``rules``: names; ``q``: an expression; without both the profile file's own rule. ``target_size``: M, the constant m of all of them, or
+    ``rate``: m/n. ``constants``: public numbers, for one of several rules with its name before them (``"coreset-l2.mean"``); n, m and lam
+    are taken from the file's [sampling] where they are not given. ``data`` with ``specs``: the records for which the error of the sum is
+    computed, and the size for ``privacy-constrained``, whose noise then is a function of the data.
 
     The error is that of one noisy weighted sum in ``dimension`` coordinates whose noise has a density ∝ exp(−‖ζ‖/s), s the first parameter
     and the norm ``noise_norm`` (l1: Laplace noise); E‖Ŝ − S‖₂² = Σ (1/q − 1)‖x‖₂² + E‖ζ‖₂². Source: docs/howto-epsilon.md.
 
-    Raises :class:`InvalidTarget`, :class:`InvalidArgument` (no parameter, or one that more of which costs more), :class:`InvalidSampling`
+    Raises :class:`InvalidTarget`, :class:`InvalidArgument` (no parameter, or one of which more noise costs more), :class:`InvalidSampling`
     (a rule that is not possible, such as m > n), :class:`NotPrivate`, :class:`InvalidData`, and what loading raises.
 
     >>> from profiles import declare

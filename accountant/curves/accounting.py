@@ -90,7 +90,7 @@ class Account:
         }
 
     def render(self, *, everything: bool = True, explain: bool = False) -> str:
-        """Return the guarantee as text for people, with both sides of the number below it; in each direction where ``everything`` is."""
+        """Return the guarantee as text for people, with both sides of the number below it; with ``everything`` in each direction."""
         return render(
             self.guarantee,
             everything=everything,
@@ -156,8 +156,8 @@ def account(
 ) -> Account:
     """Return ε at ``delta``, or δ at ``epsilon``, of a composition of events: a guarantee with both sides in each direction.
 
-    ``gap``: (upper − lower) / upper to reach. ``side``: "both", or "upper" for upper ends alone, in less than half of the time.
-    Raises :class:`InvalidArgument` (both or none of δ and ε), :class:`profiles.Infeasible` where no ε is enough at δ,
+    ``gap``: (upper − lower) / upper to reach. ``side``: "both", or "upper" for only the upper ends, in less than half of the time. Raises
+    :class:`InvalidArgument` (both or none of δ and ε), :class:`profiles.Infeasible` where no ε is enough at δ,
     :class:`profiles.InvalidNumber`, and what its bounds raise.
 
     >>> from accountant.curves import make_event

@@ -35,10 +35,10 @@ _GAP = "1e-3"
 
 @dataclass(frozen=True, slots=True)
 class PrivacyCurve:
-    """A privacy curve δ(ε), in both directions, with the hypotheses that it rests on. Make one with :func:`curve_of`.
+    """A privacy curve δ(ε), in both directions, with its hypotheses. Make one with :func:`curve_of`.
 
-    ``guarantee``: what the rules of :mod:`accountant.guarantees` concluded. Every number is an enclosure: the true value of the pair of
-    laws that the events stand for lies between ``lower`` and ``upper``, and ``upper`` bounds every mechanism that is what was declared.
+    ``guarantee``: what the rules of :mod:`accountant.guarantees` concluded. Every number is an enclosure: the true value of the events'
+    dominating pair lies between ``lower`` and ``upper``, and ``upper`` bounds every mechanism that is as declared.
     """
 
     guarantee: Guarantee
@@ -52,7 +52,7 @@ class PrivacyCurve:
 
     @property
     def composition(self) -> Composition:
-        """The events whose pairs of laws the curve belongs to."""
+        """The events of the curve."""
         bound = self.guarantee.bound
         if not isinstance(bound, CurveBound):
             raise InvalidArgument("a privacy curve has lost its events; make it with curve_of")
@@ -72,8 +72,8 @@ class PrivacyCurve:
     def epsilon(self, delta: object, *, gap: object = _GAP) -> CurvePoint:
         """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, in each direction; together the larger one.
 
-        ``gap``: upper − lower to reach, over max(upper, 1/1000). Raises :class:`profiles.Infeasible` where no ε is enough if a record
-        goes, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, and what its bounds raise.
+        ``gap``: upper − lower to reach, over max(upper, 1/1000). Raises :class:`profiles.Infeasible` if no ε is enough when a record is
+        removed, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, and what its bounds raise.
 
         >>> from accountant.curves import curve_of, make_event
         >>> found = curve_of(make_event("gaussian", {"noise_multiplier": 100}, count=10**4)).epsilon("1e-13", gap="1e-9")
@@ -86,7 +86,7 @@ class PrivacyCurve:
         return point
 
     def epsilon_above(self, delta: object, *, gap: object = _GAP) -> Fraction:
-        """Return an ε that is enough at ``delta`` in both directions, and nothing from below: what an accountant in a loop asks for.
+        """Return an ε that is enough at ``delta`` in both directions, without a lower end: for accountants in loops.
 
         ``gap``: what the grid is planned for; the time is about a third of that of :meth:`epsilon`. Raises as there.
 
@@ -113,7 +113,7 @@ class PrivacyCurve:
         return point_of_curve(self.guarantee, at_epsilon=epsilon, gap=gap, side=side)
 
     def over_steps(self, delta: object) -> Trajectory:
-        """Return bounds of ε at ``delta`` > 0 on the way, after about 60 numbers of steps, from one composition of each side.
+        """Return bounds of ε at ``delta`` > 0 over the steps, at about 60 numbers of steps, from one composition for each side.
 
         >>> from accountant.curves import curve_of, make_event
         >>> found = curve_of(make_event("gaussian", {"noise_multiplier": 10}, count=100)).over_steps("1e-5")
@@ -123,7 +123,7 @@ class PrivacyCurve:
         return bound_steps(self.composition, to_delta(delta))
 
     def compose(self, *others: PrivacyCurve, name: str | None = None) -> PrivacyCurve:
-        """Return the curve of this and other mechanisms on the same records, each of which may see what the earlier ones gave out."""
+        """Return the curve of this and other mechanisms on the same records, each of which may see the outputs of the earlier ones."""
         return compose(self, *others, name=name)
 
     def subsample(self, probability: object) -> PrivacyCurve:
@@ -147,8 +147,8 @@ def curve_of(
 ) -> PrivacyCurve:
     """Return the privacy curve of a composition, of an event, or of a guarantee of this project (an ε, one in each direction, with δ).
 
-    For declared events: ``hypotheses``, what else they rest on, and ``unit`` and ``neighbors``, whom they protect, as
-    :func:`accountant.guarantees.declare_events` takes them. All others bring their own. Raises :class:`InvalidArgument`.
+    For declared events: ``hypotheses`` are further assumptions, ``unit`` and ``neighbors`` say whom they protect, as for
+    :func:`accountant.guarantees.declare_events`. All other arguments bring their own. Raises :class:`InvalidArgument`.
 
     >>> from accountant.curves import make_event
     >>> step = curve_of(make_event("laplace", {"scale": 2}))

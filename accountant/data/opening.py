@@ -34,9 +34,9 @@ def open_dataset(
     """Return a source of batches for a path (CSV, Parquet, NPY, svmlight; text also compressed), a NumPy array or an Arrow table; a source
     is returned as it is.
 
-    ``format`` (csv, parquet, npy, svmlight) is told from the suffix, else from the first line. ``may_be_empty``: a table without rows is
-    one, where a refusal would tell that there are none. Raises :class:`UnreadableFile` for a file that is missing, empty or of no known
-    format.
+    ``format`` (csv, parquet, npy, svmlight) is recognised by the suffix, else by the first line. ``may_be_empty``: a table without rows is
+    accepted, because a refusal would reveal that it has none. Raises :class:`UnreadableFile` for a file that is missing, empty or of no
+    known format.
     """
     if batch_rows < 1:
         raise InvalidArgument(f"a batch needs at least 1 row, but {batch_rows} was asked for; give a positive number")

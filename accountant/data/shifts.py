@@ -43,7 +43,7 @@ class WeighedFile:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What a sample with these weights, drawn by whoever has them, assumes."""
+        """The assumptions of a sample that somebody draws with these weights."""
         read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in self.specs]
         named = [item for item in self.derived.guarantee.hypotheses if item.id != RECORD_STATISTICS.id]
         return (*named, *read, STATISTICS, ARITHMETIC)

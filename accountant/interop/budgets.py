@@ -1,6 +1,6 @@
-"""What the budget accountants of other libraries were charged, as a privacy curve: diffprivlib and PipelineDP. Needs no extra.
+"""Charges of the budget accountants of other libraries (diffprivlib, PipelineDP) as a privacy curve. Needs no extra.
 
-Their charges are an ε and a δ for each mechanism. Composed they are below the sum that such an accountant tells.
+Their charges are an ε and a δ for each mechanism. Composed as a curve they cost less than the sum that such an accountant returns.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _WANTED = "a BudgetAccountant of diffprivlib, a budget accountant of PipelineDP,
 
 
 def curve_of_budget(source: object, *, name: str = "a budget", hypotheses: Iterable[Hypothesis | str] | None = None) -> PrivacyCurve:
-    """Return the privacy curve of all that a budget accountant was charged, each an (ε, δ) of its own, one after the other.
+    """Return the privacy curve of all charges of a budget accountant, each an (ε, δ), one after the other.
 
     ``source``: an accountant of diffprivlib (``spent_budget``), whose unit is a record; one of PipelineDP after ``compute_budgets()``
     (``mechanism_specs``), whose unit is a user, the privacy id; or pairs of ε and δ. A float stands for its exact binary value. None of
-    them says between which data sets its numbers hold: that these have one unit more or less stays open, as do ``hypotheses``, where None
-    leaves open that nobody said what else the numbers rest on.
+    them says which data sets are neighbors: that they differ by adding or removing one unit stays open, as do ``hypotheses``; None leaves
+    open that further assumptions are unknown.
 
     Raises :class:`InvalidArgument` for another object, no charge, budgets that were not computed yet or have only a standard deviation
     (PLDBudgetAccountant), and numbers outside their ranges.

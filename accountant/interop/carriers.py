@@ -1,13 +1,13 @@
-"""What holds a guarantee outside of the calculus: one table of carriers, and the one conversion into each and out of it.
+"""Carriers, which hold guarantees outside of the calculus: one table, and one conversion into and out of each.
 
 Law: let g be carried into a carrier, and h be taken out of it. Then
 
     open(h) ⊇ open(g) less what a theorem closes: a step of h's derivation, named in h.discharged;
-    protection(h) = protection(g), or what the rule that the carrier names makes of it;
-    bound(h) ≥ bound(g) at every ε and δ, and every part that was given is in it.
+    protection(h) = protection(g), or the one that the carrier's rule gives;
+    bound(h) ≥ bound(g) at every ε and δ, and every given part is in it.
 
-A carrier that cannot say what a bound rests on gives the open hypothesis ``hypotheses-unknown``, which stands for all of that. A measure, a
-unit or neighbors that a carrier has no room for are refused by name. :func:`list_lost` says what of the law is broken.
+A carrier that cannot state hypotheses adds the open hypothesis ``hypotheses-unknown``, which stands for all of them. A measure, unit or
+neighbors that a carrier cannot hold are refused with an error that names them. :func:`list_lost` says how the law is broken.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _ADDED, _PURE = (Neighbors.ADD_REMOVE,), (Losses,)
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """One kind of body. ``put``: into it; None where only a run writes one, beside what it releases. ``take``: out of it.
+    """One kind of carrier. ``put`` writes one; None if only a run writes it, beside its output. ``take`` reads one.
 
-    ``measures``, ``units`` and ``neighbors`` are those that it has room for; ``says``: whether a body states what its bound rests on.
-    ``rule``: the one that concludes for the unit of the body where it is another one, such as the filter of a ledger; "" elsewhere.
+    ``measures``, ``units`` and ``neighbors`` are those that it can hold; ``says``: whether it states hypotheses. ``rule``: the rule that
+    concludes for another unit, such as the filter of a ledger; else "".
     """
 
     what: str
@@ -56,7 +56,7 @@ class Carrier:
     rule: str = ""
 
     def require(self, guarantee: Guarantee) -> None:
-        """Refuse what the carrier has no room for. Raises :class:`InvalidArgument`."""
+        """Refuse a guarantee that the carrier cannot hold. Raises :class:`InvalidArgument`."""
         whole, wanted, has = guarantee.protection, "", ""
         if not isinstance(guarantee.bound, self.measures):
             wanted, has = " or ".join(_NAMES[item] for item in self.measures), f"has {_NAMES[type(guarantee.bound)]}"
@@ -72,9 +72,10 @@ class Carrier:
 
 
 def carry(guarantee: Guarantee, into: str, **details: Any) -> Any:
-    """Return the body of a carrier that holds a guarantee. ``details``: what the carrier needs besides, such as the ledger of a charge.
+    """Return the carrier's text or object that holds a guarantee. ``details``: further arguments of the carrier, such as the ledger of a
+    charge.
 
-    Raises :class:`InvalidArgument` for a measure, unit or neighbors without room there, and what writing that body raises.
+    Raises :class:`InvalidArgument` for a measure, unit or neighbors that it cannot hold, and what writing raises.
     """
     require_guarantee(guarantee)
     carrier = find_carrier(into)
@@ -85,7 +86,7 @@ def carry(guarantee: Guarantee, into: str, **details: Any) -> Any:
 
 
 def take(body: Any, out_of: str, **details: Any) -> Guarantee:
-    """Return the guarantee that a body holds, with the open hypothesis that others are unknown where it does not state them.
+    """Return the guarantee that a carrier holds, with the open hypothesis ``hypotheses-unknown`` if it states none.
 
     Raises what reading that body raises: :class:`UnreadableFile`, :class:`InvalidArgument`, :class:`MissingExtra`.
     """
@@ -99,7 +100,7 @@ def take(body: Any, out_of: str, **details: Any) -> Guarantee:
 
 
 def read_release(text: str, name: str = "the file") -> Guarantee:
-    """Return the guarantee that a file is about, with an epsilon that was checked here again as far as that can be done.
+    """Return the guarantee of a file, with an epsilon that was checked again here as far as possible.
 
     * A guarantee file: its calls are made again; where they cannot be, what it states, with its word as an open hypothesis.
     * A certificate of ``pdp epsilon``, also of one at a delta: the kernel checks it, and the rules conclude from its profile and q.

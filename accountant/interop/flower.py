@@ -1,8 +1,8 @@
 """An accountant for Flower's strategies with fixed clipping, whose numbers the kernel computes. Needs Flower 1.42 or later.
 
-Flower averages the clipped updates of exactly n clients, with noise of ``noise_multiplier`` C/n. With one client more or less another one
-takes its place in a sample of n, and the mean moves by up to 2 C/n, not by C/n. So the noise is worth half of ``noise_multiplier`` where
-clients are added, removed or replaced; where a client is compared with one that sends nothing (zero-out) it is worth all of it.
+Flower averages the clipped updates of exactly n clients, with noise of ``noise_multiplier`` C/n. If a client is added or removed, another
+one changes places with it in a sample of n, and the mean moves by up to 2 C/n, not by C/n. So only half of ``noise_multiplier`` counts if
+clients are added, removed or replaced; if a client is compared with one that sends nothing (zero-out), all of it counts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FlowerAccountant:
 
     ``config``: Flower's own. Without amplification (what its strategies ask for) neighbors are those of ``neighbors``: "add-remove" and
     "replace-one" with half of the noise, "zero-out" with all of it (see the module). Poisson samples are accounted for with their rate,
-    and samples without replacement are refused. ``hypotheses``: what else the numbers rest on; None leaves open that nobody said it.
+    and samples without replacement are refused. ``hypotheses``: further assumptions; None leaves open that nobody stated it.
 
     Raises :class:`profiles.InvalidArgument` for other configurations.
     """
@@ -72,7 +72,7 @@ class FlowerAccountant:
         return sum(self._counts.values())
 
     def compose(self, event: GaussianPrivacyEvent, count: int = 1) -> None:
-        """Count a release, or several alike. Raises :class:`profiles.InvalidArgument` for what is none, and counts nothing then."""
+        """Count a release, or several equal ones. Raises :class:`profiles.InvalidArgument` for another event, and counts nothing then."""
         self._counts = self._add(event, count)
 
     def _add(self, event: GaussianPrivacyEvent, count: int) -> dict[GaussianPrivacyEvent, int]:

@@ -1,7 +1,7 @@
-"""How the loader of a training loop draws its batches, in the words of a composition file; and batches of random allocation for any loader.
+"""How the loader of a training loop draws its batches, in the terms of a composition file; and batches of random allocation for any loader.
 
-A loader is read by what it is, and PyTorch is not needed: of its samplers those are known whose law is that of a theorem (docs/batches.md),
-and all others, their subclasses among them, are refused by name.
+A loader is recognised by its class, and PyTorch is not needed: samplers whose law is that of a theorem (docs/batches.md) are known, and all
+others, also subclasses of known ones, are refused with an error that names them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _POISSON = {
 class AllocatedBatches:
     """Batches of random allocation (balls and bins): each record, by itself, is in one uniform step of each epoch.
 
-    Iterating over it begins an epoch, which is drawn anew, and gives the places of the records of each step, which may be none: an empty
-    batch is a step with noise like any other. For PyTorch it is a batch sampler, in place of ``batch_size=256, shuffle=True``:
+    Iterating over it begins an epoch, which is drawn anew, and yields the positions of the records of each step; a step may have none, and
+    an empty batch is a step with noise like any other. For PyTorch it is a batch sampler, in place of ``batch_size=256, shuffle=True``:
 
         DataLoader(data, batch_sampler=AllocatedBatches(len(data), steps_per_epoch=235))
 
-    ``epochs``: how many were begun. ``records``: how many there are; ``steps_per_epoch``: at least 2, public, and not made of the number of
-    records. ``source``: None draws from the operating system, exactly; a seed or a NumPy generator is for tests, where nobody must know it.
-    Raises :class:`profiles.InvalidArgument` for other numbers.
+    ``epochs``: how many were begun. ``records``: how many there are; ``steps_per_epoch``: at least 2, public, and not computed from the
+    number of records. ``source``: None draws from the operating system, exactly; a seed or a NumPy generator is for tests, or has to be
+    secret. Raises :class:`profiles.InvalidArgument` for other numbers.
 
     >>> [len(batch) for batch in AllocatedBatches(10, 3, source=1)]
     [3, 5, 2]
@@ -84,12 +84,12 @@ def find_allocated(batches: object) -> AllocatedBatches | None:
 
 
 def find_batches(batches: object) -> Mapping[str, object]:
-    """Return what is said of batches in the words of an ``[[event]]``: by a probability, by these words themselves, or by a loader.
+    """Return how batches are drawn, in the terms of an ``[[event]]``, from a probability, from these terms themselves, or from a loader.
 
-    A loader of PyTorch that shuffles is told as shuffled batches, one that draws with replacement as such draws; those of Opacus that say
-    their ``sample_rate`` (``DPDataLoader``, ``UniformWithReplacementSampler``) as Poisson samples, like an object that says one and gives
-    no batches itself; :class:`AllocatedBatches` as random allocation. Raises :class:`InvalidArgument` for keys of other things, and for
-    loaders whose law is none of these, or not known.
+    A loader of PyTorch that shuffles gives shuffled batches, one that draws with replacement gives such draws. Loaders of Opacus with a
+    ``sample_rate`` (``DPDataLoader``, ``UniformWithReplacementSampler``) give Poisson samples, as does an object that has a rate and yields
+    no batches itself; :class:`AllocatedBatches` gives random allocation. Raises :class:`InvalidArgument` for other keys, and for loaders
+    whose law is none of these, or not known.
     """
     if isinstance(batches, Mapping):
         other = [str(key)[:40] for key in batches if key not in _SAID]

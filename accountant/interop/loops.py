@@ -6,9 +6,8 @@
             ...
             bar.set_postfix_str(str(account))
 
-Where batches are drawn for a whole epoch (random allocation, shuffling) an epoch that is begun counts whole, and ``account.epoch()`` says
-that one is. What it sees are epochs and steps that it is told of, and nothing else: the hypotheses of its curve say what the numbers rest
-on besides.
+If batches are drawn for a whole epoch (random allocation, shuffling), a begun epoch counts in full, and ``account.epoch()`` says that one
+begins. The account sees only epochs and steps that are reported to it: the hypotheses of its curve list the other assumptions.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ class _Epochs:
 class TrainingAccount(Uncopied):
     """Counts the steps of one training run, which is a composition of events. Made by :func:`training`, entered once.
 
-    A use of the event is a step, or an epoch where batches are drawn for all of its steps together: one that is begun counts whole, because
-    what it gave out until it was left is a part of what all of it would have given out.
+    A use of the event is a step, or an epoch if batches are drawn for all of its steps together. A begun epoch counts in full, because its
+    outputs so far are a part of the outputs of the complete epoch.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class TrainingAccount(Uncopied):
 
     @property
     def steps(self) -> int:
-        """The number of steps that were counted, with those of an earlier state; of that epochs count with all of their steps."""
+        """The number of counted steps, with those of an earlier state, whose epochs count with all of their steps."""
         return self._steps + self._earlier
 
     def __len__(self) -> int:
@@ -121,12 +120,12 @@ class TrainingAccount(Uncopied):
         return self._uses * self._each + self._earlier
 
     def epoch(self) -> None:
-        """Say that an epoch begins; call it before its batches are drawn, also where the one before was left in the middle.
+        """Say that an epoch begins; call it before its batches are drawn, also if the last epoch was left in the middle.
 
         Where batches are drawn for a whole epoch (random allocation, shuffling) it counts with all of its steps, which :meth:`step` then
-        only tells: raises :class:`profiles.OverBudget` as :meth:`step` does. Those that ``AllocatedBatches`` begin
-        without it are counted by the next step. Elsewhere steps cost by themselves, and this costs nothing.
-        Raises :class:`InvalidArgument` outside of the ``with`` block.
+        only numbers; it raises :class:`profiles.OverBudget` as :meth:`step` does. Epochs that ``AllocatedBatches`` begin without this call
+        are counted by the next step. For other batches each step is charged, and this costs nothing. Raises :class:`InvalidArgument`
+        outside of the ``with`` block.
         """
         self._require_open("an epoch")
         if self._by_epochs:
@@ -179,20 +178,20 @@ class TrainingAccount(Uncopied):
 
     @property
     def is_spent(self) -> bool:
-        """Whether the budget has no room for one more step, in the epoch that has begun or in another. Without one there is always room."""
+        """Whether the budget has no room for one more step, in the begun epoch or in another one. Without a budget there is always room."""
         return not self._left and self._uses >= self._find_most()
 
     @property
     def room(self) -> int | None:
-        """How many more steps the budget has room for, by the proved upper ends; None without a budget. Epochs that follow are whole."""
+        """How many more steps the budget has room for, by the proved upper ends; None without a budget. Further epochs count in full."""
         return None if self._budget is None else self._left + (self._find_most() - self._uses) * self._epochs.longest
 
     def resume(self, state: str | DeclaredEvents) -> None:
-        """Go on after the steps of an earlier run on the same records: its :meth:`state`, or what a composition file declares.
+        """Continue after the steps of an earlier run on the same records: its :meth:`state`, or the text of a composition file.
 
         Its hypotheses are those of this account as well, and its steps count into ε and the budget. An epoch that was left in the middle
-        counted whole; go on with a new one, because what its order was nobody knows any more. Raises :class:`InvalidArgument` where
-        steps were counted already, or where it protects others, and what reading raises.
+        counts in full; begin a new one, because the order of the old one is lost. Raises :class:`InvalidArgument` where steps were counted
+        already, or where it protects others, and what reading raises.
         """
         earlier = read_composition(state, "the state of a training run") if isinstance(state, str) else state
         if not isinstance(earlier, DeclaredEvents):
@@ -224,10 +223,10 @@ class TrainingAccount(Uncopied):
         return curve_of(self._declare(max(self._uses, 1))).hypotheses
 
     def so_far(self) -> tuple[Fraction, Fraction | None]:
-        """Return bounds of ε at δ after the steps so far, in nats; the upper one is None where none was found.
+        """Return bounds of ε at δ after the steps so far, in nats; the upper one is None if none was found.
 
-        They come from about 60 places of one composition, and from the two around this one (docs/account.md): a few seconds of work now
-        and then, and none in between. :meth:`account` computes both ends of this very number of steps.
+        They come from about 60 places of one composition, and from the two around this one (docs/account.md): a few seconds of work now and
+        then, and none in between. :meth:`account` computes both ends for exactly this number of steps.
         """
         if not self._uses and self._before is None:
             return Fraction(0), Fraction(0)
@@ -249,9 +248,10 @@ class TrainingAccount(Uncopied):
         return f"{_short(low, up=False)} <= epsilon <= {_short(high, up=True)}"
 
     def account(self) -> Account:
-        """Return ε at δ for the steps so far as ``pdp account`` tells it, with its guarantee and certificate: both ends.
+        """Return ε at δ for the steps so far as ``pdp account`` does, with its guarantee and certificate: both ends.
 
-        Where a budget is met by the upper ends alone, or on a finer grid, these are told. Raises as :func:`accountant.curves.account`.
+        If only the upper ends, or a finer grid, show that the budget is kept, the result has these. Raises as
+        :func:`accountant.curves.account`.
         """
         declared = self._declare(self._require_uses())
         told = account(declared, delta=self._delta, gap=_GAP)
@@ -371,12 +371,12 @@ def training(
 ) -> TrainingAccount:
     """Return an account of a training loop with Gaussian noise, to be entered with ``with``: :class:`TrainingAccount`.
 
-    ``noise_multiplier``: standard deviation of the noise over the norm to which each unit is clipped, whatever the neighbors are: a unit in
-    place of another moves a sum by twice that norm, which is in the bound (docs/batches.md). ``batches``: how they are drawn; the
-    probability with which each unit is in a batch, by a coin of its own in each step (Poisson samples), what an ``[[event]]`` of a
-    composition file says of it (``{"sampling": "random-allocation", "steps_per_epoch": 235}``, without counts), or a loader that
-    :func:`accountant.interop.loaders.find_batches` reads. Where they are drawn for a whole epoch, call ``epoch()`` before each.
-    ``delta``: in (0, 1). ``budget``: ε in nats that is never exceeded. ``protection``: the unit and its neighbors. ``out``: where the files
+    ``noise_multiplier``: standard deviation of the noise over the norm to which each unit is clipped, whatever the neighbors are: replacing
+    a unit moves a sum by twice that norm, which is in the bound (docs/batches.md). ``batches``: how they are drawn: the probability with
+    which each unit is in a batch, by a coin of its own in each step (Poisson samples), the fields of an ``[[event]]`` of a composition file
+    (``{"sampling": "random-allocation", "steps_per_epoch": 235}``, without counts), or a loader that
+    :func:`accountant.interop.loaders.find_batches` reads. If they are drawn for a whole epoch, call ``epoch()`` before each. ``delta``: in
+    (0, 1). ``budget``: ε in nats that is never exceeded. ``protection``: the unit and its neighbors. ``out``: where the files
     ``out.certificate.json`` and ``out.guarantee.json`` are written when the block is left, both or none.
 
     Numbers are exact: a text is the decimal that is written. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber` for numbers

@@ -1,6 +1,6 @@
 """The accountant ``"pdp"`` of Opacus: importing this module registers it. Needs Opacus 1.6 or later, which brings PyTorch.
 
-Opacus tells its accountants a rate, whatever its loader does. How that draws is read from the loader itself, where ``make_private`` has it.
+Opacus passes a rate to its accountants, whatever its loader does. How batches are drawn is read from the loader of ``make_private`` itself.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _ENGINE = "opacus.privacy_engine"
 class OpacusAccountant(IAccountant):  # type: ignore[misc]
     """Counts the steps of a training run with Opacus, and bounds ε by numbers that the kernel computes from these steps alone.
 
-    Each is an upper end for one record that is added or removed, rounded up to binary64: of Poisson-sampled Gaussian noise, what
-    ``make_private(..., poisson_sampling=True)``, Opacus' default, runs; with ``poisson_sampling=False`` of what the loader draws, which is
-    read from it, or refused. That the batches are drawn so is among ``hypotheses``, and all that is known of steps that are told by hand.
+    Each number is an upper end for adding or removing one record, rounded up to binary64. It is for Poisson-sampled Gaussian noise, which
+    ``make_private(..., poisson_sampling=True)``, Opacus' default, runs; with ``poisson_sampling=False`` for the scheme of the loader, which
+    is recognised or refused. That the batches are drawn so is one of the ``hypotheses``, also for steps that are counted by hand.
 
     >>> made = OpacusAccountant()
     >>> for _ in range(1000):
@@ -50,7 +50,7 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
         self.history: list[Any] = []
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Count one step on a Poisson sample. Its numbers are looked at when a number is asked for."""
+        """Count one step on a Poisson sample. Its numbers are checked when ε or δ is computed."""
         last: Any = self.history[-1] if self.history else ()
         if len(last) == 3 and (last[0], last[1]) == (noise_multiplier, sample_rate):
             self.history[-1] = (noise_multiplier, sample_rate, last[2] + 1)
@@ -74,10 +74,10 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
         return self.curve.at_delta(delta, gap=gap)
 
     def get_epsilon(self, delta: float, *, gap: object = "1e-3") -> float:
-        """Return an ε for which all steps are (ε, delta)-differentially private, in nats; 0 without steps, inf where none was found.
+        """Return an ε for which all steps are (ε, delta)-differentially private, in nats; 0 without steps, inf if none was found.
 
-        ``gap``: how close the bound is planned to come, relatively; closer where ε is large, so that Opacus' search for a noise
-        multiplier ends. Raises :class:`profiles.InvalidArgument` and :class:`profiles.InvalidNumber` for numbers that no step has.
+        ``gap``: the planned relative distance of the bound; it is smaller if ε is large, so that Opacus' search for a noise multiplier
+        ends. Raises :class:`profiles.InvalidArgument` and :class:`profiles.InvalidNumber` for numbers that no step has.
         """
         exact, wanted = to_delta(delta), to_gap(gap)
         if not self.history:
@@ -103,13 +103,13 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
         return NAME
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
-        """Return what Opacus calls at each step of its optimizer.
+        """Return the hook that Opacus calls at each step of its optimizer.
 
-        Called by ``make_private``, it looks at the loader that is made private: raises :class:`InvalidArgument` where nobody knows how that
-        draws, and in ``make_private_with_epsilon``, which looks for the noise of Poisson samples, where it draws otherwise.
+        Called by ``make_private``, it inspects the loader that is made private: raises :class:`InvalidArgument` if the law of its batches
+        is not known, and in ``make_private_with_epsilon``, which searches for the noise of Poisson samples, if it draws otherwise.
 
-        The hook raises :class:`InvalidArgument` where gradients of several batches are accumulated for one step: a record can be in
-        several of them then, and Opacus itself forbids it with Poisson samples.
+        The hook raises :class:`InvalidArgument` if gradients of several batches are accumulated for one step: a record can be in several of
+        them, and Opacus itself forbids this with Poisson samples.
         """
         loader, searched = _find_loader()
         said = {"sampling_probability": sample_rate} if loader is None else find_batches(loader)

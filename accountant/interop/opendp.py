@@ -70,10 +70,10 @@ class PrivacyMap:
 
 @dataclass(frozen=True, slots=True)
 class MeasurementPlan:
-    """All that an OpenDP measurement is made of, as data: it can be pickled, which OpenDP's own objects with Python functions cannot.
+    """The parts of an OpenDP measurement, as data: a plan can be pickled, unlike OpenDP's own objects with Python functions.
 
     ``function`` is ``package.module:name``, a module-level function from the data to the output: the mechanism that the guarantee of
-    ``subject`` is about. That it is that mechanism is your word, as is what stands in ``supposed``; OpenDP therefore asks for the feature
+    ``subject`` is about. You vouch that it is this mechanism, and for ``supposed``; OpenDP therefore requires the feature
     ``honest-but-curious``. ``protection``: whom the map protects. Make one with :func:`plan_measurement`.
     """
 

@@ -28,7 +28,7 @@ def curve_of_opacus(
     rate (``poisson_sampling=True``) and that gradients are clipped to the norm by which the noise is scaled are hypotheses of the curve.
     A fourth entry says how else batches are drawn (``{"sampling": "shuffle", "steps_per_epoch": 235, "epochs": 3}``).
     Epochs of shuffled batches are counted by steps: that each was run to its end is a hypothesis then.
-    ``hypotheses``: what else the numbers rest on; None leaves open that nobody said it.
+    ``hypotheses``: further assumptions; None leaves open that nobody stated it.
 
     Raises :class:`InvalidArgument` for another object, no steps and numbers outside their ranges, :class:`profiles.InvalidNumber`.
 

@@ -27,7 +27,7 @@ BOUNDS, CONDITIONS = "bounds", "conditions"
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedCertificate:
-    """A certificate file as it is embedded, and what the kernel said of this very text when the report was made."""
+    """A certificate file as it is embedded, and the kernel's verdict on exactly this text when the report was made."""
 
     name: str
     about: str
@@ -42,9 +42,9 @@ class EmbeddedCertificate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AuditEvidence:
-    """An audit of the implementation: its result, the pair in words, what it takes for granted, and the mechanism's reference.
+    """An audit of the implementation: its result, the pair in words, its assumptions, and the mechanism's reference.
 
-    ``private``: the data sets are somebody's data, and the report, which is meant for others, tells neither the record nor the events.
+    ``private``: the data sets are somebody's data, and the report, which is meant for others, shows neither the record nor the events.
     """
 
     result: AuditResult
@@ -61,9 +61,8 @@ class AuditEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """Everything that a report tells. ``derived`` is None where no ε could be certified, and ``obstacle`` says why then;
-    ``written`` is the expression of q with the names of its constants, ``source_name`` and ``source_text`` the profile file, where they are
-    known.
+    """The content of a report. ``derived`` is None if no ε could be certified, and ``obstacle`` then says why; ``written`` is the
+    expression of q with the names of its constants, ``source_name`` and ``source_text`` the profile file, where they are known.
     """
 
     declaration: Declaration
@@ -93,7 +92,7 @@ class Evidence:
 
     @property
     def rests_on_undecided(self) -> bool:
-        """Whether the bound is one only if assumption-8 is true, which could be neither proved nor refuted."""
+        """Whether the bound holds only if assumption-8 is true, which could be neither proved nor refuted."""
         return self.derived is not None and CONDITION.about(name="assumption-8") in self.derived.guarantee.hypotheses
 
     @property

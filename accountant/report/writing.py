@@ -32,7 +32,7 @@ def report(
     date: datetime.date | None = None,
     runtime: str | PathLike[str] | None = None,
 ) -> Evidence:
-    """Write one self-contained HTML file for an auditor, atomically, and return the evidence that it tells.
+    """Write one self-contained HTML file for an auditor, atomically, and return the evidence in it.
 
     The profile is verified for the target ε* (nats), and ε is bounded after sampling with ``rule``, ``q``, the declaration's own rule, or
     else privacy-constrained sampling for the target. ``exit_code`` of the result is 0 where an ε is certified, 1 where something is

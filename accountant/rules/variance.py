@@ -105,7 +105,7 @@ def sampling_variance(norms: ArrayLike, probabilities: ArrayLike) -> float:
 
 
 def refuse_oracle(value: object) -> None:
-    """Raise :class:`NotPrivate` for variance-optimal probabilities, or their name: for every place that a guarantee is asked of."""
+    """Raise :class:`NotPrivate` for variance-optimal probabilities, or their name, wherever a guarantee is requested."""
     if isinstance(value, VarianceOptimal) or (isinstance(value, str) and value == NAME):
         raise NotPrivate(
             f"a guarantee was asked for {NAME!r} sampling, but its probabilities depend on the whole data set, so there is none; use "
