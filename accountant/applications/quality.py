@@ -61,8 +61,8 @@ class Utility(ABC):
 class UtilityBound(Utility):
     """F(T) ≥ ``ratio``·OPT − ``error`` for the answer T, over all data sets, except with probability ``failure`` (None: in expectation).
 
-    OPT is the largest F of a set that the constraint allows. ``ratio`` is rounded down, ``error`` (in users) up. ``hypotheses``: what is
-    taken for granted of the constraint and the function. ``reason``: why the bound is void, where it is: it then says nothing at all.
+    OPT is the largest F of a set that the constraint allows. ``ratio`` is rounded down, ``error`` (in users) up. ``hypotheses``:
+    assumptions about the constraint and the function. ``reason``: why the bound is void, if it is: it then says nothing at all.
     """
 
     side: ClassVar[Side] = "lower"

@@ -1,8 +1,8 @@
-"""One analysis under a name in a ledger: what estimators and applications take as ``ledger=``.
+"""One analysis under a name in a ledger: the ``ledger=`` argument of estimators and applications.
 
-Statement (docs/ledger.md, Theorem L6). Let an algorithm cost at most c(x) where row x is added to or removed from *any* rows. It is
-charged Σ c(x) over the rows of each unit, then run on the rows of the units that have room, once, and what it released is stored before it
-is handed out. Then it is a release of Theorem L1 (or L2), and all that the ledger ever hands out promises each unit its budget.
+Statement (docs/ledger.md, Theorem L6). Let an algorithm cost at most c(x) where row x is added to or removed from *any* rows. Each unit is
+charged Σ c(x) over its rows; then the algorithm is run once on the rows of the units that have room, and its output is stored before it is
+returned. Then it is a release of Theorem L1 (or L2), and all outputs of the ledger together lose at most its budget about each unit.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from profiles.hypotheses import ARITHMETIC, RUN_ON_ACTIVE
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """That an analysis was charged: its ``name``, the number and hash of its entry, and what it costs a unit with ``records`` rows at most,
-    in nats of the ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of it is public.
+    """The receipt of an analysis: its ``name``, the number and hash of its entry, and its largest cost for a unit with ``records`` rows, in
+    nats of the ledger's notion, rounded up. ``served``: it was published before, and costs nothing again. All of this is public.
 
-    ``guarantee``: what everything in the ledger promises a unit, this analysis among it. ``partial``: whether units may be missing from it.
+    ``guarantee``: that of all releases of the ledger together, including this one. ``partial``: whether units may be missing from it.
     ``notion``: of the ledger, in which the cost is.
     """
 
@@ -85,12 +85,12 @@ class Personal:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One analysis under a ``name``: what estimators and applications take as ``ledger=``. Made by ``ledger.analysis``.
+    """One analysis under a ``name``: the ``ledger=`` argument of estimators and applications. Made by ``ledger.analysis``.
 
     ``ids`` of the units, one for each row (of each user, where an application reads users); or ``data``, a file with the columns ``key``;
-    or neither, where the algorithm finds the ids in its data, as a stream of users has them. ``seen``: the file as it was when this was
-    made, before which nobody reads its rows. ``partial``: whether units may be missing from it, None for what the ledger was opened with.
-    ``note``: who asked for it, see ``Ledger.stamp``.
+    or neither, where the algorithm finds the ids in its data, as a stream of users has them. ``seen``: the state of the file when this was
+    made, before any of its rows are read. ``partial``: whether units may be missing from it; None takes the ledger's default. ``note``: who
+    asked for it, see ``Ledger.stamp``.
     """
 
     ledger: OpenedLedger
@@ -111,7 +111,7 @@ class Analysis:
 
     @property
     def everybody(self) -> bool:
-        """Whether every row takes part for certain: in public mode, where a release that does not fit is refused as a whole."""
+        """Whether every row certainly takes part: in public mode, where a release that does not fit is refused as a whole."""
         return self.ledger.settings.mode is ReleaseMode.PUBLIC
 
     @property
@@ -136,19 +136,19 @@ class Analysis:
         data: bytes | None = None,
         known: bool = True,
     ) -> tuple[Any, Charged]:
-        """Charge an algorithm, run it on the rows that take part, store what it released, and return that with what it was charged.
+        """Charge an algorithm, run it on the rows that take part, store its output, and return the output with the receipt.
 
         ``guarantee``: what the run has, whatever rows it gets and whatever it releases, known before the data are used; ``curve``: the
         privacy curve that it is a point of, for a ledger in zcdp; ``personal``: the cost of each row, where it is known row by row.
         ``run``: from the mask of the rows that take part, shape (n,), to numbers, texts, arrays, lists and dictionaries. ``size``: n, None
-        where rows are in the file. ``arguments``: all that is public and decides the law of the output: an analysis that was published is
-        served to whoever asks with the same ones. ``ids``: those that the algorithm found in its data, if it did. ``data``: a hash of all
-        that is read of the rows, private; then an analysis that was published is served with the same rows of the same units alone.
-        ``known``: what runs is code of this project, which uses those rows and no others.
+        where rows are in the file. ``arguments``: everything public that decides the law of the output: a published analysis is returned to
+        every request with the same ones. ``ids``: those that the algorithm found in its data, if it did. ``data``: a hash of everything that
+        is read of the rows, private; a published analysis is then returned only for the same rows of the same units. ``known``: the
+        algorithm is code of this project, which uses those rows and no others.
 
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
-        that was charged and not published: a death in between loses the budget, never privacy. :class:`NoGuarantee` where the ledger has
-        none that the result could have.
+        that was charged and not published: a death in between loses the budget, never privacy. :class:`NoGuarantee` if the ledger has no
+        guarantee.
         """
         said = digest_arguments(arguments)
         request = None if data is None else Request(said, self._digest(data, size, ids))
@@ -163,12 +163,12 @@ class Analysis:
     def follow(
         self, guarantee: Guarantee, run: Callable[[Sequence[str]], Iterator[Any]], *, arguments: object, known: bool = True
     ) -> Iterator[Any]:
-        """Charge an algorithm ahead to all units of ``ids`` or ``data``, and yield what it releases as it releases it; all of it is stored
-        at the end. One that was published is served again; one that was left before its end is used up.
+        """Charge an algorithm in advance to all units of ``ids`` or ``data``, and yield its outputs as they come; all of them are stored at
+        the end. A published one is returned again; one that was left before its end is used up.
 
-        ``run``: from the ids of the units that take part, as texts, to what is released. Whatever comes of others later, it must leave out.
-        Statement (docs/ledger.md, L6): for an algorithm with an ε, other releases may be charged, and run, in between.
-        Raises as :meth:`release`, and :class:`InvalidArgument` for a bound that is not an ε in both directions.
+        ``run``: from the ids of the units that take part, as texts, to the outputs. It must ignore records of other units that come later.
+        Statement (docs/ledger.md, L6): for an algorithm with an ε, other releases may be charged, and run, in between. Raises as
+        :meth:`release`, and :class:`InvalidArgument` for a bound that is not an ε in both directions.
         """
         said = digest_arguments(arguments)
         if self._is_published():

@@ -1,6 +1,6 @@
-"""The anchor: a file outside of the ledger to which every entry's hash is appended, and from which nothing is ever taken.
+"""The anchor: a file outside of the ledger to which every entry's hash is appended, and from which nothing is ever removed.
 
-A ledger that was restored from an old copy, or that went on in two copies, does not agree with its anchor, and charges nothing.
+A ledger that was restored from an old copy, or of which two copies were charged, does not agree with its anchor, and refuses charges.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ class Anchor:
         self.lock.unlink(missing_ok=True)
 
     def compare(self, entries: Sequence[Entry]) -> int:
-        """Return how many of ``entries`` the anchor does not have yet: 0, or 1 where a process died between the two writes.
+        """Return how many of ``entries`` the anchor does not have yet: 0, or 1 if a process died between the two writes.
 
-        Raises :class:`LedgerRejected` where the ledger is an old copy, went on in another copy, or the anchor is an old one.
+        Raises :class:`LedgerRejected` if the ledger is an old copy, was continued in another copy, or the anchor is an old one.
         """
         lines, torn = self._read()
         for place, (line, entry) in enumerate(zip(lines, entries, strict=False)):

@@ -1,4 +1,4 @@
-"""The log as a file of lines: what a backup is, and what a ledger is made of again, as far as it is whole (docs/ledger.md, section 5)."""
+"""The log as a file of lines: a backup, from which a ledger is restored as far as the backup is intact (docs/ledger.md, section 5)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Batch:
 
 
 def back_up(ledger: Ledger, path: str | os.PathLike[str]) -> int:
-    """Write the log of a ledger, with all that it did to the accounts, to a file, atomically; return its entries.
+    """Write the log of a ledger, with all changes of the accounts, to a file, atomically; return its entries.
 
     It is private like the ledger itself: it has what each account was charged, though no ids.
     """
@@ -86,12 +86,12 @@ def restore(
     secret: str | os.PathLike[str] | None = None,
     table: str | os.PathLike[str] | None = None,
 ) -> tuple[Ledger, str]:
-    """Return the ledger that a backup holds, in a new file at ``path``, and in words what its anchor has and the backup has not.
+    """Return the ledger of a backup, in a new file at ``path``, and in words the entries of its anchor that the backup lacks.
 
-    ``table``: the folder of its table, where it has one; a backup has the hashes of its files.
-    A torn or damaged backup gives the longest part from its beginning that is whole. What the anchor knows beyond that is lost: the ledger
-    is then older than its anchor, and is refused until it is restored from a newer backup.
-    Raises :class:`UnreadableFile` where not even the first entry is whole, :class:`LedgerRejected` where the anchor is another ledger's.
+    ``table``: the folder of its table, where it has one; a backup has the hashes of its files. A torn or damaged backup gives its longest
+    intact beginning. Further entries of the anchor are lost: the ledger is then older than its anchor, and is refused until it is restored
+    from a newer backup. Raises :class:`UnreadableFile` if not even the first entry is intact, :class:`LedgerRejected` if the anchor is
+    another ledger's.
     """
     where, anchored = to_place(path), Path(anchor).absolute()
     key = find_secret(where, secret)
@@ -241,16 +241,16 @@ def migrate(
     rotate: bool = False,
     forget: Sequence[object] = (),
 ) -> Ledger:
-    """Return a new ledger that goes on from ``ledger``: its first hash is made of the old head, and every account begins with its spending.
-    Its accounts are in pages, also where those of the old one were in a table.
+    """Return a new ledger that continues ``ledger``: its first hash is computed from the old head, and every account begins with its
+    spending. Its accounts are in pages, also where those of the old one were in a table.
 
-    An entry ends the old ledger: two that go on would be two budgets. It serves its outputs, and is charged no more. A death before that
-    entry leaves the old one, and a new one that is refused as long as the old one is not ended: it is removed, and the old one migrated
-    again. A death after it leaves the new one.
+    An entry closes the old ledger, because two open ones would be two budgets. It still returns its outputs, and cannot be charged any
+    more. After a death before that entry the old one stays in use, and the new one is refused: remove it, and migrate the old one again.
+    After a death later the new one is in use.
 
-    ``rotate``: the new ledger gets a new secret, under which it seals and signs, and hashes what the ids were hashed to: nobody finds
-    accounts in it, or forges it, with the old secret alone. ``forget``: units (as ``Ledger.account`` takes them) whose ids it forgets:
-    their accounts stay, and nobody finds them again, under whatever id. Raises :class:`InvalidData` for a unit without an account.
+    ``rotate``: the new ledger gets a new secret, under which it seals and signs, and hashes the old hashes of ids: with the old secret
+    alone nobody can find accounts in it, or forge it. ``forget``: units (as ``Ledger.account`` takes them) whose ids it forgets: their
+    accounts stay, and nobody can find them again, under any id. Raises :class:`InvalidData` for a unit without an account.
     """
     old = ledger.journal
     with old.turn():

@@ -1,4 +1,4 @@
-"""The persistent ledger: opened once, charged before every release, and never refunded (docs/ledger.md)."""
+"""The persistent ledger: made once, charged before every release, and never refunded (docs/ledger.md)."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ from profiles.randomness.system import open_generator
 class Ledger(OpenedLedger):
     """The accounts of units (people, or people × periods) over many releases. Make one with :meth:`create`, use it with :meth:`open`.
 
-    Claim: everything that is released through the ledger promises each unit its budget, in the ledger's notion, whatever is asked
-    for next in view of earlier outputs (docs/ledger.md, L1 and L2), under the hypotheses of :meth:`guarantee`.
+    Claim: all releases through the ledger together lose at most its budget about each unit, in the ledger's notion, even if each is chosen
+    in view of earlier outputs (docs/ledger.md, L1 and L2), under the hypotheses of :meth:`guarantee`.
     """
 
     __slots__ = ()
@@ -89,21 +89,20 @@ class Ledger(OpenedLedger):
         menu: object = None,
     ) -> Ledger:
         """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
-        with ``ids`` beside it. ``unit``: what that is, "user", or "user-period" where the key has several columns and nothing is said.
+        with ``ids`` beside it. ``unit``: "user", or "user-period", which is the default if the key has several columns.
 
-        ``mode``: in "public" everybody takes part in every release, or it is refused as a whole; in "individual" whoever has no room for
-        one is left out of it, silently: where that may be, by public numbers, a release needs ``partial``.
-        ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``cap``: what budgets
-        may be raised to, which is public and never raised: then it is what the ledger promises, from the beginning; without one a ledger
-        whose budgets are raised has no guarantee any more (docs/ledger.md, Theorems C and O). ``anchor``: a file
-        outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
-        where nothing is said. ``secret``: the file for the key under which ids are hashed, PATH.key where none is named.
-        ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for more units than fit
-        into memory (docs/ledger.md, section 4). ``version``: of its tables, 1 (chunks of accounts) or 2 (pages), by default
-        the newest, and 1 with a table. ``note``: what its entries say of who asked, see :meth:`stamp`. ``menu``: a
-        composition of steps on Poisson samples that a mixed ledger takes, each as often as its count says (docs/ledger.md, Theorem R).
+        ``mode``: in "public" everybody takes part in every release, or it is refused as a whole; in "individual" units without room are
+        left out silently: if this is possible, by public numbers, a release needs ``partial``. ``budget``: nats for each unit, a number or
+        an expression in columns, whose public ranges are ``attributes``. ``cap``: the largest budget that raises may reach, public and
+        fixed: the ledger promises it from the beginning; without a cap a ledger whose budgets are raised has no guarantee any more
+        (docs/ledger.md, Theorems C and O). ``anchor``: a separate file that gets the hash of every entry. ``records``: the largest number
+        of records of one unit in a release; in public mode one by default. ``secret``: the file for the key under which ids are hashed, by
+        default PATH.key. ``table``: a folder for the accounts, whose spending an ``engine`` ("duckdb", "polars", "spark") computes, for
+        more units than fit into memory (docs/ledger.md, section 4). ``version``: of its tables, 1 (chunks of accounts) or 2 (pages), by
+        default the newest, and 1 with a table. ``note``: who asked, for its entries, see :meth:`stamp`. ``menu``: a composition of steps on
+        Poisson samples that a mixed ledger takes, each as often as its count says (docs/ledger.md, Theorem R).
 
-        Raises :class:`UnwritableOutput` where one of the files is there, :class:`InvalidArgument`, :class:`InvalidData`.
+        Raises :class:`UnwritableOutput` if one of the files exists, :class:`InvalidArgument`, :class:`InvalidData`.
         """
         chosen_notion, chosen, columns = to_ledger_notion(notion), to_mode(mode), to_key(key)
         steps = None if menu is None else to_menu(menu)
@@ -163,9 +162,9 @@ class Ledger(OpenedLedger):
         """Return the ledger in a file or on a server, after checking its log against itself, its secret and its anchor.
 
         ``anchor``, ``secret``, ``table``: where these are, if they were moved. ``engine``: what computes the spending of a ledger with a
-        table, by default the first that is installed: any of them continues the work of another. ``partial``: whether units may be missing
-        from its releases where a call says nothing, which is asked in individual mode alone; ``note``: what its entries then say of who
-        asked (:meth:`stamp`).
+        table, by default the first that is installed: any of them continues the work of another. ``partial``: the default of later calls
+        for whether units may be missing from a release, which matters only in individual mode; ``note``: the default for who asked
+        (:meth:`stamp`).
 
         Raises :class:`UnreadableFile` (another file, an unknown version), :class:`LedgerRejected` (a changed history, an old copy),
         :class:`UnwritableOutput`.
@@ -207,10 +206,10 @@ class Ledger(OpenedLedger):
         ``statistics``: how its statistics are read from columns (:func:`accountant.data.parse_statistic`); ``sampling``: see
         :func:`~accountant.ledger.charges.prepare_charge`. A unit is charged whether or not a sample takes its records. ``partial``: whether
         units may be missing from the release, in individual mode; by default what the ledger was opened with; ``note``: see :meth:`stamp`.
-        ``clip``: move each row into the declared ranges, by itself, instead of refusing all rows because of one: a column to the nearer
-        end, the columns of a norm towards 0. What is run must take the rows that are so moved, ``receipt.clipped``.
-        Raises :class:`ReleaseUsed` for a name that was charged before, :class:`OverBudget` in public mode, and in individual mode where
-        units may have no room for it and ``partial`` was not said; :class:`InvalidData`.
+        ``clip``: move each row into the declared ranges instead of refusing all rows because of one: a column to the nearer end, the
+        columns of a norm towards 0. The release must then be run on the clipped rows, ``receipt.clipped``. Raises :class:`ReleaseUsed` for
+        a name that was charged before, :class:`OverBudget` in public mode, and in individual mode if units may have no room for it and
+        ``partial`` is not set; :class:`InvalidData`.
         """
         charge = self.prepare(reference, **sampling)
         specs = complete_specs(charge.profile, statistics) if charge.profile.record else ()
@@ -241,20 +240,19 @@ class Ledger(OpenedLedger):
         clip: bool = False,
         **sampling: Any,
     ) -> LedgerRelease:
-        """Charge a release and return what it may be run on, for a ``with`` block that runs it and publishes the output.
+        """Charge a release and return the rows for it, for a ``with`` block that runs it and publishes the output.
 
             with ledger.release("2026-07 centres", mechanism, data) as r:
                 r.publish(mechanism.run(r.active_data, r.weights, rng))
 
         In place of the mechanism there may be a guarantee for records, such as ``PrivateGreedy(...).guarantee``: every active record is
-        charged its number, and what is run in the block must have it.
-        ``data``: a file or table with the key columns and otherwise numbers, or an array with ``ids`` beside it. The charge is durable when
-        the block begins, and stays whatever happens in it. A release that was published before is not charged again: ``r.published`` is
-        true, and ``r.output`` has the stored output; with another mechanism, other options or other data the name is refused.
-        With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the active records is drawn, with random bits of ``bits``;
-        ``r.weights`` are its weights, None where all have 1. ``clip``: put each record into the declared range first, by the mechanism's
-        own rule (``mechanism.clip``), which is what it is then charged for and run on, in place of refusing all of them for one.
-        Raises as :meth:`charge` does.
+        charged its ε, and the code in the block must have this guarantee. ``data``: a file or table with the key columns and otherwise
+        numbers, or an array with ``ids`` beside it. The charge is durable when the block begins, and stays whatever happens in it. A
+        release that was published before is not charged again: ``r.published`` is true, and ``r.output`` has the stored output; with
+        another mechanism, other options or other data the name is refused. With ``sampling`` (:func:`accountant.plan_sample`) a Poisson
+        sample of the active records is drawn, with random bits of ``bits``; ``r.weights`` are its weights, None where all have 1. ``clip``:
+        first put each record into the declared range by the mechanism's own rule (``mechanism.clip``), instead of refusing all records
+        because of one; the clipped records are charged and used. Raises as :meth:`charge` does.
         """
         return prepare_release(
             self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, partial=partial, note=note, clip=clip
@@ -275,9 +273,9 @@ class Ledger(OpenedLedger):
         clip: bool = False,
         **sampling: Any,
     ) -> Any:
-        """Charge a release, run the mechanism on the active records, once, store the output and return it; the stored one, where the same
-        was published before under this name: the same mechanism, options and data. ``rng``: what the mechanism draws with, None for the
-        system's secure source. See :meth:`release`.
+        """Charge a release, run the mechanism once on the active records, store the output and return it; or return the stored output, if
+        the same mechanism, options and data were published under this name before. ``rng``: the random numbers of the mechanism, None for
+        the system's secure source. See :meth:`release`.
         """
         generator = open_generator(rng)
         with prepare_release(
@@ -313,28 +311,28 @@ class Ledger(OpenedLedger):
             DPKMeans(3, epsilon="1/2", radius=4).fit(X, ledger=ledger.analysis("2026-07 centres", ids=people))
 
         ``ids``: the unit of each row that is given to the fit, or of each user, where an application reads users; or ``data``: a file, and
-        ``key``: its columns of ids, by default those of the ledger; ``partial``, ``note``: see :meth:`charge`. The algorithm is charged,
-        run on the rows of the units with room, and what it released is stored; with the same name and arguments it is served again, which
-        costs nothing (docs/ledger.md, section 7).
-        Raises :class:`InvalidArgument`.
+        ``key``: its columns of ids, by default those of the ledger; ``partial``, ``note``: see :meth:`charge`. The algorithm is charged and
+        run on the rows of the units with room, and its output is stored; with the same name and arguments it is returned again at no cost
+        (docs/ledger.md, section 7). Raises :class:`InvalidArgument`.
         """
         return make_analysis(self, name, ids, data, key, partial=partial, note=note)
 
     def publish(self, name: str, output: object, *, note: Mapping[str, object] | None = None) -> Any:
-        """Store the output of a release that was charged by :meth:`charge` and then run elsewhere, and return it as it was stored: what may
-        be handed out from here on, and is served by :meth:`output`.
+        """Store the output of a release that was charged by :meth:`charge` and then run elsewhere, and return it as it was stored: from now
+        on it may be published, and :meth:`output` returns it.
 
-        That it was run once, on the rows of the charge, is what the charge rests on already (``run-on-active``).
-        Raises :class:`InvalidArgument` where nothing was charged under the name, or for an output that is no number, text, array or list of
-        them; :class:`ReleaseUsed` for a release that has an output, or was charged to be run by the ledger.
+        That it was run once, on the rows of the charge, is a hypothesis of the charge already (``run-on-active``). Raises
+        :class:`InvalidArgument` where nothing was charged under the name, or for an output that is no number, text, array or list of them;
+        :class:`ReleaseUsed` for a release that has an output, or was charged to be run by the ledger.
         """
         return publish_own(self, name, output, note)
 
     def set_quota(self, of: str, name: str, most: object, *, note: Mapping[str, object] | None = None) -> Entry:
-        """Append what the releases ``of`` an "analyst" or for a "purpose" with this ``name`` may cost in all, at worst, since the opening:
-        a number of nats, or three in the notion mixed. The last one counts. A charge beyond it is refused.
+        """Set a quota: the largest total cost, at worst, of the releases ``of`` an "analyst" or for a "purpose" with this ``name`` since
+        the ledger was made, a number of nats, or three in the notion mixed. The last quota counts. A charge beyond it is refused.
 
-        Advice to an office: no promise rests on it, and two quotas may add up to more than the budgets. Raises :class:`InvalidArgument`.
+        It is a rule of the office: no privacy guarantee depends on it, and two quotas may add up to more than the budgets. Raises
+        :class:`InvalidArgument`.
         """
         subject, named = to_subject(of, name)
         checked = to_note({subject: named})[subject]
@@ -353,9 +351,9 @@ class Ledger(OpenedLedger):
         ids: Any = None,
         note: Mapping[str, object] | None = None,
     ) -> Entry:
-        """Raise the budgets of the units of ``data`` to another rule, where that is more; nothing is ever
-        lowered. With a cap, which is never exceeded, the guarantee stays that of the cap; without one there is none after this, but
-        :meth:`report_ex_post` (docs/ledger.md, Theorems C and O).
+        """Raise the budgets of the units of ``data`` to another rule, if that is more; nothing is ever lowered. With a cap, which is never
+        exceeded, the guarantee stays that of the cap; without one there is no guarantee after this, only :meth:`report_ex_post`
+        (docs/ledger.md, Theorems C and O).
 
         Raises :class:`InvalidArgument`, :class:`InvalidData`.
         """
@@ -385,7 +383,7 @@ class Ledger(OpenedLedger):
     def verify(self, *, repair: bool = False) -> int:
         """Check everything: log, seals, anchor, and that the accounts are what follows from the log; return how many chunks were repaired.
 
-        Raises :class:`LedgerRejected` where something is wrong that the log does not repair, or, not ``repair``, where accounts are.
+        Raises :class:`LedgerRejected` if something is wrong that the log cannot repair, or, without ``repair``, if accounts are wrong.
         """
         journal = self.journal
         damage = journal.store.database.find_damage()

@@ -1,4 +1,4 @@
-"""Signatures of what a ledger says to everybody: Ed25519, made by the package cryptography (extra ``signatures``), and checked without."""
+"""Signatures of the log for everybody: Ed25519, made by the package cryptography (extra ``signatures``), and checked without it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _WIDTH = 32
 
 
 def public_key(hasher: Hasher) -> str:
-    """Return the public key of a ledger, in hexadecimal digits: of the private key that follows from its secret, and tells nothing of it.
+    """Return the public key of a ledger, in hexadecimal digits: of the private key that follows from its secret; it reveals nothing about
+    the secret.
 
     Raises :class:`MissingExtra`.
     """

@@ -1,6 +1,6 @@
 """The statement of one unit: each release with its date, purpose and cost, what is left, and a proof that it is under a root of the log.
 
-Statements are private: they tell what a person's own record cost and whether it took part. The root is public, and tells nothing.
+Statements are private: they reveal what a person's own record cost and whether it took part. The root is public, and reveals nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What somebody else kept of a ledger: a log for everybody, or a copy of its anchor, on another machine. The ledger must go on from it."""
+"""Witnesses of a ledger: a log for everybody, or a copy of its anchor, that somebody else keeps. The ledger must continue it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from profiles.errors import LedgerRejected
 
 
 def require_witness(ledger: Ledger, path: Path) -> str:
-    """Refuse a ledger whose log does not go on from what was kept of it in a file; return in words up to where it agrees.
+    """Refuse a ledger whose log does not continue a witness file; return in words up to where they agree.
 
     The file is a log for everybody (:func:`~accountant.ledger.public.write_public`), whose signature is checked, or a copy of the anchor,
     older ones as well. *What follows:* no entry up to there was changed, left out or put in between, also by whoever has the secret, as far

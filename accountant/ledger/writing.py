@@ -1,4 +1,4 @@
-"""Files that a ledger gives: the rows that take part in a release, and what it promises as an event of a composition."""
+"""Files that a ledger writes: the rows that take part in a release, and its promise as an event of a composition."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def _identify(path: Path) -> str:
 
 
 def write_composition(ledger: Ledger) -> str:
-    """Return what a ledger promises as a file for ``pdp account``: one event with its largest budget, whatever was charged of it, and what
-    its guarantee rests on. Raises :class:`InvalidArgument` where that is more than such a file holds.
+    """Return the promise of a ledger as a file for ``pdp account``: one event with its largest budget, whatever was charged, and the
+    hypotheses of its guarantee. Raises :class:`InvalidArgument` where that is more than such a file holds.
     """
     try:
         return declare(curve_of(ledger.guarantee()).declared)

@@ -105,7 +105,7 @@ class ReleasePlan:
         return self.groups.count * sum(item.parts[0].cells for item in self.needs)
 
     def noise_of(self, part: ReleasePart) -> PartNoise:
-        """Return what is drawn for a part of this plan, with what it costs."""
+        """Return the noise of a part of this plan, with its cost."""
         return next(noise for noise in self.noises if noise.part == part)
 
     def promise(self, run: Run) -> tuple[Guarantee, Guarantee]:
@@ -143,7 +143,7 @@ class ReleasePlan:
 
     @property
     def arguments(self) -> tuple[object, ...]:
-        """All that is public and decides the law of what is released: what a ledger compares."""
+        """Everything public that decides the law of the release; a ledger compares it."""
         where = None if self.where is None else self.where.text
         shared = [(noise.part, noise.cost) for noise in self.noises]
         return (

@@ -42,7 +42,7 @@ Noisy = list[list[int | float]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Released:
-    """What a release returned: ``noisy`` numbers, all that left the machine, the ``plan`` they were drawn by, and the guarantee.
+    """The result of a release: ``noisy`` numbers, which are all of its output, its ``plan``, and the guarantee.
 
     ``charged``: where it was charged to a ledger, under which entry; the guarantee is then that of the ledger.
     """
@@ -108,7 +108,7 @@ def release(
     ``by=``: :class:`By`, declared groups. ``ledger``: ``Ledger.analysis(name, ids)``, which is charged first. ``bits``: None for the
     secure source, a seed, or a generator.
 
-    Source: docs/release.md, Theorems 1 and 2. Raises :class:`InvalidArgument` for what is not declared as it has to be,
+    Source: docs/release.md, Theorems 1 and 2. Raises :class:`InvalidArgument` for wrong or missing declarations,
     :class:`profiles.InvalidData` for rows that hold no numbers, and what charging raises. Nothing is spent where it raises these.
 
     >>> import pyarrow as pa

@@ -189,7 +189,7 @@ class PrivateMetricClustering:
 
     @property
     def public_rounds(self) -> int | None:
-        """How many candidates are selected, where that is public; None where it comes from a noisy number of records."""
+        """The number of selected candidates, if it is public; None if it depends on a noisy number of records."""
         if self.choice.method == "everything":
             return self.space.size
         if self.rounds is not None:
@@ -198,12 +198,12 @@ class PrivateMetricClustering:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of :meth:`run` before it is known where the random bits come from."""
+        """The guarantee of :meth:`run`, without that of the source of random bits."""
         return derive_guarantee(self.budget, self, rounds=self.public_rounds)
 
     @property
     def utility(self) -> CostBound:
-        """What the centres cost at most, for all data sets of at most ``n_bound`` records, or why nothing is proved."""
+        """A bound on the cost of the centres for all data sets of at most ``n_bound`` records, or why none is proved."""
         return state_cost(self)
 
     def run(self, data: Data, rng: object = None, *, bits: object = None, ledger: Analysis | None = None) -> MetricClustering:

@@ -83,7 +83,7 @@ class DPSGDPlan:
     def probabilities(self, norms: object) -> Floats:
         """Return the probability of each record, shape (n,), for the norms of its gradients, or public upper bounds of them.
 
-        Each must be a function of the record and of earlier outputs alone. Raises :class:`InvalidData` for what is not a norm.
+        Each must be a function of the record and of earlier outputs alone. Raises :class:`InvalidData` for values that are not norms.
 
         >>> dp_sgd_plan(2, 1, "norm", rate="1/8", delta="1e-5").probabilities([0.5, 2.0]).tolist()
         [0.0625, 0.125]

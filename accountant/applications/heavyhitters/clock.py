@@ -79,7 +79,7 @@ class PublicClock:
         self._wait(self.moments(time)[0])
 
     def release(self, time: int) -> None:
-        """Wait until the report leaves; where that moment is past, until it comes again a whole number of steps later."""
+        """Wait until the moment of the report; if that is past, until it comes again a whole number of steps later."""
         due = self.moments(time)[1]
         self._wait(due + max(0, math.ceil((self.now() - due) / self.seconds)) * self.seconds)
 

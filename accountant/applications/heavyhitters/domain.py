@@ -21,7 +21,7 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True, slots=True)
 class PublicDomain:
-    """All items that can be reported, in the order in which a time step looks at them. It must not depend on the data.
+    """All items that can be reported, in the order of their checks within a time step. It must not depend on the data.
 
     Made by :func:`read_domain`. ``span`` is the range of a domain of consecutive integers, which takes no memory; else ``items`` lists it.
     """

@@ -153,7 +153,7 @@ class HeavyHitterMonitor:
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of one pass with the secure source of random bits, which gives reports as records come. It does not depend on the
-        data; :meth:`run` and passes with a clock discharge what is supposed about the moments of reports.
+        data; :meth:`run` and passes with a clock close the hypotheses about the moments of reports.
         """
         return self._derive(SECURE_BITS)
 
@@ -176,7 +176,7 @@ class HeavyHitterMonitor:
         return Watch(setting, source, self._derive(source.hypothesis))
 
     def start_kept(self, path: Path) -> KeptPass:
-        """Return a pass whose state is the file ``path``: a new one, or the one that goes on from there after a restart.
+        """Return a pass whose state is in the file ``path``: a new one, or the one that continues there after a restart.
 
         The state is written atomically before a report leaves, and belongs to this monitor and this path. All randomness is secure.
         Raises :class:`InvalidArgument` for the state of another pass, one in use, or one that is over.
@@ -191,7 +191,7 @@ class HeavyHitterMonitor:
         return hashlib.sha256("|".join(map(repr, parts)).encode("utf-8", "surrogatepass")).hexdigest()
 
     def start_clocked(self, *, bits: object = None) -> ClockedWatch:
-        """Return a new pass that gives reports when its ``tick`` is called, at public moments, and never because a record came."""
+        """Return a new pass that reports when its ``tick`` is called, at public moments, and never because a record came."""
         watch = self.start(bits=bits)
         evidence = "reports leave when the public clock says so, one for each time step, whether records come or not"
         return ClockedWatch(watch, assume(discharge(watch.guarantee, UNSEEN_MOMENT, evidence), (ARRIVAL, IN_TIME)))
@@ -202,7 +202,7 @@ class HeavyHitterMonitor:
         """Yield the report of each public time step, in order.
 
         ``stream``: triples (user, time, item), or batches (:func:`open_stream`). Without a ``clock`` it must be sorted by time, and a
-        report appears as soon as a record of a later time tells that its step is complete: **the moment tells that such a record came**,
+        report appears as soon as a record of a later time shows that its step is complete: **the moment reveals that such a record came**,
         and the guarantee assumes that nobody sees it. With a clock (:class:`PublicClock`) reports appear at its moments, one for each time
         step, whatever comes; the stream is read by a thread, in any order, and may block. Raises like ``Watch.push``.
 

@@ -119,7 +119,7 @@ class Watch(Uncopied):
         self._closed = self._step > self._last
 
     def push(self, times: Any, users: Any, items: Any) -> tuple[StepReport, ...]:
-        """Take records in the order of their times; return the reports of the time steps that are complete, as a later time tells.
+        """Take records in the order of their times; return the reports of the time steps that are complete, because a later time has come.
 
         ``times``: one time for all records (also for none: the clock), or as many as there are records; ``users``, ``items``: sequences
         of one length. A user may have any number of items at a time, none, or one item several times (which counts once).
@@ -167,7 +167,7 @@ class Watch(Uncopied):
             self._last = last
 
     def iterate_until(self, time: int) -> Iterator[StepReport]:
-        """Yield the reports of the time steps up to ``time``, because a public clock says that they are over; the pass goes on."""
+        """Yield the reports of the time steps up to ``time``, because a public clock says that they are over; the pass continues."""
         with self._turn():
             yield from self._close_until(self._place(time, self._step - 1) + 1)
 

@@ -73,7 +73,7 @@ class DPKMeans(PrivateCentres):
     sample_size : exact number or None
         The expected size m of the sample, a public number; None where the sample is privacy-constrained, or there is none.
     random_state : None, int, numpy.random.Generator or RandomState
-        None draws from the operating system's secure source. An int is for tests: a guarantee rests on a secret seed, and says so.
+        None draws from the operating system's secure source. An int is for tests: the guarantee then assumes a secret seed, and says so.
 
     Attributes
     ----------

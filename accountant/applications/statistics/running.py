@@ -182,11 +182,11 @@ def weigh_file_within(
     source: object = None,
     progress: WeightsProgress | None = None,
 ) -> WeighedWithin:
-    """Write privacy-constrained weights for ε* = ``epsilon`` − ``private_statistics``, and release the statistics that tell their use.
+    """Write privacy-constrained weights for ε* = ``epsilon`` − ``private_statistics``, and release the statistics that show their use.
 
-    The weights do not depend on the statistics; what is released is the number of records and about the size that a sample will have,
-    which nobody may be told without them. ``guarantee`` is that of the statistics and of one analysis of a sample drawn with the weights.
-    Raises as :func:`draw_within` does.
+    The weights do not depend on the statistics; released are the number of records and the approximate size of a sample, which must not be
+    shown otherwise. ``guarantee`` is that of the statistics and of one analysis of a sample drawn with the weights. Raises as
+    :func:`draw_within` does.
     """
     mechanisms = Mechanisms.of(profiles)
     opened = _open(mechanisms, SampleRequest.of(mechanisms.profile, epsilon, private_statistics, CONSTRAINED, None), data, specs, source)

@@ -85,7 +85,7 @@ class OneSidedGreedy:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
+        """The guarantee for any function; :meth:`run` closes the hypotheses that are proved for the function that it is given."""
         return declare_selection(self.k, self.epsilon0, self.noise, self)
 
     def run(self, function: DecomposableFunction, rng: object = None) -> GreedyAnswer:
@@ -190,7 +190,7 @@ class PrivateGreedy:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
+        """The guarantee for any function; :meth:`run` closes the hypotheses that are proved for the function that it is given."""
         return self._derive(self._noise(known=True))
 
     def bound(self, candidates: int, *, beta: ExactLike, eta: ExactLike) -> UtilityBound:

@@ -37,7 +37,7 @@ def approximate_dp(epsilon0: ExactLike, delta: ExactLike, *, coverage: bool = Fa
 
 
 def approximate_guarantee(mechanism: OneSidedGreedy, delta: ExactLike, *, coverage: bool = False) -> Guarantee:
-    """Return the guarantee of ``mechanism`` in both directions, with δ when a user comes. Source: docs/submodular.md, Theorem 7."""
+    """Return the guarantee of ``mechanism`` in both directions, with δ when a user is added. Source: docs/submodular.md, Theorem 7."""
     if mechanism.noise != "fresh":
         raise InvalidArgument("the analysis with delta is proved for fresh noise, but kept noise was found; use noise='fresh'")
     before = mechanism.guarantee

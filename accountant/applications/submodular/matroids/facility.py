@@ -25,7 +25,7 @@ class FacilityLocation(ProvedObjective):
     """Each user has the value of the best element of the set: data are a :class:`WeightedCoverage` with combine="max".
 
     Its multilinear extension is a sum over users of Σ_i v_(i) y_(i) Π_{j<i} (1 − y_(j)), their values in falling order, so that no draws
-    are needed (``draws=None``); with draws it is :class:`Tracked`. Nothing is taken for granted (docs/submodular.md, Theorem 2;
+    are needed (``draws=None``); with draws it is :class:`Tracked`. There are no further assumptions (docs/submodular.md, Theorem 2;
     docs/submodular.md, section 13).
 
     >>> users = WeightedCoverage.from_matrix([[0.5, 1.0], [0.25, 0.0]])

@@ -43,7 +43,7 @@ _OF_MATROID, _OF_OBJECTIVE = ("size", "rank", "start"), ("size", "unit", "closed
 
 
 class PrivateSet(Answer[tuple[int, ...]]):
-    """A private set of elements, in increasing order, and what is promised about it. Nothing else here depends on the data."""
+    """A private set of elements, in increasing order, and its guarantee. Nothing else here depends on the data."""
 
     __slots__ = ()
 
@@ -74,7 +74,7 @@ class PrivateMatroidGreedy:
     rounds : int
         T. The ratio to the optimum is at best 1 − (1 + 1/T)^−T: 0.5, 0.56, 0.58, 0.59 for 1, 2, 3, 4; the error grows with kT.
     draws : int or None
-        s, the number of draws that stand for the multilinear extension; None for its closed form, where the function has one.
+        s, the number of draws that estimate the multilinear extension; None for its closed form, if the function has one.
     roundings : int
         h. With 1, nothing is left to pick, and greedy gets all of ε₀. Below 12 no bound is proved for a failure of 0.05.
     selection_share : exact number
@@ -171,7 +171,8 @@ class PrivateMatroidGreedy:
 
     @property
     def add_dp(self) -> Guarantee:
-        """What holds on the sample: ε₀ where a user goes, kT·(1 − c)ε₀ + cε₀ where one comes; rounding in between does not see the data."""
+        """The loss on the sample: ε₀ if a user is removed, kT·(1 − c)ε₀ + cε₀ if one is added; rounding in between does not see the
+        data."""
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
         few = FEW_RECORDS.about(most=f"{self.most_users} users")

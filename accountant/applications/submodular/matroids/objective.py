@@ -159,9 +159,9 @@ class Coverage(ProvedObjective):
 class Tracked(ProvedObjective):
     """The function that the data are: a :class:`DecomposableFunction` of the type ``kind``, whose sets grow one element at a time.
 
-    Draw j has a tracker of its own, which gains u when y_u passes z_u^j; so draws are needed, and s·m gains are kept. Totals are
-    F(S) − F(∅). ``kind`` and ``resolution`` (the unit of the gains, int64) are public; data of another kind are refused. For the classes of
-    this package nothing is taken for granted (docs/submodular.md, Theorem 2); for others the two assumptions of greedy are.
+    Draw j has a tracker of its own, which gains u when y_u passes z_u^j; so draws are needed, and s·m gains are kept. Totals are F(S) −
+    F(∅). ``kind`` and ``resolution`` (the unit of the gains, int64) are public; data of another kind are refused. For the classes of this
+    package there are no further assumptions (docs/submodular.md, Theorem 2); for others there are the two assumptions of greedy.
 
     >>> from accountant.applications.submodular import WeightedCoverage
     >>> users = WeightedCoverage.from_matrix([[0.5, 1.0], [0.25, 0.0]])
