@@ -142,8 +142,8 @@ class Analysis:
         privacy curve that it is a point of, for a ledger in zcdp; ``personal``: the cost of each row, where it is known row by row.
         ``run``: from the mask of the rows that take part, shape (n,), to numbers, texts, arrays, lists and dictionaries. ``size``: n, None
         where rows are in the file. ``arguments``: everything public that decides the law of the output: a published analysis is returned to
-        every request with the same ones. ``ids``: those that the algorithm found in its data, if it did. ``data``: a hash of everything that
-        is read of the rows, private; a published analysis is then returned only for the same rows of the same units. ``known``: the
+        every request with the same ones. ``ids``: those that the algorithm found in its data, if it did. ``data``: a hash of everything
+        that is read of the rows, private; a published analysis is then returned only for the same rows of the same units. ``known``: the
         algorithm is code of this project, which uses those rows and no others.
 
         Raises as ``Ledger.charge``; :class:`ReleaseUsed` for a name that was charged before with another algorithm or other arguments, or
