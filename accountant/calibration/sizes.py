@@ -19,7 +19,7 @@ from accountant.weights.convexity import prove_convexity
 from accountant.weights.fast import ProvedConvexity, epsilon_for_size
 from profiles import Declaration, InvalidTarget, Profile, decimal_text, exact_text
 from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA, Hypothesis
-from profiles.numbers import to_number, to_target
+from profiles.numbers import decimal_above, to_number, to_target
 
 #: Called once a step; yields the statistics of all records, in batches.
 Batches = Callable[[], Iterable[Mapping[str, ArrayLike | Column]]]
@@ -96,7 +96,7 @@ def _search(
         return least, most, None
 
     def excess(factor: float) -> float:
-        scale = max(least, Fraction(decimal_text(least * Fraction(factor), _DIGITS, round_up=True)))
+        scale = max(least, decimal_above(least * Fraction(factor), _DIGITS))
         if scale not in sizes:
             sizes[scale] = measure(scale)
         return math.log(sizes[scale]) - math.log(goal * (1 - tolerance / 2))

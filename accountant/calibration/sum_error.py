@@ -18,11 +18,10 @@ from accountant.selection.select import Selector, prepare_selection
 from profiles import InvalidArgument, Profile, decimal_text
 from profiles.balls import working_precision
 from profiles.evaluation import exact_value
-from profiles.numbers import round_up
+from profiles.numbers import decimal_above, round_up
 from profiles.terms import number, symbol
 from profiles.variables import Statistic
 from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum
-from proofs_check.suprema.search import rounded_up
 
 #: The norms whose densities ∝ exp(−‖ζ‖_p/s) are meant by a noise of scale s, with p.
 NOISE_NORMS: Mapping[str, float] = {"l1": 1.0, "l2": 2.0, "linf": math.inf}
@@ -197,4 +196,4 @@ def _supremum(term: Any, statistic: Statistic) -> Fraction | None:
     box = {statistic.name: (statistic.lo, statistic.hi)}
     with working_precision(_BITS):
         supremum = enclose_supremum(SearchedTerm(term, (statistic.name,)), box, _GAP, _BUDGET, least=Fraction(1, 10**6)).exact()
-    return None if supremum is None or supremum[1] > max(supremum[0], _GAP) * (1 + _WIDEST) else rounded_up(supremum[1], 12)
+    return None if supremum is None or supremum[1] > max(supremum[0], _GAP) * (1 + _WIDEST) else decimal_above(supremum[1], 12)

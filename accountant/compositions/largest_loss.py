@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accountant.compositions.events import Direction
-from profiles import decimal_text, exact_text
+from profiles import exact_text
+from profiles.numbers import decimal_above, decimal_below
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 
@@ -52,7 +53,7 @@ def find_largest_loss(events: Sequence[KernelEvent], direction: Direction) -> La
 
 def _shorten(loss: Fraction, *, up: bool) -> Fraction:
     """Return a number that is written in few letters, on one side: the exact one where it has few digits."""
-    return loss if loss.denominator.bit_length() <= _BITS else Fraction(decimal_text(loss, _DIGITS, round_up=up))
+    return loss if loss.denominator.bit_length() <= _BITS else (decimal_above if up else decimal_below)(loss, _DIGITS)
 
 
 def _claim(name: str, direction: Direction, epsilon: Fraction, bound: Fraction) -> dict[str, object]:

@@ -25,10 +25,12 @@ from profiles import InvalidArgument, Profile
 from profiles.arrays import Floats
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.datasets import check_radius
+from profiles.numbers import root_below
 from profiles.variables import Statistic
 
 #: Tables, whose rows can be written: not sparse matrices.
 Table = TableSource | ArraySource
+_ROOT_BITS = 52  # of a root, relatively
 _INSIDE = 1 - Fraction(1, 2**30)
 _POWERS = {"l1": 1.0, "l2": 2.0, "l2^2": 2.0, "linf": np.inf}
 
@@ -125,7 +127,7 @@ def clip_rows(source: Source, profile: Profile, specs: Sequence[StatisticSpec], 
                 f"rows were to be moved into the range of {spec.name!r}, but it ends at or below 0; declare a range of norms, "
                 "without looking at the data"
             )
-        radius = _root_below(most) if spec.norm == "l2^2" else most
+        radius = root_below(most, most.denominator << _ROOT_BITS) if spec.norm == "l2^2" else most
         check_radius(radius)
         radii[spec.name] = radius * _INSIDE
         named[spec.name] = _find_columns(source, spec)
@@ -146,14 +148,6 @@ def _find_columns(source: Table, spec: StatisticSpec) -> tuple[str, ...]:
     if not columns:
         raise InvalidArgument(f"{source.label} has no numeric columns for the norm {spec.norm}; name columns or use another file")
     return tuple(columns)
-
-
-def _root_below(value: Fraction) -> Fraction:
-    """Return a number at most √value, above it by no more than a relative 2⁻⁵⁰."""
-    root = Fraction(float(value) ** 0.5)
-    while root * root > value:
-        root *= 1 - Fraction(1, 2**51)
-    return root
 
 
 def _values(column: Column) -> Floats:

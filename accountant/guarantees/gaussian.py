@@ -26,6 +26,7 @@ from accountant.weights.gaussian.weight import compose_record, require_homogeneo
 from profiles import InvalidArgument, InvalidProfile, OtherNotion, Profile, Undecided, decimal_text
 from profiles.hypotheses import EXACT_REALS, Hypothesis, as_hypotheses, name_declaration, name_range, name_statistics
 from profiles.notions import ProfileNotion
+from profiles.numbers import decimal_below
 from profiles.presenting.describing import describe_wholly
 from profiles.protection import RECORDS
 from proofs_check.certificates import check_text
@@ -184,7 +185,7 @@ def _noise(largest: Fraction) -> Fraction:
     """Return a noise multiplier at or below 1/``largest``."""
     if largest * _LARGEST_NOISE <= 1:
         return _LARGEST_NOISE
-    return Fraction(decimal_text(1 / largest, _DIGITS, round_up=False))
+    return decimal_below(1 / largest, _DIGITS)
 
 
 @lru_cache(maxsize=2**12)

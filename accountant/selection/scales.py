@@ -16,7 +16,7 @@ from accountant.columns.domain import as_columns
 from accountant.selection.mu_lookup import prepare_shifts
 from accountant.weights.gaussian.table_format import TabulatedWeights
 from profiles.errors import InvalidTarget
-from profiles.numbers import decimal_text, exact_text, to_number
+from profiles.numbers import decimal_above, decimal_text, exact_text, to_number
 
 Batches = Callable[[], Iterable[Mapping[str, Any]]]
 #: Halvings of log λ between its ends, digits of λ, and how far below all of the table it may lie.
@@ -75,7 +75,7 @@ def find_scale(weights: TabulatedWeights, size: object, batches: Batches) -> Sca
         return chosen
     top = chosen.value
     for _ in range(_HALVINGS):
-        middle = Fraction(decimal_text(Fraction(math.sqrt(float(low) * float(top))), _DIGITS, round_up=True))
+        middle = decimal_above(Fraction(math.sqrt(float(low) * float(top))), _DIGITS)
         if not low < middle < top:
             break
         measured, _ = measure(middle)

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from accountant.weights.fast import ProvedConvexity
 from profiles.errors import Infeasible, InvalidProfile, Undecided
-from profiles.numbers import decimal_text, exact_text, to_target
+from profiles.numbers import decimal_above, exact_text, to_target
 from profiles.profile import Profile
 from profiles.structure import affine_in_one, split_weight
 from profiles.symbolic import from_sympy
@@ -87,4 +87,4 @@ def _worst_at_one(context: Context) -> Fraction:
         raise Undecided(
             "the worst epsilon(1, x) over the declared domain could not be bounded; narrow the ranges and clip each record to them"
         )
-    return Fraction(decimal_text(-ends[0], 15, round_up=True))
+    return decimal_above(-ends[0], 15)

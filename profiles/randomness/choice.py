@@ -19,6 +19,7 @@ import numpy as np
 
 from profiles.arrays import Floats, Integers
 from profiles.errors import InvalidArgument
+from profiles.numbers import nearest
 from profiles.randomness.bits import NEXT_BITS, BitSource, draw_below
 from profiles.randomness.exponentials import enclose_exp
 from profiles.randomness.rounded.ieee import check_rounding
@@ -169,7 +170,7 @@ def _draw_enclosed(drawn: int, entries: list[tuple[Fraction, int]], digits: BitS
 
 def _to_factor(rate: Fraction) -> float:
     """Return a rate as a float, with a relative error of 2⁻⁵³ at most. Raises :class:`InvalidArgument` outside [2⁻⁹⁰⁰, 2⁹⁰⁰]."""
-    factor = _to_float(rate)
+    factor = nearest(rate)
     if not 2.0**-900 <= factor <= 2.0**900:
         raise InvalidArgument(
             "the rate of an exponential choice must lie between 2**-900 and 2**900, but another one was found; rescale the scores"
@@ -187,15 +188,8 @@ def measure_gaps(scores: np.ndarray[Any, Any]) -> Floats:
         wide = scores if scores.dtype == np.uint64 else scores.astype(np.int64, copy=False)  # differences of narrow integers wrap around
         return np.asarray((wide.max() - wide).astype(np.float64))
     top = _exact(best)
-    return np.array([_to_float(top - _exact(value)) for value in scores.tolist()])
+    return np.array([nearest(top - _exact(value)) for value in scores.tolist()])
 
 
 def _exact(value: Any) -> Fraction:
     return Fraction(value.item() if isinstance(value, np.generic) else value)
-
-
-def _to_float(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")

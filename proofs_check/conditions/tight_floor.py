@@ -18,7 +18,7 @@ import sympy
 
 from profiles.balls import ball, upper_fraction, working_precision
 from profiles.errors import InvalidExpression
-from profiles.numbers import decimal_text, exact_text
+from profiles.numbers import decimal_below, exact_text
 from profiles.symbolic import TableFunction, from_sympy, to_rational
 from profiles.terms import Term
 from profiles.variables import WEIGHT, Variable
@@ -137,10 +137,10 @@ def _enclose(context: Context, pieces: Pieces, proved: tuple[Fraction, Tree] | N
     if len(known) != len(bent) or not 1e-300 < min(known) < 1e300:
         return None
     upper = min(known)
-    if proved is not None and Fraction(decimal_text(upper * SHARES[0], 9, round_up=False)) <= proved[0] <= upper:
+    if proved is not None and decimal_below(upper * SHARES[0], 9) <= proved[0] <= upper:
         return TightFloor(proved[0], upper, proved[1])
     for share in SHARES:
-        lower = Fraction(decimal_text(upper * share, 9, round_up=False))
+        lower = decimal_below(upper * share, 9)
         proofs = [tree for piece in bent if (tree := next(_trees(context, *piece, lower), None)) is not None]
         if len(proofs) < len(bent):
             continue

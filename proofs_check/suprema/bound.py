@@ -14,7 +14,7 @@ from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decim
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import exact_value
 from profiles.hypotheses import DEFINED, Hypothesis
-from profiles.numbers import to_number
+from profiles.numbers import decimal_above, decimal_below, to_number
 from profiles.terms import Term, free_symbols
 from proofs_check.branch_and_bound import Box, Point, SearchedTerm, SearchOutcome, prove_at_most
 from proofs_check.enclosures import Enclosure
@@ -32,7 +32,7 @@ from proofs_check.suprema.certify import (
     well_defined_tree,
 )
 from proofs_check.suprema.feasibility import domains, refuse_improper, show_record
-from proofs_check.suprema.search import guess_maximiser, improve, rounded_down, rounded_up
+from proofs_check.suprema.search import guess_maximiser, improve
 from proofs_check.suprema.terms import odds_term, sampled_term, weighted_epsilon
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class _Search:
             for share in (
                 () if reached or checked.accepted else _WIDENINGS
             ):  # what our own search barely proves is more than the kernel does
-                wider = rounded_up(lower + (upper - lower) * share, self._digits)
+                wider = decimal_above(lower + (upper - lower) * share, self._digits)
                 certified = self._certify(replace(claim, upper=wider), outcome.boxes, order, well_defined)
                 if certified.accepted:
                     upper, checked = wider, certified
@@ -243,7 +243,7 @@ class _Search:
         for _ in range(_ROUNDS):
             if lower is None:
                 break
-            upper = rounded_up(lower * (1 + self.gap * Fraction(9, 10)), digits)
+            upper = decimal_above(lower * (1 + self.gap * Fraction(9, 10)), digits)
             shares = sorted({min(_FIRST_TRY, self.budget), self.budget})
             for share in shares:
                 if by_largest and share != shares[0] and self._stays_below(at, lower, upper):
@@ -270,7 +270,7 @@ class _Search:
             return False
         from proofs_check.suprema.largest import bound_weighted_epsilon  # noqa: PLC0415 - the prover is slow to load
 
-        bound = bound_weighted_epsilon(self.profile, rate, value, Fraction(decimal_text(value + (upper - lower) / 2, 30, round_up=False)))
+        bound = bound_weighted_epsilon(self.profile, rate, value, decimal_below(value + (upper - lower) / 2, 30))
         odds = None if bound is None else ball(rate) * ball(bound.value).expm1()
         if bound is None or odds is None or not odds <= ball(upper).expm1():
             return False
@@ -280,7 +280,7 @@ class _Search:
     def _lower(self, at: Point, digits: int) -> Fraction | None:
         """Return ψ(at) rounded down: a proven lower bound of the supremum; None if the value is not finite."""
         end = least_value(self.log, self.odds, at)
-        return None if end is None else rounded_down(max(end, Fraction(0)), digits)
+        return None if end is None else decimal_below(max(end, Fraction(0)), digits)
 
     def _certify(self, claim: BoundClaim, boxes_used: int, order: tuple[str, ...], well_defined: Mapping[str, Any]) -> Checked:
         precision, objectives = self.bits, {"log": self.log, "exp": self.odds}
@@ -349,7 +349,7 @@ def _target(form: str, upper: Fraction) -> arb:
 
 def _psi_bound(form: str, bound: arb | None, digits: int) -> Fraction | None:
     end = None if bound is None else upper_fraction(bound if form == "log" else bound.log1p())
-    return None if end is None else rounded_up(max(end, Fraction(0)), digits)
+    return None if end is None else decimal_above(max(end, Fraction(0)), digits)
 
 
 def _smaller(left: Fraction | None, right: Fraction | None) -> Fraction | None:

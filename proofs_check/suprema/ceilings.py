@@ -15,7 +15,7 @@ from typing import Any
 
 from profiles.balls import working_precision
 from profiles.errors import PDPError
-from profiles.numbers import decimal_text, exact_text
+from profiles.numbers import decimal_above, exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, free_symbols
 from profiles.variables import Statistic
@@ -70,7 +70,7 @@ class RecordTerm:
             high = max(low, high)
             if self.certify_at_most(low) is not None:
                 return low, low, self._complete(at)
-        return low, max(Fraction(decimal_text(high, _DIGITS, round_up=True)), low), self._complete(at)
+        return low, max(decimal_above(high, _DIGITS), low), self._complete(at)
 
     def certify_at_most(self, bound: Fraction) -> dict[str, Any] | None:
         """Return a certificate that 0 ≤ term ≤ ``bound`` for all records, where ``bound`` > 0; None where no proof was found."""

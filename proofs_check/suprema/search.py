@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from profiles import decimal_text
 from proofs_check.branch_and_bound import Box, Point, SearchedTerm
 
 _STEPS = {1: 64, 2: 14, 3: 6}
@@ -78,13 +77,3 @@ def _grid(box: Box) -> list[Point]:
 def _float(objective: SearchedTerm, point: Point) -> float:
     value = objective.at(point)
     return float(value.mid()) if value.is_finite() else float("-inf")
-
-
-def rounded_up(value: Fraction, digits: int) -> Fraction:
-    """Return the outward-rounded decimal above ``value`` with ``digits`` significant digits."""
-    return Fraction(decimal_text(value, digits, round_up=True))
-
-
-def rounded_down(value: Fraction, digits: int) -> Fraction:
-    """Return the outward-rounded decimal below ``value`` with ``digits`` significant digits."""
-    return Fraction(decimal_text(value, digits, round_up=False))

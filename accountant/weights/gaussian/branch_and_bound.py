@@ -19,7 +19,7 @@ from accountant.weights.gaussian.table import TableRow, WeightTable
 from accountant.weights.gaussian.target import GaussianTarget
 from profiles.balls import lower_fraction, working_precision
 from profiles.errors import InvalidSampling, Undecided
-from profiles.numbers import decimal_text, exact_text
+from profiles.numbers import decimal_above, decimal_below, exact_text
 from profiles.terms import Term, free_symbols
 from profiles.variables import Statistic
 from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum
@@ -167,7 +167,7 @@ class _Search:
     def aim(self) -> None:
         """Take the least ε that is worth trying."""
         least = Fraction(0) if self.lower is None else self.lower.epsilon
-        wanted = Fraction(decimal_text(least + self.asked.gap * max(Fraction(1), least), _DIGITS, round_up=True))
+        wanted = decimal_above(least + self.asked.gap * max(Fraction(1), least), _DIGITS)
         if wanted > self.epsilon:
             self.epsilon = wanted
             self.failed.clear()
@@ -273,7 +273,7 @@ class _Search:
         bounded = point_at_delta(compose_pair(mu, q, self.asked.steps), self.asked.delta, gap)
         if bounded.upper is None:
             return None
-        epsilon = Fraction(decimal_text(max(bounded.upper, Fraction(1, 10**6)), _DIGITS, round_up=True))
+        epsilon = decimal_above(max(bounded.upper, Fraction(1, 10**6)), _DIGITS)
         grids = {claim["direction"]: claim.get("grid") for claim in bounded.claims if claim["claim"] == "delta-upper"}
         return epsilon, TableRow(mu, q, tuple(StepBound(direction, self.asked.delta, grids.get(direction.value)) for direction in BOTH))
 
@@ -335,7 +335,7 @@ def pair_at(zeta: Term, q: Term, point: Point) -> tuple[Fraction, Fraction] | No
             low = lower_fraction(as_ball(value))
         if low is None or low < 0:
             return None
-        ends.append(Fraction(decimal_text(low, 30, round_up=False)))
+        ends.append(decimal_below(low, 30))
     return (ends[0], ends[1]) if 0 < ends[1] <= 1 else None
 
 
@@ -350,4 +350,4 @@ def ceiling(term: Term, box: Sequence[Statistic]) -> Fraction | None:
 
 
 def _short(value: Fraction) -> Fraction:
-    return value if len(exact_text(value)) <= _DIGITS + 6 else Fraction(decimal_text(value, _DIGITS, round_up=True))
+    return value if len(exact_text(value)) <= _DIGITS + 6 else decimal_above(value, _DIGITS)

@@ -20,7 +20,7 @@ from accountant.compositions.shapes import Side, find_shape
 from accountant.weights.gaussian.estimate import NOTHING, estimate_delta
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
-from profiles.numbers import decimal_text, exact_text, log_fraction, root_above, root_below
+from profiles.numbers import decimal_above, decimal_below, decimal_text, exact_text, log_fraction, root_above, root_below
 from proofs_check.kernel.core.terms import Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
@@ -48,7 +48,7 @@ class StepBound:
 
     def shown(self, most: Fraction) -> Fraction:
         """Return δ as a decimal at or above it, and at most ``most``, which is not below δ."""
-        return min(most, Fraction(decimal_text(self.delta, _SHOWN, round_up=True)))
+        return min(most, decimal_above(self.delta, _SHOWN))
 
     def claim(self, epsilon: Fraction, bound: Fraction) -> dict[str, object]:
         """Return the claim of a certificate that δ is at most ``bound``, which must not be below ``delta``."""
@@ -224,7 +224,7 @@ def find_weight(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, digi
     most = min(1 / step.delta, 1 / step.delta if once.upper is None else once.lower)
 
     def pair(place: float) -> tuple[Fraction, Fraction]:
-        weight = _round_down(min(max(Fraction(exp(place)), Fraction(1)), most), digits)
+        weight = decimal_below(min(max(Fraction(exp(place)), Fraction(1)), most), digits)
         return weight * zeta[1], 1 / weight
 
     line = PairPath(step, steps, pair, name, near=0.004)
@@ -251,11 +251,6 @@ def _require_feasible_unsampled(step: OneStep, zeta: tuple[Fraction, Fraction], 
 def enclose_root(steps: int) -> tuple[Fraction, Fraction]:
     """Return numbers at or below and at or above √T, equal where it is whole: T steps without sampling are one of √T ζ."""
     return root_below(steps, 10**_DIGITS), root_above(steps, 10**_DIGITS)
-
-
-def _round_down(weight: Fraction, digits: int) -> Fraction:
-    unit = Fraction(10) ** (len(str(int(weight))) - digits)
-    return max(Fraction(1), weight // unit * unit)
 
 
 def log_of(value: Fraction) -> float:

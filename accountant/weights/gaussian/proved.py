@@ -13,7 +13,7 @@ from typing import Any
 
 from accountant.weights.gaussian.weight import require_gaussian, require_homogeneous
 from profiles.errors import InvalidProfile, Undecided
-from profiles.numbers import decimal_text, exact_text
+from profiles.numbers import decimal_below, decimal_text, exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, number, substitute
 from profiles.variables import WEIGHT
@@ -78,7 +78,7 @@ def prove_gaussian(profile: Profile) -> ProvedGaussian:
     if ceiling is None:
         raise Undecided(f"mu(1, x) <= {decimal_text(reach, 9, round_up=True)} could not be proved for every record; write mu more simply")
     ends = minimum_enclosure(zeta.term, profile.record_variables(), _BOXES)
-    least = Fraction(0) if ends is None else max(Fraction(decimal_text(max(ends[0], Fraction(0)), 9, round_up=False)), Fraction(0))
+    least = Fraction(0) if ends is None else max(decimal_below(max(ends[0], Fraction(0)), 9), Fraction(0))
     return ProvedGaussian(profile, reach, worst, promise, ceiling, least)
 
 
