@@ -13,8 +13,9 @@ from functools import reduce
 from math import lcm
 from typing import Any
 
-from proofs_check.coq.writing import LONGEST, NotWritable
-from proofs_check.kernel.core.terms import Meter, Rejected, Term, exp, log, make, num, postorder, power, var
+from proofs_check.coq.syntax import NotWritable, Syntax
+from proofs_check.coq.writing import LONGEST
+from proofs_check.kernel.core.terms import Meter, Rejected, Term, exp, log, make, num, power, var
 from proofs_check.kernel.core.theorems import Box, Range
 from proofs_check.kernel.procedures.normal import Mono, Normaliser, Poly
 
@@ -29,40 +30,31 @@ def encode_number(q: Fraction) -> Tree:
     return ("Num", q.numerator, q.denominator)
 
 
-def _power(base: Tree, q: Fraction) -> Tree:
-    # as write_term writes it
-    if q.denominator == 2:
-        base, q = ("Sqrt", base), Fraction(q.numerator)
-    if q.denominator > 1:
-        return ("Exp", ("Mul", encode_number(q), ("Ln", base)))
-    size = abs(q.numerator)
+def _natural(base: Tree, size: int) -> Tree:
     if size > _MOST_POWER:
         raise NotWritable("an exponent is too large for the verified checker")
-    raised = ONE if not size else base if size == 1 else ("Pow", base, size)
-    return ("Inv", raised) if q < 0 else raised
+    return ("Pow", base, size)
+
+
+_TREES: Syntax[Tree] = Syntax(
+    number=encode_number,
+    operations={
+        "add": lambda _, args: ("Add", *args),
+        "mul": lambda _, args: ("Mul", *args),
+        "exp": lambda _, args: ("Exp", *args),
+        "log": lambda _, args: ("Ln", *args),
+    },
+    root=lambda base: ("Sqrt", base),
+    natural=_natural,
+    inverse=lambda raised: ("Inv", raised),
+    rational=lambda base, q: ("Exp", ("Mul", encode_number(q), ("Ln", base))),
+    unknown="not covered (operation {})",
+)
 
 
 def encode(term: Term, names: Sequence[str]) -> Tree:
     """Return the tree of a term over the variables ``names``. Raises :class:`NotWritable` for what the verified checker does not know."""
-    done: dict[Term, Tree] = {}
-    for node in postorder(term):
-        args = [done[a] for a in node.args]
-        if node.op == "num":
-            done[node] = encode_number(node.value)
-        elif node.op == "var":
-            if node.value not in names:
-                raise NotWritable("a variable does not belong to the goal's box")
-            done[node] = ("Var", names.index(node.value))
-        elif node.op == "pow":
-            done[node] = _power(args[0], node.args[1].value)
-        elif node.op in _CONSTRUCTORS:
-            done[node] = (_CONSTRUCTORS[node.op], *args)
-        else:
-            raise NotWritable(f"not covered (operation {node.op})")
-    return done[term]
-
-
-_CONSTRUCTORS = {"add": "Add", "mul": "Mul", "exp": "Exp", "log": "Ln"}
+    return _TREES.translate(term, {name: ("Var", place) for place, name in enumerate(names)})
 
 
 def decode(tree: Tree, names: Sequence[str]) -> Term:
@@ -184,12 +176,12 @@ class _Writer:
     def _exponential(self, exponent: Term, e: Fraction | int) -> Tree:
         share = lcm(self.shares.get(exponent, 1), Fraction(e).denominator)
         part = exponent if share == 1 else num(Fraction(1, share)) * exponent
-        return _power(("Exp", encode(part, self.names)), Fraction(e) * share)
+        return _TREES.power(("Exp", encode(part, self.names)), Fraction(e) * share)
 
     def product(self, poly: Poly) -> Tree:
         """Return a product whose logarithm, as the checker takes it, is the polynomial."""
         factors = [
-            _power(encode(mono[0][0].args[0], self.names), c)
+            _TREES.power(encode(mono[0][0].args[0], self.names), c)
             if self._is_log(mono, c)
             else self._exponential(self.normaliser.term({mono: Fraction(1)}), c)
             for mono, c in sorted(poly.items())
@@ -204,7 +196,7 @@ class _Writer:
     def _monomial(self, mono: Mono, c: Fraction) -> Tree:
         factors = [] if c == 1 and mono else [encode_number(c)]
         for atom, e in mono:
-            factors.append(self._exponential(atom.args[0], e) if atom.op == "exp" else _power(encode(atom, self.names), Fraction(e)))
+            factors.append(self._exponential(atom.args[0], e) if atom.op == "exp" else _TREES.power(encode(atom, self.names), Fraction(e)))
         return reduce(lambda left, right: ("Mul", left, right), factors)
 
 

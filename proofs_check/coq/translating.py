@@ -23,7 +23,7 @@ from proofs_check.coq.encoding import (
 )
 from proofs_check.coq.goals import ProvedGoal, find_generalised, find_split, fix
 from proofs_check.coq.scripts import find_manifest, group_monomials
-from proofs_check.coq.writing import NotWritable
+from proofs_check.coq.syntax import NotWritable
 from proofs_check.kernel.core import intervals as iv
 from proofs_check.kernel.core.terms import ROUGH, Meter, Rejected, Term, conditions, differentiate, postorder, substitute
 from proofs_check.kernel.core.theorems import Goal

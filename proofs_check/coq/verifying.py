@@ -13,8 +13,9 @@ from proofs_check.coq.encoding import encode, write, write_flag, write_range
 from proofs_check.coq.goals import ProvedGoal, fix
 from proofs_check.coq.opinions import Opinion, describe_goal
 from proofs_check.coq.session import CoqSession, Library
+from proofs_check.coq.syntax import NotWritable
 from proofs_check.coq.translating import list_variables, translate
-from proofs_check.coq.writing import NotWritable, write_goal
+from proofs_check.coq.writing import write_goal
 from proofs_check.kernel.core.terms import Rejected, forget
 
 #: The files of the checker, each after those that it requires.

@@ -7,21 +7,18 @@ power with an exponent such as 1/3 is exp(ln(a)/3), which is not a power at a = 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from proofs_check.coq.goals import fix
+from proofs_check.coq.syntax import NotWritable, Syntax
 from proofs_check.kernel.core.terms import Term, postorder
 from proofs_check.kernel.core.theorems import Goal, Range
 
 #: Characters of a lemma: shared parts of a term are written out wherever they occur.
 LONGEST = 20_000
 _NATURAL = 200
-
-
-class NotWritable(Exception):
-    """A goal that has no lemma here, for the reason given. It says nothing about the goal being false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +45,14 @@ def write_number(q: Fraction) -> str:
     return whole if q.denominator == 1 else f"({q.numerator} / {q.denominator})"
 
 
-def _power(base: str, q: Fraction) -> str:
-    if q.denominator == 2:
-        base, q = f"sqrt {base}", Fraction(q.numerator)
-        base = f"({base})"
-    if q.denominator > 1:
-        return f"(exp ({write_number(q)} * ln {base}))"
-    size = abs(q.numerator)
-    raised = "1" if not size else base if size == 1 else f"({base} ^ {size})" if size <= _NATURAL else f"(powerRZ {base} {size}%Z)"
-    return f"(/ {raised})" if q < 0 else raised
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST:
+        raise NotWritable("it is too long when its shared parts are written out")
 
 
-def _choose(node: Term, args: list[str]) -> str:
+def _choose(signs: Sequence[str], args: Sequence[str]) -> str:
     chosen = args[-1]
-    for i, sign in reversed(list(enumerate(node.value))):
+    for i, sign in reversed(list(enumerate(signs))):
         value, left, right = args[3 * i : 3 * i + 3]
         if sign[0] == ">":
             left, right = right, left
@@ -70,37 +61,33 @@ def _choose(node: Term, args: list[str]) -> str:
     return chosen
 
 
-_OPERATIONS: dict[str, Callable[[Term, list[str]], str]] = {
-    "num": lambda node, _: write_number(node.value),
-    "pi": lambda _, __: "PI",
-    "add": lambda _, args: f"({args[0]} + {args[1]})",
-    "mul": lambda _, args: f"({args[0]} * {args[1]})",
-    "pow": lambda node, args: _power(args[0], node.args[1].value),
-    "exp": lambda _, args: f"(exp {args[0]})",
-    "log": lambda _, args: f"(ln {args[0]})",
-    "sin": lambda _, args: f"(sin {args[0]})",
-    "cos": lambda _, args: f"(cos {args[0]})",
-    "abs": lambda _, args: f"(Rabs {args[0]})",
-    "max": lambda _, args: f"(Rmax {args[0]} {args[1]})",
-    "piecewise": _choose,
-    "ceiling": lambda _, args: f"(IZR (Zceil {args[0]}))",
-}
+_REALS: Syntax[str] = Syntax(
+    number=write_number,
+    operations={
+        "pi": lambda _, __: "PI",
+        "add": lambda _, args: f"({args[0]} + {args[1]})",
+        "mul": lambda _, args: f"({args[0]} * {args[1]})",
+        "exp": lambda _, args: f"(exp {args[0]})",
+        "log": lambda _, args: f"(ln {args[0]})",
+        "sin": lambda _, args: f"(sin {args[0]})",
+        "cos": lambda _, args: f"(cos {args[0]})",
+        "abs": lambda _, args: f"(Rabs {args[0]})",
+        "max": lambda _, args: f"(Rmax {args[0]} {args[1]})",
+        "piecewise": _choose,
+        "ceiling": lambda _, args: f"(IZR (Zceil {args[0]}))",
+    },
+    root=lambda base: f"(sqrt {base})",
+    natural=lambda base, size: f"({base} ^ {size})" if size <= _NATURAL else f"(powerRZ {base} {size}%Z)",
+    inverse=lambda raised: f"(/ {raised})",
+    rational=lambda base, q: f"(exp ({write_number(q)} * ln {base}))",
+    unknown="the operation {} has no counterpart in the lemmas",
+    check=_check_length,
+)
 
 
-def write_term(term: Term, names: dict[str, str]) -> str:
+def write_term(term: Term, names: Mapping[str, str]) -> str:
     """Return a term as a Coq expression; ``names``: what its variables are called there. Raises :class:`NotWritable`."""
-    done: dict[Term, str] = {}
-    for node in postorder(term):
-        if node.op == "var":
-            done[node] = names[node.value]
-            continue
-        operation = _OPERATIONS.get(node.op)
-        if operation is None:
-            raise NotWritable(f"the operation {node.op} has no counterpart in the lemmas")
-        done[node] = operation(node, [done[a] for a in node.args])
-        if len(done[node]) > LONGEST:
-            raise NotWritable("it is too long when its shared parts are written out")
-    return done[term]
+    return _REALS.translate(term, names)
 
 
 def _range(name: str, values: Range) -> str:
@@ -124,6 +111,5 @@ def write_goal(goal: Goal, variables: Sequence[str] | None = None) -> Lemma:
     statements = [f"0 < {write_term(base, names)}" for base in bases if base.free or base.op != "num" or base.value <= 0]
     statements.append(f"0 {'<' if goal.strict else '<='} {write_term(term, names)}")
     lemma = Lemma(tuple(names.values()), tuple(_range(name, goal.box[v]) for v, name in names.items()), tuple(statements))
-    if len(lemma.text()) > LONGEST:
-        raise NotWritable("it is too long when its shared parts are written out")
+    _check_length(lemma.text())
     return lemma

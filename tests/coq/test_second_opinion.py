@@ -15,7 +15,8 @@ from proofs_check.certificates import to_file_text
 from proofs_check.coq import ProvedGoal, judge_goals, list_goals
 from proofs_check.coq.scripts import propose_scripts
 from proofs_check.coq.session import CoqSession, read_tactics
-from proofs_check.coq.writing import NotWritable, write_goal, write_number
+from proofs_check.coq.syntax import NotWritable
+from proofs_check.coq.writing import write_goal, write_number
 from proofs_check.kernel.core.theorems import Goal, Range
 from proofs_check.kernel.reading import read_term, variables
 from proofs_check.verify import verify

@@ -14,8 +14,8 @@ from proofs_check.coq import list_goals
 from proofs_check.coq.encoding import ONE, ZERO, decode, encode, put, write
 from proofs_check.coq.goals import ProvedGoal
 from proofs_check.coq.session import CoqSession
+from proofs_check.coq.syntax import NotWritable
 from proofs_check.coq.verifying import FILES, library, write_theorem
-from proofs_check.coq.writing import NotWritable
 from proofs_check.kernel.core.rules import equal
 from proofs_check.kernel.core.theorems import Goal, Range
 from proofs_check.kernel.reading import read_term, variables
