@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from profiles import decimal_text, exact_text
-from profiles.presenting.cards import TONES
+from profiles.presenting.cards import TONES, head_and_body
 from profiles.presenting.elements import Child, Element, make
 
 DIGITS = 12
@@ -68,8 +68,7 @@ def facts(items: Iterable[tuple[Child, Child]], class_: str | None = None) -> El
 
 def table(caption: str, columns: Sequence[Child], rows: Iterable[Sequence[Child]], *, numeric: bool = False) -> Element:
     """Return a table with a heading for each row (its first cell) and column, in a part of the page that scrolls by itself."""
-    head = make("thead", make("tr", [make("th", column, scope="col") for column in columns]))
-    body = make("tbody", [make("tr", make("th", first, scope="row"), [make("td", cell) for cell in rest]) for first, *rest in rows])
+    head, body = head_and_body(columns, rows)
     kinds = [kind for kind, given in (("numeric", numeric), ("short", len(body) <= _SHORT)) if given]
     made = make("table", make("caption", make("span", caption)), head, body, class_=" ".join(kinds) or None)
     return make("div", made, class_="scroll", tabindex="0", role="group", aria_label=caption)

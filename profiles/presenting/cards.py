@@ -71,8 +71,13 @@ def fold(summary: Child, *children: Child) -> Element:
     return make("details", make("summary", summary), *children)
 
 
-def table(columns: Sequence[Child], rows: Iterable[Sequence[Child]]) -> Element:
-    """Return a table with a heading for each column and row (its first cell)."""
+def head_and_body(columns: Sequence[Child], rows: Iterable[Sequence[Child]]) -> tuple[Element, Element]:
+    """Return both parts of a table, with a heading for each column and row (its first cell)."""
     head = make("thead", make("tr", [make("th", column, scope="col") for column in columns]))
     body = make("tbody", [make("tr", make("th", first, scope="row"), [make("td", cell) for cell in rest]) for first, *rest in rows])
-    return make("div", make("table", head, body), class_="pdp-scroll", tabindex="0", role="group", aria_label="table")
+    return head, body
+
+
+def table(columns: Sequence[Child], rows: Iterable[Sequence[Child]]) -> Element:
+    """Return a table with a heading for each column and row (its first cell)."""
+    return make("div", make("table", *head_and_body(columns, rows)), class_="pdp-scroll", tabindex="0", role="group", aria_label="table")
