@@ -19,16 +19,17 @@ from accountant.compositions.events import Composition, Direction, MechanismKind
 from accountant.compositions.groups import Claim, join_lower, join_upper, list_groupings, split_events
 from accountant.compositions.largest_loss import LargestLoss, find_largest_loss
 from accountant.compositions.proved_curves import (
+    DIGITS,
     LEAST_CLOSED,
     LEAST_DELTA,
     MOST_ON_GRIDS,
     ProvedCurve,
     find_largest_epsilon,
     find_least_delta,
-    round_decimal,
 )
 from accountant.compositions.shapes import LEAST_EPSILON, Side, find_shape
 from profiles import InvalidArgument, Undecided, exact_text
+from profiles.numbers import decimal_above, decimal_below
 from proofs_check.kernel.core.terms import Rejected
 from proofs_check.kernel.theories.compositions import curves
 
@@ -168,7 +169,7 @@ def _bound_by_groups(
             ends = _try_bound(group, share, direction, gap, SHARES * count)
             return None if ends is None or ends.upper is None else ends.claims[0]
 
-        upper = join_upper(events, grouping, [round_decimal(spare + mass, up=False) for mass in lost], direction, find)
+        upper = join_upper(events, grouping, [decimal_below(spare + mass, DIGITS) for mass in lost], direction, find)
         if upper is not None:
             break
     if upper is not None and (high is None or Fraction(str(upper["epsilon"])) < high):
@@ -212,7 +213,7 @@ def bound_delta(
         with suppress(Undecided):  # a grid for a moderate delta has a bound at each epsilon
             size = max(2 * _lose_wholly(composition, direction), Fraction(1, 10**6))
             upper = find_curves(composition, direction, min(size, Fraction(1, 2)), gap, lambda *_: 0.0)[1]
-            rounded = round_decimal(upper.delta(epsilon), up=True)
+            rounded = decimal_above(upper.delta(epsilon), DIGITS)
             if rounded < high:
                 high, claim = rounded, upper.claim(direction, epsilon, rounded, up=True)
         for delta in _OF_GROUPS:
@@ -237,7 +238,7 @@ def _bound_delta(
     least, size = find_least_delta(read_kernel_events(composition)), _guess_delta(composition, epsilon, direction, gap)
     for _ in range(ROUNDS):
         lower, upper = find_curves(composition, direction, size, gap, miss, of_delta=True, above_only=above_only)
-        high, low = min(round_decimal(upper.delta(epsilon), up=True), Fraction(1)), round_decimal(lower.delta(epsilon), up=False)
+        high, low = min(decimal_above(upper.delta(epsilon), DIGITS), Fraction(1)), decimal_below(lower.delta(epsilon), DIGITS)
         if size <= high * _NEAR <= 100 * _NEAR * size or high - low <= gap * high or (high < size == least):
             break
         # a closed form is looked at with all digits at once where there were too few to see delta
@@ -259,7 +260,7 @@ def bound_deltas(
     Raises as :func:`bound_delta`.
     """
     lower, upper = find_curves(composition, direction, least, gap, lambda *_: 0.0)
-    return [(round_decimal(lower.delta(e), up=False), min(round_decimal(upper.delta(e), up=True), Fraction(1))) for e in epsilons]
+    return [(decimal_below(lower.delta(e), DIGITS), min(decimal_above(upper.delta(e), DIGITS), Fraction(1))) for e in epsilons]
 
 
 def guess_epsilon(composition: Composition, delta: Fraction) -> float:
@@ -285,7 +286,7 @@ def _guess_delta(composition: Composition, epsilon: Fraction, direction: Directi
         size = max(min(size * Fraction(exp(-step)), Fraction(1, 10)), LEAST_DELTA)
         if abs(step) < 1:
             break
-    return round_decimal(size, up=True)
+    return decimal_above(size, DIGITS)
 
 
 def _find_end(composition: Composition, direction: Direction) -> LargestLoss:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache, partial
-from math import ceil, floor
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from accountant.compositions.events import Direction
 from accountant.compositions.largest_loss import MOST_EPSILON
 from accountant.compositions.shapes import Side, find_order
 from profiles import Undecided, exact_text
+from profiles.numbers import decimal_above, decimal_below
 from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
@@ -33,6 +33,8 @@ from proofs_check.kernel.theories.compositions.lattices import Lattice, LossDist
 MOST_ON_GRIDS = 1 << 29
 #: Smaller deltas are only told to be below this: on grids, and in closed forms.
 LEAST_DELTA, LEAST_CLOSED = Fraction(1, 10**100), Fraction(1, 10**319)
+#: Of the numbers that claims state.
+DIGITS = 15
 #: Times the cells of the lattice of an epoch may become twice as wide.
 COARSER = 3
 _LOOK = 2e-6  # of an epsilon, where each look at it takes a convolution
@@ -55,7 +57,7 @@ class ProvedCurve:
         if not guess and self.delta(Fraction(0)) <= delta:
             return Fraction(0)
         while guess is not None and step < 1:
-            epsilon = round_decimal(Fraction(guess) * (1 + Fraction(step)) + Fraction(step) / 1000, up=True)
+            epsilon = decimal_above(Fraction(guess) * (1 + Fraction(step)) + Fraction(step) / 1000, DIGITS)
             if self.delta(epsilon) <= delta:
                 return epsilon
             step *= 8
@@ -67,7 +69,7 @@ class ProvedCurve:
         if guess is None and self.delta(Fraction(self.most)) > delta:
             return None
         while guess and step < 1:
-            epsilon = round_decimal(Fraction(guess) * (1 - Fraction(step)), up=False)
+            epsilon = decimal_below(Fraction(guess) * (1 - Fraction(step)), DIGITS)
             if epsilon > 0 and self.delta(epsilon) > delta:
                 return epsilon
             step *= 8
@@ -222,11 +224,3 @@ def curve_of_laws(lattice: Lattice, laws: LossDistributions, fields: Mapping[str
         return high
 
     return ProvedCurve(partial(lattice.delta, laws), guess, fields)
-
-
-def round_decimal(x: Fraction, *, up: bool) -> Fraction:
-    """Return a number of 14 to 16 digits on one side of x >= 0."""
-    if not x:
-        return x
-    scale = Fraction(10) ** (14 - floor((x.numerator.bit_length() - x.denominator.bit_length()) * 0.30103))
-    return (ceil(x * scale) if up else floor(x * scale)) / scale
