@@ -313,6 +313,25 @@ def test_exports_append_a_root_each_month_where_accounts_changed(make, monkeypat
     assert export("2026-03-01T00:00:00Z") == [1, 3, 5]  # the clock was set back
 
 
+def test_a_death_while_a_root_is_computed_leaves_none_and_the_next_export_makes_it(make, monkeypatch):
+    pytest.importorskip("cryptography")
+    ledger = make(budget="2")
+    ledger.charge("one", SUM, PEOPLE)
+
+    def die(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(roots, "build", die)
+        write_public(ledger)
+    assert [entry.kind for entry in ledger.journal.entries] == ["open", "charge"]
+    ledger.charge("two", SUM, PEOPLE)
+    log = read_public(write_public(ledger))
+    assert [entry.kind for entry in log.entries] == ["open", "charge", "charge", "root"]
+    assert log.root.body["of"] == 2
+    assert ledger.verify() == 0
+
+
 def test_a_root_that_could_not_be_signed_for_is_not_made(ledger, monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
         monkeypatch.setitem(sys.modules, name, None)
