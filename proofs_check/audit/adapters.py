@@ -1,4 +1,4 @@
-"""From the functions that people have to the interface that an audit judges: one output at a time, and runs in worker processes."""
+"""Adapters from users' functions to the interface of an audit: one output at a time, and runs in worker processes."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def in_processes(
     ``own_randomness`` accepts a mechanism that draws from a global generator; each process has its own, seeded by the system.
 
     Streams: a call draws 256 bits from ``rng`` and gives every chunk the stream of its number, by NumPy's ``SeedSequence`` with that spawn
-    key. It never hands ``rng`` itself to the workers: each of them would unpickle the same state and draw the same noise, so that outputs
-    came in identical copies. A fixed-sample bound takes outputs for independent; with every one counted as many times as there are
-    workers its intervals are too narrow, and a private mechanism is declared a violation.
+    key. It never passes ``rng`` itself to the workers: each of them would unpickle the same state and draw the same noise, so that outputs
+    would come in identical copies. A fixed-sample bound assumes independent outputs; if each were counted once for every worker, its
+    intervals would be too narrow, and a private mechanism would be declared a violation.
 
     A call raises :class:`MechanismHangs`; :class:`MechanismRaised` for what a worker raised, with its text, and for a worker that crashed;
     :class:`SharedGenerator`; :class:`UnusableOutputs`; and what the mechanism raised if it is one of the project's errors. Every error, and
-    Ctrl-C, ends all processes; the next call starts new ones. What a mechanism prints goes to standard error. A script that uses this
-    needs ``if __name__ == "__main__":`` around its main part, as everything does that starts processes in Python.
+    Ctrl-C, ends all processes; the next call starts new ones. What a mechanism prints goes to standard error. A script that uses this needs
+    ``if __name__ == "__main__":`` around its main part, as all Python programs that start processes do.
 
     Raises :class:`InvalidArgument`.
     """

@@ -1,4 +1,4 @@
-"""Bettors: what turns the past of a score into bets on hidden labels at the odds of a claim (Theorem 3 of docs/audit.md)."""
+"""Bettors turn past values of a score into bets on hidden labels at the odds of a claim (Theorem 3 of docs/audit.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REMEMBERED, _NEWTON_STEPS = 4_096, 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms:
-    """At which odds bets are made: p₀ for every ε₀ of a grid, δ′, and whether guesses of D alone count."""
+    """The odds of bets: p₀ for every ε₀ of a grid, δ′, and whether only guesses of D count."""
 
     odds: Floats
     slack: float
@@ -33,8 +33,8 @@ def settle(beliefs: Floats, first: Floats, second: Floats, terms: Terms, outputs
     """Return the change of log wealth, for every ε₀, of bets on a batch of ``outputs``.
 
     ``beliefs`` are the chances of D in each cell, ``first`` and ``second`` how many outputs of D and D′ fell into it; outputs in no cell
-    are not betted on, but δ is paid for all of them, since it can have moved any of them into a cell. Where the likelier label is
-    believed at more than p₀, each output of the cell multiplies the wealth by ŝ/p₀ or (1 − ŝ)/(1 − p₀).
+    are not betted on, but δ is paid for all of them, since it can have moved any of them into a cell. If the belief in the likelier label
+    is above p₀, each output of the cell multiplies the wealth by ŝ/p₀ or (1 − ŝ)/(1 − p₀).
     """
     guess_first = beliefs >= 0.5
     allowed = guess_first | (not terms.one_sided)

@@ -1,4 +1,4 @@
-"""One call of code that is not ours: limited in time, its errors under our names, and what it must not touch is compared."""
+"""One call of code that is not ours: it is limited in time, its errors get our names, and what it must not change is compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def require_time_limit(seconds: object) -> None:
 
 
 def collect_outputs(returned: Any, size: int) -> Any:
-    """Return lazily made outputs as a list, while the mechanism is still under watch; one more than asked for is enough to be refused."""
+    """Return lazily made outputs as a list, while the mechanism is still watched; one more than requested is enough to be refused."""
     return list(itertools.islice(returned, size + 1)) if isinstance(returned, Iterator) else returned
 
 

@@ -1,4 +1,4 @@
-"""In which weighted records two data sets differ."""
+"""The weighted records in which two data sets differ."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Difference:
 def find_difference(dataset: Any, neighbor: Any) -> Difference:
     """Return in which weighted records two data sets differ: each is an array of records (weights 1) or a pair ``(data, weights)``.
 
-    Raises :class:`InvalidData` for weights that are none.
+    Raises :class:`InvalidData` for invalid weights.
 
     >>> find_difference(np.array([1.0, 4.0]), np.array([1.0])).text()
     'D has one record more'

@@ -1,4 +1,4 @@
-"""What can be wrong with a mechanism other than its privacy. None of these is ever counted as evidence for or against a claim."""
+"""Errors of mechanisms other than a lack of privacy. None of these is ever counted as evidence for or against a claim."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class ConstantOutputs(PDPError):
 
 
 class DifferentConstants(ConstantOutputs):
-    """The one value on each data set is another one: where this is no coincidence, no finite ε holds."""
+    """The mechanism returned one value on D and another on D′: if this is no coincidence, no finite ε holds."""
 
 
 class SharedGenerator(PDPError):
-    """Outputs do not come from the generator that was passed in, so that nothing says that they are independent."""
+    """Outputs do not come from the generator that was passed in, so that they need not be independent."""
 
 
 class StatefulMechanism(PDPError):

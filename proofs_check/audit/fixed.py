@@ -39,7 +39,7 @@ _MOST_KEPT = 1 << 26
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tested:
-    """A guessing rule on the last part of the outputs: how its guesses went, and its part of the error."""
+    """A guessing rule on the last part of the outputs: its right and wrong guesses, and its part of the error."""
 
     rule: GuessingRule
     alpha: Fraction
@@ -59,7 +59,7 @@ class Tested:
 
 
 class FixedAudit:
-    """Takes labelled outputs as they come, in batches, and gives a bound when all of them have come.
+    """Takes labelled outputs in batches as they come, and gives a bound at the end.
 
     ``plan``: all labelled outputs to come, and the error. ``scores`` replaces learning, for instance by the exact log-likelihood ratio; the
     learning part is then used for choosing.

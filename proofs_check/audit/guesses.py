@@ -87,7 +87,7 @@ class GuessingRule:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How guesses went: outputs looked at, and right and wrong guesses of D and of D′."""
+    """Results of guesses: the number of outputs, and right and wrong guesses of D and of D′."""
 
     outputs: int = 0
     right_first: int = 0
@@ -120,7 +120,7 @@ class Counts:
 
 
 def choose_rules(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[GuessingRule]:
-    """Return one rule for each policy, less the doubles: the rules that promise most on ``plan.outputs`` fresh outputs.
+    """Return one rule for each policy, without duplicates: the rules that promise most on ``plan.outputs`` fresh outputs.
 
     Counts on ``batch`` are doubted, scaled, and put into Wilson's approximation of the binomial limit. Whatever comes out is sound: bounds
     are computed on other outputs. Guesses of D alone, of D′ alone, and of both equally often are compared.
@@ -157,7 +157,7 @@ def _shortlist(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> lis
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What rules are chosen for: fresh ``outputs``, the error ``alpha``, δ, and whether guesses of D alone count."""
+    """The setting in which rules are chosen: fresh ``outputs``, the error ``alpha``, δ, and whether only guesses of D count."""
 
     outputs: int
     alpha: Fraction

@@ -21,7 +21,9 @@ _CHUNK = 1 << 16
 
 
 def copy_mechanism(mechanism: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a copy that shares no state with a mechanism; itself where it cannot be copied, as functions and what holds a lock."""
+    """Return a copy that shares no state with a mechanism, or the mechanism itself if it cannot be copied, such as a function or an object
+    with a lock.
+    """
     try:
         made = copy.deepcopy(mechanism)
     except Exception:
@@ -30,7 +32,7 @@ def copy_mechanism(mechanism: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Copies:
-    """Fresh copies of a mechanism and of two data sets, for each call of its own; the things themselves where they cannot be copied.
+    """Fresh copies of a mechanism and of two data sets for each call, or the originals if they cannot be copied.
 
     A mechanism with randomness of its own is never copied: the copies would draw the same noise again and again.
     """
@@ -45,7 +47,7 @@ class Copies:
         self._keeps = _size_of(datasets) * _KEPT <= _KEPT_BYTES
 
     def mechanism(self, *, fresh: bool) -> Callable[..., Any]:
-        """Return a copy that has not run yet, or the one that has run whenever no fresh one was asked for."""
+        """Return a copy that has not run yet, or the shared one if no fresh one is requested."""
         return copy_mechanism(self._mechanism) if fresh and self.of_mechanism else self._aged
 
     def dataset(self, which: int) -> Any:
@@ -76,7 +78,7 @@ def can_fork() -> bool:
 
 
 class ForkedCall:
-    """A call in a copy of this process as it is now: what it does to objects, modules and caches is not seen here.
+    """A call in a copy of this process as it is now: its changes of objects, modules and caches have no effect here.
 
     The result must be picklable. Raises :class:`NoAnswer` where no process could be started.
     """

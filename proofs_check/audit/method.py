@@ -1,4 +1,4 @@
-"""How an audit is made: how many outputs, with which confidence, what is judged, and what is known of the pair."""
+"""The method of an audit: the number of outputs, the confidence, what is audited, and what is known about the pair."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class AuditKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class AuditMethod:
-    """How an audit is made, for several audits that are made alike; each field is a keyword of :func:`proofs_check.audit.audit` as well.
+    """The method of one or several audits; each field is a keyword of :func:`proofs_check.audit.audit` as well.
 
     ``samples`` is the number of outputs for each data set (2·samples labelled outputs in all; fair labels decide which data set makes
-    each). ``statistic`` maps what the mechanism returned to what is judged instead (post-processing); ``log_ratio`` maps it to the exact
-    log-likelihood ratio, and nothing is learned then. ``time_limit`` is in seconds for one call; ``own_randomness`` accepts a mechanism
-    that does not draw from the generator; ``bits`` also looks for what floating point gives away. ``tests`` is the number of audits that
-    are reported together: the error is divided by it. ``exact`` is the exact ε of the pair where it is known (see
+    each). ``statistic`` maps the outputs of the mechanism to the values that are audited instead (post-processing); ``log_ratio`` maps them
+    to the exact log-likelihood ratio, and nothing is learned then. ``time_limit`` is in seconds for one call; ``own_randomness`` accepts a
+    mechanism that does not draw from the generator; ``bits`` also looks for leaks of floating-point arithmetic. ``tests`` is the number of
+    audits that are reported together: the error is divided by it. ``exact`` is the exact ε of the pair where it is known (see
     :mod:`proofs_check.exact`): it is shown beside the bound and changes nothing.
 
-    ``neighboring`` says what the claim calls neighbors: one record more or less (checked), ``"replace-one"`` (checked), or ``"stated"``,
-    another relation on your word; see :func:`~proofs_check.audit.neighbors.judge_neighbors`. All outputs that were asked for are drawn,
-    also after the sequential test has refuted the claim, so that the bound says how wrong it is; with ``stop_when_refuted`` only some
-    more, to show an event on. ``check_memory`` runs D′ before D in a copy of this process. ``progress`` is told the number of outputs.
+    ``neighboring`` names the neighbors of the claim: ``"add-remove"`` (checked), ``"replace-one"`` (checked), or ``"stated"``, another
+    relation that is not checked; see :func:`~proofs_check.audit.neighbors.judge_neighbors`. All requested outputs are drawn, also after the
+    sequential test has refuted the claim, so that the bound says how wrong the claim is; with ``stop_when_refuted`` only a few more are
+    drawn, to show an event. ``check_memory`` runs D′ before D in a copy of this process. ``progress`` is called with the number of outputs.
     """
 
     samples: int = 100_000

@@ -1,4 +1,4 @@
-"""Whether two data sets are neighbors: looked at wherever their records can be told apart, and never taken for granted in silence."""
+"""Whether two data sets are neighbors: this is checked if their records can be compared, and never assumed silently."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _WORDS = {
 
 
 class Relation(Enum):
-    """Which data sets the claim calls neighbors.
+    """The neighbors of the claim.
 
-    ``ADD_REMOVE``: one (weighted) record more or less, in any order. ``REPLACE_ONE``: one record in the place of another. ``STATED``: what
-    the caller's claim is about, on the caller's word (query answers that differ by at most 1 each, for instance); it is not checked.
+    ``ADD_REMOVE``: one (weighted) record is added or removed, in any order. ``REPLACE_ONE``: one record replaces another. ``STATED``:
+    another relation, which the caller vouches for (query answers that differ by at most 1 each, for instance); it is not checked.
     """
 
     ADD_REMOVE = "add-remove"
@@ -62,14 +62,14 @@ def to_relation(value: Relation | str) -> Relation:
 
 
 def judge_neighbors(dataset: Any, neighbor: Any, relation: Relation | str = Relation.ADD_REMOVE, *, one_sided: bool = False) -> Neighboring:
-    """Return what is known of a pair as neighbors. Records are counted as a multiset: their order is nothing, how often each comes is.
+    """Return what is known of a pair as neighbors. Records are counted as a multiset: their order does not matter, their multiplicity does.
 
     Read as records are the rows of arrays and tables, the entries of lists, tuples, sets, and the rows of arrays side by side in a tuple,
-    such as ``(data, weights)``: then a record is a row with its weight, and another weight makes another record. Anything else, and
-    records of which nobody can tell whether they are equal, is "not checked". For a ``one_sided`` claim ``dataset`` has the record more.
+    such as ``(data, weights)``: then a record is a row with its weight, and another weight makes another record. Other types, and records
+    that cannot be compared, are "not checked". For a ``one_sided`` claim ``dataset`` has one record more.
 
-    Raises :class:`NotNeighbors` where the pair is none for the claim: the same records on both sides, or another difference than the
-    relation says. A pair that is ``STATED`` is refused only where both data sets are the same in every place.
+    Raises :class:`NotNeighbors` if the pair is not one of the claim: the same records on both sides, or a difference that the relation does
+    not allow. A ``STATED`` pair is refused only if both data sets are identical.
 
     >>> judge_neighbors([1, 2, 2], [2, 1]).status
     'checked'

@@ -27,9 +27,9 @@ _LEAST_PILOT = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """Two neighboring data sets, what is claimed for them, and how they read. For a one-sided claim ``dataset`` is the larger one.
+    """Two neighboring data sets, the claim about them, and their description. For a one-sided claim ``dataset`` is the larger one.
 
-    ``neighboring`` says what the claim calls neighbors, as for :func:`proofs_check.audit.audit`.
+    ``neighboring`` names the neighbors of the claim, as for :func:`proofs_check.audit.audit`.
     """
 
     dataset: Any

@@ -1,4 +1,4 @@
-"""What an audit found: a bound with a side, the event in words, and everything that is needed to repeat it."""
+"""The result of an audit: a bound with a side, the event in words, and everything that is needed to repeat it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Finding(Enum):
-    """What the evidence says of the claim. ``CONSISTENT`` never means that the claim is true."""
+    """The verdict on the claim. ``CONSISTENT`` never means that the claim is true."""
 
     VIOLATED = "violated"
     CONSISTENT = "consistent"

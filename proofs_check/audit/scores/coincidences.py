@@ -1,4 +1,6 @@
-"""Scores of what continuous noise never does: numbers on a grid, equal numbers at two places, and low bits that the data set decides."""
+"""Scores of events that continuous noise never has: numbers on a grid, equal numbers at two places, and low bits that the data set
+decides.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def tie_scores(outputs: Outputs, is_first: Booleans) -> list[Score]:
 
 
 def bit_scores(outputs: Outputs, is_first: Booleans) -> list[Score]:
-    """Return the score of the lowest bit of an output: what floating-point noise gives away (Mironov 2012)."""
+    """Return the score of the lowest bit of an output, through which floating-point noise leaks (Mironov 2012)."""
     return [bin_score(lowest_bit, "exponent of the lowest bit", lowest_bit(outputs), is_first)]
 
 

@@ -26,7 +26,7 @@ class Column:
 
     @property
     def varies(self) -> bool:
-        """Whether the place can tell anything."""
+        """Whether the place carries any information."""
         return self.continuous or len(self.atoms) + len(self.symbols) > 1
 
 
