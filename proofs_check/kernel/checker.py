@@ -44,8 +44,8 @@ class Protection(NamedTuple):
 class Report:
     """Accepted, or rejected at a step for a reason; with the theorems that the claims of the text are, as they stand in it.
 
-    What is said beside that is not judged: the claims in their own words, what the text says about whom it protects, and whether it
-    was upgraded from version 1 by a step that is not trusted.
+    Not checked are the claims in their own words, the protection that the text states, and whether it was upgraded from version 1 by a step
+    that is not trusted.
     """
 
     accepted: bool

@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 
 class Proof(NamedTuple):
-    """What stands in a certificate, unread, and at which step; it belongs to a premise."""
+    """An unread part of a certificate and its step; it belongs to a premise."""
 
     source: object
     step: str = ""
@@ -91,7 +91,7 @@ class Premise:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """Ways of which a rule needs one, each with premises of its own. It is told the place of the way that was taken, and its value."""
+    """Alternatives of which a rule needs one, each with its own premises. The rule gets the number of the chosen one, and its value."""
 
     ways: "tuple[Callable[[], Premises[object]], ...]"
     step: str = ""

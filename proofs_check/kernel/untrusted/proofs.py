@@ -41,7 +41,7 @@ def fields_of(function: Callable[..., object]) -> tuple[dict[str, tuple[str, Any
 
 
 def find_rule(claim: Claim | Bound, proof: Mapping[str, object]) -> tuple[str, Callable[..., Theorem], Mapping[str, object]]:
-    """Return the step at which the fields of a proof of a claim stand, the rule that it names by them, and these fields."""
+    """Return the step of the fields of a claim's proof, the rule that it names, and these fields."""
     if isinstance(claim, Bound):
         past = not proof and claim.up and claim.ends()
         return "", positive if claim.name == "delta-positive" else joined if "parts" in proof else ended if past else computed, proof

@@ -29,7 +29,7 @@ _UNITS, _NEIGHBORS = ("record", "user", "event", "user-period"), ("add-remove", 
 
 @dataclass(slots=True)
 class Searcher(Session):
-    """A session that tries the ways in their order instead of reading which one to go; ``noted`` says for each claim what it chose."""
+    """A session that tries the alternatives in their order instead of reading the choice; ``noted`` has its choices for each claim."""
 
     noted: list[list[str]] = field(default_factory=lambda: [[]])
 

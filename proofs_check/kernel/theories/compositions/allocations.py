@@ -68,7 +68,7 @@ class Linear(Lattice):
         return self.known[level, n, side]
 
     def lift(self, laws: LossDistributions, floor: int) -> LossDistributions:
-        """Return the laws with what is below a level brought to it."""
+        """Return the laws with all mass below a level moved up to it."""
         lifted = tuple(LossDistribution({}, law.beyond) for law in laws)
         for side, law, new in zip(self.sides, laws, lifted, strict=True):
             for level, part in law.parts.items():

@@ -253,7 +253,7 @@ class Bound:
         return self.name == "delta-upper"
 
     def end(self) -> End:
-        """Return the largest loss, and what is lost wholly."""
+        """Return the largest finite loss, and the mass of infinite loss."""
         meter().work(_LOGARITHM * len(self.events))
         return find_end(self.events, remove=self.remove, up=self.up)
 
@@ -273,7 +273,7 @@ def positive(bound: Bound) -> None:
 
 @rule
 def ended(bound: Bound) -> None:
-    """From the largest loss on, delta is at most what is lost wholly (Theorem 10); no delta is above 1."""
+    """From the largest loss on, delta is at most the mass of infinite loss (Theorem 10); no delta is above 1."""
     require(bound.up and bound.ends(), "more may be lost")
 
 

@@ -196,7 +196,7 @@ class Lattice:
         return result
 
     def lift(self, laws: LossDistributions, floor: int) -> LossDistributions:
-        """Return the laws with what is on levels below the floor brought to it (section 12)."""
+        """Return the laws with all mass on levels below the floor moved up to it (section 12)."""
         lifted = tuple(LossDistribution({}, law.beyond, law.shift) for law in laws)
         for side, (law, new) in enumerate(zip(laws, lifted, strict=True)):
             for level, part in law.parts.items():
