@@ -20,7 +20,6 @@ ROOT = Path(__file__).parents[2]
 PROOF, GUARANTEE = "pdp-certificate", "pdp-guarantee"
 WRITERS = {
     "accountant/applications/heavyhitters/state.py": {"pass state"},
-    "accountant/applications/statistics/running.py": {"data", "pdp-statistics-certificate"},
     "accountant/cli/account.py": {PROOF, GUARANTEE, "picture"},
     "accountant/cli/answers.py": {"data", GUARANTEE},
     "accountant/cli/audit.py": {"picture"},
@@ -49,12 +48,12 @@ WRITERS = {
     "accountant/ledger/tables/versions.py": {"pdp-ledger-table", "data"},
     "accountant/ledger/writing.py": {"data"},
     "accountant/report/writing.py": {"report"},
-    "accountant/samples/drawing.py": {"data", "pdp-sample-certificate"},
+    "accountant/samples/drawing.py": {"data", "pdp-sample-certificate", "pdp-statistics-certificate"},
     "profiles/presenting/pictures.py": {"picture"},
     "proofs_check/audit/plots.py": {"picture"},
     "proofs_check/coq/session.py": set(),
 }
-_WRITING = {"write_whole", "replace_file", "replace_files", "write_text", "write_bytes", "savefig"}
+_WRITING = {"write_whole", "write_files", "replace_file", "replace_files", "write_text", "write_bytes", "savefig"}
 
 
 def parse_modules(*words):

@@ -272,7 +272,7 @@ PARTS = {
         "Utility",
         "UtilityBound",
     ),
-    *("MatrixRelease", "WeighedFile"),
+    *("MatrixRelease", "OpenedLedger", "Promise", "WeighedFile"),
     "ExPost",  # what holds of a ledger without a guarantee: no rule takes it
 }
 #: Public functions with a guarantee, by the reason why they lose nothing.
