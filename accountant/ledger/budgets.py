@@ -24,8 +24,9 @@ from profiles.arrays import Integers
 from profiles.balls import interval, lower_fraction, upper_fraction, working_precision
 from profiles.private import name_rows
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, write_exact
+from profiles.structure import largest_at_corner
 from profiles.suggestions import suggest
-from profiles.terms import Term, free_symbols, number
+from profiles.terms import Term, children, free_symbols, number
 from profiles.variables import Statistic, make_statistic
 from proofs_check.enclosures import Enclosure
 
@@ -99,11 +100,12 @@ def to_budget_rule(
     it writes three numbers, "epsilon=1, mu2=1, delta=1e-6", of which one that is left out is 0, or is a mapping with them; a ρ and counts
     of steps beside them ("rho=1/2, step1=2000") where accounts have more components: ``width``, None for those that it names.
 
-    The ends are those of a ball around all values, which may be wider by a relative 1e-8.
+    The ends are exact where the budget is made of Min and Max of what is affine in each column; else they are those of a ball around all
+    values, which may be wider by a relative 1e-8.
     Raises :class:`InvalidArgument` for a column without a range, or a budget that may be negative or infinite.
 
     >>> rule = to_budget_rule("Min(3, 1 + years/2)", {"years": [0, 10]})
-    >>> rule.floor.numbers[0] <= 1, 3 <= rule.ceiling.numbers[0] < 3.0000001
+    >>> rule.floor.numbers[0] == 1, rule.ceiling.numbers[0] == 3
     (True, True)
     """
     if notion is LedgerNotion.MIXED:
@@ -125,6 +127,9 @@ def to_budget_rule(
     with working_precision(_BITS):
         value = Enclosure(term).evaluate({item.name: interval(item.lo, item.hi) for item in attributes})
         low, high = lower_fraction(value), upper_fraction(value)
+    ends = _find_ends(term, {item.name: (item.lo, item.hi) for item in attributes})
+    if ends is not None and low is not None and high is not None:
+        low, high = max(low, ends[0]), min(high, ends[1])
     if not attributes and low is not None and (low < 0 or to_budget(low) == MOST):
         raise InvalidArgument(f"a budget of at least 0 and below 2^22 nats was expected, but {written[:40]} was found; give another one")
     if low is None or high is None or low < 0 or to_budget(low) == MOST or to_budget(high) == MOST:
@@ -136,6 +141,18 @@ def to_budget_rule(
         exact = _constant(term, low)
         return BudgetRule(written, (), term, exact, exact)
     return BudgetRule(written, attributes, term, to_budget(low), to_budget(high))
+
+
+def _find_ends(term: Term, box: Mapping[str, tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction] | None:
+    """Return rational bounds of all values on a box, from the corners of parts that are affine in each column; None of other terms."""
+    if term[0] in ("min", "max"):
+        parts = [_find_ends(part, box) for part in children(term)]
+        known = [part for part in parts if part is not None]
+        lows, highs = zip(*known, strict=True) if known else ((), ())
+        choose = min if term[0] == "min" else max
+        return (choose(lows), choose(highs)) if known and len(known) == len(parts) else None
+    high, low = largest_at_corner(term, box), largest_at_corner(("neg", term), box)
+    return None if high is None or low is None else (-low, high)
 
 
 def _to_mixed_rule(given: object, ranges: Mapping[str, object] | None, width: int | None) -> BudgetRule:

@@ -16,6 +16,7 @@ from accountant.data import parse_statistic
 from accountant.guarantees.curves import declare_events
 from accountant.guarantees.derive import derive_epsilon
 from accountant.ledger.amounts import MOST, CostGrid, choose_grid, to_budget, to_cost, to_nats
+from accountant.ledger.budgets import to_budget_rule
 from accountant.ledger.charges import prepare_charge
 from accountant.ledger.notions import LedgerNotion, root_up, to_ledger_notion
 from accountant.ledger.packing import pack, unpack
@@ -455,3 +456,20 @@ def test_the_exact_supremum_lies_within_what_the_search_proves(numbers, scale):
     box = {"z": (Fraction(0), Fraction(2)), "t": (Fraction(0), Fraction(1))}
     assert largest_at_corner(term, box) == constant + 2 * first / scale + 2 * second
     assert largest_at_corner(term, {"z": box["z"]}) is None  # t has no range there
+
+
+def test_budgets_of_columns_have_exact_ends(make):
+    """Two halves fit a least budget of 1, which was taken for .999999990686 before."""
+    people = pa.table({"id": ["ada", "ben", "cleo"], "years": [0, 5, 40], "z": [1.0, 1.0, 1.0]})
+    rule = "Max(1/4, Min(3, 1 + years/10))"
+    ledger = make(people, budget=rule, attributes={"years": [0, 40]}, mode="public")
+    assert (ledger.budget.floor.numbers, ledger.budget.ceiling.numbers) == ((1,), (3,))
+    assert ledger.guarantee().bound.upper == 3
+    for name in ("one", "two"):
+        ledger.charge(name, declare("half", "w*z/2", record={"z": [0, 1]}), people)
+    assert ledger.account("ada") == {"spent": "1", "budget": "1", "left": "0"}
+    assert ledger.verify() == 0
+    others = {text: to_budget_rule(text, {"years": ["1/3", 40]}) for text in ("sqrt(years)", "3 - years/20", "Min(years, 2*years - 1/3)")}
+    assert others["sqrt(years)"].floor.numbers[0] <= Fraction("0.57735026919")  # of a ball
+    assert others["3 - years/20"].floor.numbers == (1,)
+    assert others["Min(years, 2*years - 1/3)"].ceiling.numbers == (40,)
