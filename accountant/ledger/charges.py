@@ -109,7 +109,7 @@ class Charge:
         """Return the amounts that users are charged for their total shifts, in steps of ``shifts``: of shape (n,), or (k, n) where accounts
         have k > 1 components.
 
-        They are at most ``MOST``, which is above all budgets: a user with more is left out, and nobody is told.
+        They are at most ``MOST``, which is above all budgets: a user with more is left out silently.
         """
         if len(self.prices) == 1:
             return self.prices[0].amounts(totals)

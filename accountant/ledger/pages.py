@@ -39,8 +39,8 @@ def statement_page(told: Mapping[str, Any], promise: str, date: str) -> str:
         ),
         make(
             "p",
-            f"How much more all releases together can reveal about you than if you were not in the data is bounded by what was promised to "
-            f"everybody: {promise}.",
+            "All releases together reveal at most a bounded amount more about you than they would without your data; the bound that is "
+            f"promised to everybody: {promise}.",
         ),
     )
     rows = [
@@ -61,7 +61,7 @@ def statement_page(told: Mapping[str, Any], promise: str, date: str) -> str:
     )
     last = None if proof is None else proof.get("of", proof["entry"])
     shown = (
-        make("p", "Nothing proves these amounts yet: the next root of all accounts will.")
+        make("p", "These amounts are not proved yet; the next root of all accounts will prove them.")
         if proof is None
         else make(
             "p",

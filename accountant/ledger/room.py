@@ -15,9 +15,10 @@ from profiles.terms import to_text
 #: What is said of the two modes, where one is chosen and where a ledger is opened.
 MODES = {
     ReleaseMode.PUBLIC: "everybody takes part in every release; one that does not fit the smallest budget is refused as a whole",
-    ReleaseMode.INDIVIDUAL: "whoever has no room for a release is left out, silently: results may lack units, and nobody is told how many",
+    ReleaseMode.INDIVIDUAL: "units without room for a release are left out silently: results may lack units, and it is never shown how "
+    "many",
 }
-MAY_MISS = "units may be missing from this release: those without room for it were left out, and nobody is told how many"
+MAY_MISS = "units may be missing from this release: those without room for it were left out, and it is never shown how many"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,8 @@ class Room:
                 else f"it costs up to {self.cost_text}, and only {self.left_text} are certainly left"
             )
             raise OverBudget(
-                f"units may have no room for this release and would be left out of it, silently: {why}; nothing was charged: add --partial "
-                "(partial=True) where the result need not be about everybody, ask for less, or raise the budgets"
+                f"units may have no room for this release and would be left out of it silently: {why}; nothing was charged: add "
+                "--partial (partial=True) where the result need not be about everybody, ask for less, or raise the budgets"
             )
 
     @property

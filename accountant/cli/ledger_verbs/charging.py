@@ -108,7 +108,7 @@ def _charge(options: _Charge) -> int:
             write_active(active, data, receipt)
             remember_active(ledger, receipt.name, active)
     told: dict[str, object] = {"name": receipt.name, "sequence": receipt.sequence, "hash": receipt.hash, **room.tell()}
-    taken = f"rows that take part, {EYES_ONLY}: {active} (mode 0600); run it on these alone, and tell nobody how many they are"
+    taken = f"rows that take part, {EYES_ONLY}: {active} (mode 0600); run it on these rows only, and do not reveal how many they are"
     return print_result(
         told if active == options.active else told | {"active": str(active)},
         f"charged {receipt.name!r}: entry {receipt.sequence}, {receipt.hash}",
@@ -209,7 +209,7 @@ def _publish(options: _Publish) -> int:
     return print_result(
         told,
         f"published {entry.name!r}: entry {entry.sequence}, {told['hash']}",
-        "it assumes that the release was run once, on the rows that were charged (run-on-active); asked again, it gives the same output",
+        "it assumes that the release was run once, on the rows that were charged (run-on-active); later requests get the same output",
         *([] if removed is None else [f"removed {removed}, the rows that took part in it"]),
         as_json=options.json,
     )
