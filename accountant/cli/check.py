@@ -152,10 +152,13 @@ def _look_up(checked: CheckedDocument, text: str, log: Path) -> CheckedDocument:
     if not checked.outcome.report.accepted:
         return checked
     try:
-        require_root(read_statement(text), read_public(read_file(log)))
+        statement, public = read_statement(text), read_public(read_file(log))
+        require_root(statement, public)
     except LedgerRejected as error:
         return replace(checked, outcome=replace(checked.outcome, report=Report(accepted=False, step="log", reason=str(error))))
     lines = (*checked.outcome.lines, f"{log} has this root, and the same entries")
+    if public.root is not None and public.root.sequence > statement["proof"]["entry"]:
+        lines += (f"{log} has a newer root, of entry {public.root.sequence}: a new statement is proved under that",)
     return replace(checked, outcome=replace(checked.outcome, lines=lines))
 
 

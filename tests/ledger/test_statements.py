@@ -416,9 +416,14 @@ def test_the_command_line(pdp, tmp_path, monkeypatch):
     assert "promise epsilon <= 2; no cap was fixed" in said
     assert "promised to everybody: epsilon &lt;= 2; no cap was fixed" in page
     pdp("ledger", "export", "l", "--public", "--out", "p")
+    pdp("ledger", "root", "l")
+    pdp("ledger", "export", "l", "--public", "--out", "p2")
     for name in ("l", "l.key", "a"):
         Path(name).unlink()
-    assert "p has this root" in " ".join(pdp("check", "s.json", "--log", "p").out.split())
+    said = " ".join(pdp("check", "s.json", "--log", "p").out.split())
+    assert "p has this root" in said
+    assert "newer root" not in said
+    assert "p2 has a newer root, of entry 3" in " ".join(pdp("check", "s.json", "--log", "p2").out.split())
     assert '"ada"' not in Path("p").read_text()
     other = json.loads(Path("s.json").read_text())
     other["entries"][1]["name"] = "another"
