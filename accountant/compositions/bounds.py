@@ -6,17 +6,17 @@ only decides how sharp it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import exp
 
-from accountant.compositions.certificates import SHARES, read_kernel_events, refuse
+from accountant.compositions.certificates import SHARES, ClaimObject, read_kernel_events, refuse
 from accountant.compositions.curve_pairs import COARSE_GAP, ROUNDS, find_curves, undecided
 from accountant.compositions.events import Composition, Direction, MechanismKind
-from accountant.compositions.groups import Claim, join_lower, join_upper, list_groupings, split_events
+from accountant.compositions.groups import join_lower, join_upper, list_groupings, split_events
 from accountant.compositions.largest_loss import LargestLoss, find_largest_loss
 from accountant.compositions.proved_curves import (
     DIGITS,
@@ -50,7 +50,7 @@ class EpsilonEnds:
 
     lower: Fraction | None
     upper: Fraction | None
-    claims: tuple[Mapping[str, object], ...]
+    claims: tuple[ClaimObject, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class DeltaEnds:
 
     lower: Fraction
     upper: Fraction
-    claims: tuple[Mapping[str, object], ...]
+    claims: tuple[ClaimObject, ...]
 
 
 def bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> EpsilonEnds:
@@ -134,7 +134,7 @@ def _bound_epsilon(
         return EpsilonEnds(Fraction(0), end.upper, (end.claim_upper(end.upper, delta),))  # the losses add up, at most
     seen = max(delta, LEAST_CLOSED)  # what is shown of a larger delta holds of a smaller one
     high, low = upper.epsilon_above(delta), lower.epsilon_below(seen)
-    made = list[Mapping[str, object]]([] if high is None else [upper.claim(direction, high, delta, up=True)])
+    made = list[ClaimObject]([] if high is None else [upper.claim(direction, high, delta, up=True)])
     if end.upper is not None and end.mass <= delta and (high is None or end.upper <= high):
         high, made = end.upper, [end.claim_upper(end.upper, delta)]
     if low != 0:
@@ -156,7 +156,7 @@ def _bound_by_groups(
         ((Fraction(MOST_ON_GRIDS) if ends.lower is None else ends.lower, place) for place, ends in enumerate(alone) if ends is not None),
         default=(Fraction(0), 0),
     )
-    claims = dict[str, Claim]({} if known is None else {str(claim["claim"]): claim for claim in known.claims})
+    claims = dict[str, ClaimObject]({} if known is None else {str(claim["claim"]): claim for claim in known.claims})
     low, high = (Fraction(0), None) if known is None else (known.lower, known.upper)
     if (ends := alone[lowest[1]]) is not None and low is not None and lowest[0] > low:
         low, claims["delta-lower"] = ends.lower, join_lower(lowest[1], ends.claims[-1], direction)
@@ -165,7 +165,7 @@ def _bound_by_groups(
     upper = None
     for grouping in list_groupings(len(events), lowest[1]) if spare > 0 else ():
 
-        def find(group: Composition, share: Fraction, count: int = len(grouping)) -> Claim | None:
+        def find(group: Composition, share: Fraction, count: int = len(grouping)) -> ClaimObject | None:
             ends = _try_bound(group, share, direction, gap, SHARES * count)
             return None if ends is None or ends.upper is None else ends.claims[0]
 

@@ -12,6 +12,8 @@ from proofs_check.kernel.theories.compositions.bounds import Event as KernelEven
 from proofs_check.kernel.theories.compositions.bounds import read_events
 from proofs_check.kernel.untrusted.formats import OWN
 
+#: A claim as it stands in a certificate.
+ClaimObject = Mapping[str, object]
 SHARES = 4  # claims of a certificate: two directions, two sides
 
 
@@ -20,7 +22,7 @@ def write_events(composition: Composition) -> list[dict[str, object]]:
     return [event_object(event, exact_text) for event in composition.events]
 
 
-def make_certificate(composition: Composition, claims: tuple[Mapping[str, object], ...]) -> dict[str, object]:
+def make_certificate(composition: Composition, claims: tuple[ClaimObject, ...]) -> dict[str, object]:
     """Return the certificate of some claims about one composition, as a JSON object."""
     about = {"name": composition.name, "events": write_events(composition)}
     return {"format": OWN, "version": 1, "composition": about, "claims": [dict(claim) for claim in claims]}

@@ -9,16 +9,15 @@ from math import ceil, floor, inf, log2, log10, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.compositions.allocations import plan_allocation
 from accountant.compositions.events import Direction
 from accountant.compositions.shapes import LEAST_EPSILON, DiscretizedEvent, Shape, Side, to_three_digits
 from profiles import exact_text
+from profiles.arrays import Floats
 from proofs_check.kernel.core.terms import require
 from proofs_check.kernel.theories.compositions.lattices import MOST_CELLS
 
-Array = NDArray[np.float64]
 #: Levels of a grid differ by at least so many: a part of a law on each of them takes part in every product.
 _STRIDE = 2
 #: What a cell in the tail costs more than one in the bulk, for each squaring: what lies there meets the bulk anew.
@@ -84,7 +83,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0, fine
     return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in side.tails], "events": entries}
 
 
-def _widths(part: DiscretizedEvent, shape: Shape, budget: float, factor: float, aligned: tuple[Fraction, Fraction] | None) -> Array:
+def _widths(part: DiscretizedEvent, shape: Shape, budget: float, factor: float, aligned: tuple[Fraction, Fraction] | None) -> Floats:
     """Return how wide cells are in each interval of a part; the lattice is made for atoms at the ends ``aligned``."""
     _, shares, atoms = part.tilt(shape.exponent)
     widths, count = np.diff(part.places), part.event.count
@@ -103,7 +102,7 @@ def _widths(part: DiscretizedEvent, shape: Shape, budget: float, factor: float, 
     return np.array(wide)
 
 
-def _widths_of_density(part: DiscretizedEvent, shape: Shape, shares: Array, budget: float, factor: float) -> Array:
+def _widths_of_density(part: DiscretizedEvent, shape: Shape, shares: Floats, budget: float, factor: float) -> Floats:
     widths, count = np.diff(part.places), part.event.count
     peak = widths[np.argmax(part.masses)] * 8
     middle, bulk = (part.places[:-1] + part.places[1:]) / 2, part.places[np.argmax(part.masses)]
@@ -122,7 +121,7 @@ def _widths_of_density(part: DiscretizedEvent, shape: Shape, shares: Array, budg
     return np.array(np.minimum(wide, most))
 
 
-def _fit_levels(parts: Sequence[DiscretizedEvent], cells: Sequence[Array]) -> tuple[float, list[Array]]:
+def _fit_levels(parts: Sequence[DiscretizedEvent], cells: Sequence[Floats]) -> tuple[float, list[Floats]]:
     """Return a unit, and widths that are a power of 2^_STRIDE of it instead of those of ``cells``, with few points for their error.
 
     Widths w for which points cost as much as they save have an error of h^2/w^3 along the line where cells are h wide, and 1/h points.
@@ -140,11 +139,11 @@ def _fit_levels(parts: Sequence[DiscretizedEvent], cells: Sequence[Array]) -> tu
     return finest, made
 
 
-def _to_levels(widths: Array, unit: float) -> Array:
+def _to_levels(widths: Floats, unit: float) -> Floats:
     return np.array(unit * 2.0 ** (np.floor(np.log2(widths / unit) / _STRIDE) * _STRIDE))
 
 
-def _floors(part: DiscretizedEvent, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool) -> list[int]:
+def _floors(part: DiscretizedEvent, shape: Shape, unit: Fraction, widths: Floats, budget: float, *, exact: bool) -> list[int]:
     """Return the level below which nothing stays after each squaring: what is lost is about the same each time, and ``budget`` in all.
 
     After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells
@@ -178,7 +177,7 @@ def _floors(part: DiscretizedEvent, shape: Shape, unit: Fraction, widths: Array,
     return floors[1:]
 
 
-def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) -> tuple[int, list[list[int]]]:
+def _steps(first: int, last: int, places: Floats, widths: Floats, *, whole: bool) -> tuple[int, list[list[int]]]:
     """Return the first place, and levels and numbers of equal steps, as wide as they may be, to the last place or, if not whole, beyond."""
     levels = [max(0, floor(log2(w) + _LITTLE) // _STRIDE * _STRIDE) if w > 1 else 0 for w in widths]
 

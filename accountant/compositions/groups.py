@@ -5,16 +5,16 @@ The ε and the δ of groups add up, and all events lose at least what some of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from accountant.compositions.certificates import ClaimObject
 from accountant.compositions.events import Composition, Direction, MechanismKind
 from accountant.compositions.shapes import is_merged
 from profiles import exact_text
 
-Claim = Mapping[str, object]
 #: Of the composition of one group at a δ: the claim of an upper bound on its ε, or of a lower one, if there is one.
-FindClaim = Callable[[Composition, Fraction], Claim | None]
+FindClaim = Callable[[Composition, Fraction], ClaimObject | None]
 
 
 def split_events(composition: Composition) -> list[Composition]:
@@ -39,7 +39,7 @@ def list_groupings(count: int, largest: int) -> Iterator[list[list[int]]]:
 
 def join_upper(
     events: Sequence[Composition], grouping: Sequence[Sequence[int]], deltas: Sequence[Fraction], direction: Direction, find: FindClaim
-) -> Claim | None:
+) -> ClaimObject | None:
     """Return the claim that the ε of groups add up, each at a share of δ, or nothing where a group has no bound.
 
     ``deltas``: what each event may have of δ.
@@ -55,17 +55,17 @@ def join_upper(
     return _join("delta-upper", direction, epsilon, delta, parts)
 
 
-def join_lower(place: int, claim: Claim, direction: Direction) -> Claim:
+def join_lower(place: int, claim: ClaimObject, direction: Direction) -> ClaimObject:
     """Return the claim that all events lose at least what the one at a place loses."""
     part = _part([place], claim)
     return _join("delta-lower", direction, Fraction(str(part["epsilon"])), Fraction(str(part["bound"])), [part])
 
 
-def _part(places: Sequence[int], claim: Claim) -> dict[str, object]:
+def _part(places: Sequence[int], claim: ClaimObject) -> dict[str, object]:
     proof = {key: claim[key] for key in ("grid", "linear", "order", "parts") if key in claim}
     return {"events": list(places), "epsilon": claim["epsilon"], "bound": claim["bound"], "proof": proof}
 
 
-def _join(name: str, direction: Direction, epsilon: Fraction, delta: Fraction, parts: Sequence[Claim]) -> Claim:
+def _join(name: str, direction: Direction, epsilon: Fraction, delta: Fraction, parts: Sequence[ClaimObject]) -> ClaimObject:
     stated = {"direction": direction.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
     return {"claim": name, "verdict": "proved", **stated, "parts": list(parts)}

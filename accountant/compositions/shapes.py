@@ -10,15 +10,14 @@ from itertools import pairwise
 from math import exp, floor, log, log1p, log10, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.compositions.allocations import plan_allocation
 from accountant.compositions.events import Composition, Direction, Event, MechanismKind
 from profiles import Undecided
+from profiles.arrays import Floats
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 
-Array = NDArray[np.float64]
 #: Below this ε the two sides are as far apart as they are at it.
 LEAST_EPSILON = Fraction(1, 1000)
 _MOST_LOSS = 10**7
@@ -55,15 +54,15 @@ class DiscretizedEvent:
     """
 
     event: KernelEvent
-    places: Array
-    masses: Array
-    losses: Array
+    places: Floats
+    masses: Floats
+    losses: Floats
     ends: tuple[Fraction, Fraction] | None
     atoms: tuple[float, float]
     edge: Fraction
     order: Fraction | None
 
-    def tilt(self, exponent: float) -> tuple[float, Array, Array]:
+    def tilt(self, exponent: float) -> tuple[float, Floats, Floats]:
         """Return log E e^(exponent loss), and the shares of the intervals and of the ends in it."""
         ends = np.array([float(end) for end in self.ends] if self.ends else [0.0, 0.0])
         with np.errstate(divide="ignore", under="ignore"):
