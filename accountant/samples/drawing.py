@@ -90,7 +90,7 @@ class SampleFiles:
 
 def name_certificate(out: Path) -> Path:
     """Return the file of the certificate of a sample where none is named: ``out`` with ``.certificate.json`` behind it."""
-    return out.with_name(out.name + ".certificate.json")
+    return out.parent / f"{out.name}.certificate.json"
 
 
 @ignore_flags
