@@ -131,8 +131,8 @@ def _find_active(options: _Charge, ledger: Ledger, data: Any) -> Path | None:
         return options.active
     if not ledger.journal.store.database.files:
         raise InvalidArgument(
-            "a release may be run only on the rows that have room for it, as they were clipped, but --active, the file for these "
-            "rows, was not given; name a file"
+            f"a release may be run only on the rows that have room for it{', as they were clipped' if options.clip else ''}, but "
+            "--active, the file for these rows, was not given; name a file"
         )
     require_unused(ledger, options.name)
     kind = ".parquet" if str(data).lower().endswith(".parquet") else ".csv"
