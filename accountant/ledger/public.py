@@ -80,7 +80,10 @@ class PublicLog:
             or end.body.get("to") != self.ledger
             or self.entries[0].body.get("continues") != before.entries[end.sequence - 1].hash
         ):
-            raise LedgerRejected("the earlier log is of another ledger, which did not end in this one; name one of the same")
+            raise LedgerRejected(
+                "the earlier log is of another ledger, which did not end in this one; name one of the same, or, where it was "
+                "migrated, its log after its end, which you check --since the earlier one"
+            )
         if self.key != end.body.get("key", before.key):
             raise LedgerRejected("the log is signed with another key than the one that the ledger before handed over to; ask why")
 
