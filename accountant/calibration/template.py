@@ -104,7 +104,9 @@ def make_template(profile: Profile, proportions: Mapping[str, object] | None) ->
     """
     free = {parameter.name for parameter in profile.free_parameters if parameter.bounds is None}
     if not free:
-        raise InvalidArgument(f"the noise of {profile.name!r} was to be chosen, but no parameter is 'positive'; declare its noise scale so")
+        raise InvalidArgument(
+            f"the noise of {profile.name!r} was to be chosen, but no parameter is 'positive'; declare its noise scale as 'positive'"
+        )
     if proportions is None:
         if len(free) > 1:
             raise InvalidArgument(

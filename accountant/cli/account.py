@@ -297,7 +297,9 @@ def _read_matrix(options: Options) -> MatrixRelease:
         raise InvalidArgument("--matrix and --plot-steps were given, but a matrix mechanism is one release; leave out --plot-steps")
     if noise is None or options.min_separation is None:
         missing = "--gaussian S" if noise is None else "--min-separation B"
-        raise InvalidArgument(f"a matrix mechanism needs its noise and who takes part, but {missing} is missing; give it")
+        raise InvalidArgument(
+            f"a matrix mechanism needs its noise and the steps in which a record takes part, but {missing} is missing; give it"
+        )
     matrix = read_matrix(options.matrix, options.steps)
     names = "--min-separation", "--participations"
     when = Participation.read(options.min_separation, options.participations, fixed_order=options.fixed_order, names=names)

@@ -219,8 +219,8 @@ def _read_range(text: str, size: int, example: str) -> tuple[str, ...]:
     ends = tuple(part.strip() for part in text.split(":"))
     if len(ends) != size or not all(any(letter.isdigit() for letter in part) for part in ends):
         raise InvalidArgument(
-            f"{size} numbers with colons between were expected, which are declared and never computed from the data, but {text[:60]!r} was "
-            f"found; write for example {example}"
+            f"{size} numbers with colons between them were expected, which are declared and never computed from the data, but "
+            f"{text[:60]!r} was found; write for example {example}"
         )
     return ends
 

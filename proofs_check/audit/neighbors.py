@@ -99,12 +99,12 @@ def judge_neighbors(dataset: Any, neighbor: Any, relation: Relation | str = Rela
     sizes = len(first) - len(second)
     possible = {Relation.REPLACE_ONE: (0,), Relation.ADD_REMOVE: (1,) if one_sided else (1, -1)}[chosen]
     if sizes in possible and any(map(_holds_unknown, (*counts[0], *counts[1]))):
-        return Neighboring(chosen, "not checked", "some records are objects of which nobody can tell whether they are equal")
+        return Neighboring(chosen, "not checked", "some records are objects that cannot be compared")
     raise NotNeighbors(describe_distance(alone, chosen, one_sided=one_sided), private=count_apart(alone))
 
 
 _SAME = (
-    "not neighbors: two data sets that differ by one record were asked for, but D and D' are the same, which tells nothing about a record; "
+    "not neighbors: two data sets that differ by one record were asked for, but D and D' are the same, which says nothing about a record; "
     "give D one record more"
 )
 

@@ -37,8 +37,8 @@ class Clip:
         """
         if given is None:
             raise InvalidArgument(
-                f"the column {column!r} needs a clip, the range that its numbers are moved into, but none was given; declare one, such as "
-                f"--clip {column}=0:100 (clip=(0, 100)), from what is known of such numbers"
+                f"the column {column!r} needs a clip, the range that its numbers are moved into, but none was given; declare one, such "
+                f"as --clip {column}=0:100 (clip=(0, 100)), from public knowledge about such numbers"
             )
         if isinstance(given, Clip):
             return given
@@ -46,7 +46,7 @@ class Clip:
             said = f"{given[:40]!r}" if isinstance(given, str) else type(given).__name__
             raise InvalidArgument(
                 f"the clip of {column!r} has two ends that are declared, but {said} was found; a clip that is computed from the "
-                f"data reveals single records: give two numbers, from what is known of such columns"
+                f"data reveals single records: give two numbers, from public knowledge about such columns"
             )
         low, high = (to_exact(value, f"an end of the clip of {column!r}") for value in given)
         if not -_LARGEST <= low < high <= _LARGEST:

@@ -142,7 +142,7 @@ class WholeStream:
             encoded = pa.chunked_array(columns, None if columns else pa.string()).combine_chunks().dictionary_encode()
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise InvalidData(
-                "users are told apart by texts or integers, in one way, but others were found; write all of them alike"
+                "users are identified by texts or by integers, but other or mixed ids were found; write all of them alike"
             ) from None
         if encoded.indices.null_count:
             raise InvalidData("every record of a stream has a user, but a missing one was found; drop such records")

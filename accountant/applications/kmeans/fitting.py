@@ -96,9 +96,9 @@ class FitSettings:
             radius = box.radius
         if (radius is None) != ("radius" in named):
             raise InvalidArgument(
-                "it has to be public where the records lie, and that is not read off the data: give bounds of each column that are known "
-                "without looking (--bounds age=0:110; best where columns have units of their own), or the radius of a ball about 0 "
-                "(--radius), or, where the largest norm of these records is public, public=('radius',) without one"
+                "public bounds of the records are needed, which are never computed from the data: give bounds of each column that are "
+                "known without looking (--bounds age=0:110; best where columns have units of their own), or the radius of a ball about "
+                "0 (--radius), or, where the largest norm of these records is public, public=('radius',) without one"
             )
         if radius is not None:
             check_radius(radius)

@@ -93,7 +93,7 @@ def _encode_users(column: Any, name: str, label: str) -> Any:
     column = _decode(column)
     if not (is_text(column.type) or pa.types.is_integer(column.type)):
         raise InvalidData(
-            f"users are told apart by text or integers, but the column {name!r} of {label} is {name_kind(column.type)}; convert it"
+            f"users are identified by texts or integers, but the column {name!r} of {label} is {name_kind(column.type)}; convert it"
         )
     encoded = column.combine_chunks().dictionary_encode()
     if is_text(column.type) and pc.any(pc.equal(encoded.dictionary, "")).as_py():  # all whose id is missing would be one user
