@@ -84,7 +84,7 @@ def test_no_rows():
         ({"u": ["a"], "i": ["z"]}, 2, InvalidData, "integers from 0 to 1"),
         ({"u": ["a"], "i": [0.5]}, 2, InvalidData, "items must be integers"),
         ({"u": ["a"], "i": [5]}, ["y"], InvalidData, "candidates are not"),
-        ({"u": [0.5], "i": [0]}, 2, InvalidData, "text or integers"),
+        ({"u": [0.5], "i": [0]}, 2, InvalidData, "texts or integers"),
         ({"u": [None], "i": [0]}, 2, InvalidData, "missing values"),
         ({"u": ["a"], "i": [None]}, 2, InvalidData, "missing values"),
         ({"u": ["a", ""], "i": [0, 1]}, 2, InvalidData, "empty text"),
