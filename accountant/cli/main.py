@@ -27,7 +27,7 @@ from profiles.private import EYES_ONLY, quote_failure, reveal
 from profiles.suggestions import find_nearest
 
 _INTERRUPTED = 130
-_SHOW_VALUES = "--show-values"
+_SHOW_VALUES, _HELP = "--show-values", ("-h", "--help")
 _LONGEST = 300  # letters of a word in an error
 _VERDICTS = {1: "refuted", 3: "unknown"}
 
@@ -72,8 +72,8 @@ class _InOrder(TyperGroup):
         return sorted(super().list_commands(ctx), key=COMMANDS.index)
 
 
-def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Return the command line with these commands; other modules are not loaded."""
+def make_app(names: Iterable[str] = COMMANDS, *, listed: bool = False) -> typer.Typer:
+    """Return the command line with these commands; other modules are not loaded. ``listed``: without their options, for the list alone."""
     app = typer.Typer(
         name="pdp",
         cls=_InOrder,
@@ -83,12 +83,15 @@ def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
         help=f"Formal privacy accounting for personalized differential privacy. Profiles: {PURE}, or Gaussian noise "
         "with a target delta; many steps with a delta: pdp account. Units of privacy loss are nats.",
         epilog=EXAMPLE,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": list(_HELP)},
     )
     app.callback()(_root)
     for name in names:
         module = import_module(f"accountant.cli.{name}")
         verbs: Mapping[str, Verb] = getattr(module, "VERBS", {})
+        if listed:
+            app.command(name=name, help=module.HELP)(_list)
+            continue
         if not verbs:
             app.command(name=name, help=module.HELP, epilog=module.EXAMPLE)(to_callback(module.Options, module.run))
             continue
@@ -97,6 +100,10 @@ def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
             group.command(name=word, help=verb.help, epilog=say_examples(verb.example))(to_callback(verb.options, verb.run))
         app.add_typer(group)
     return app
+
+
+def _list() -> None:
+    """Stand for a command of which the list of commands shows the name and the help."""
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - the command line library calls it
@@ -139,7 +146,8 @@ def invoke(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     try:
         with mend_words():
-            app = make_app(given[:1] if given and given[0] in COMMANDS else COMMANDS)
+            listed = (not given or given[0] in _HELP) and "_PDP_COMPLETE" not in os.environ
+            app = make_app(given[:1] if given and given[0] in COMMANDS else COMMANDS, listed=listed)
             result = app(args=given or ["--help"], prog_name="pdp", standalone_mode=False)
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()  # what cannot be written must be known before the exit code is
