@@ -20,6 +20,8 @@ _CHANGES: tuple[tuple[str, str], ...] = (
     ('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">', '<math tabindex="0" display="block">'),
     # A table without a heading of its column has an empty cell there.
     ('<th class="head"><p></p></th>', '<td class="head"></td>'),
+    # The results come with a heading of the second level, and the page has none above it.
+    ('<div id="search-results"></div>', '<h1>Search</h1>\n<div id="search-results"></div>'),
 )  # fmt: skip
 
 
