@@ -259,9 +259,15 @@ def _power_of(base: Any, exponent: Any) -> Term:
     return ("pow", _term(base), _term(exponent))
 
 
+def single_branches(node: Any) -> list[tuple[Any, Any]]:
+    """Return the values and conditions of a Piecewise. SymPy joins neighbors with one value: (v, a or b) is (v, a), (v, b) here."""
+    pairs = [(value, condition.args if isinstance(condition, sympy.Or) else (condition,)) for value, condition in node.args]
+    return [(value, each) for value, conditions in pairs for each in conditions]
+
+
 def _piecewise(node: Any) -> Term:
     branches: list[tuple[Term, Term]] = []
-    for value, condition in node.args:
+    for value, condition in single_branches(node):
         if condition == sympy.true:
             branches.append((_term(value), ("true",)))
         elif isinstance(condition, Relational) and condition.rel_op in _RELATIONS:

@@ -21,7 +21,7 @@ from proofs_check.certificates import point_json
 from proofs_check.conditions.branches import Pieces, PiecesApart, are_apart, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept_proof, accept_refutation, refute_by_point, unknown
-from proofs_check.conditions.tight_floor import enclose_infimum
+from proofs_check.conditions.tight_floor import ANY, enclose_infimum
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
@@ -54,8 +54,8 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 QUICK, SLICE = 0.75, 2.5
 #: The same for a number below the smallest sampled value, at first: it either helps at once or hardly at all.
 GLANCE = 0.2
-#: The same for the formula at w = 1, where no point speaks against it: it is what proves most.
-FIRST = 1.5
+#: The same for the formula at w = 1, where no point speaks against it, and for a number below the infimum: they are what proves most.
+FIRST, NEAR = 1.5, 0.95
 
 #: A floor that is less than this is tried last, after all work on the others.
 LEAST = Fraction(1, 10**12)
@@ -93,11 +93,12 @@ def _floors(context: Context) -> Iterator[Floor]:
     """Yield floors: the formula at w = 1, the curvature alone at w = 1, a number just below the infimum, then terms and numbers."""
     bent = context.bent
     formula = tidy(context.at_one(context.curvature)) * sympy.exp(context.at_one(context.epsilon))
+    formula_holds, below = partial(_from_one, context, bent, formula, "exp"), partial(_just_below, context)
     attempts: list[Callable[[], Floor | None]] = [
-        lambda: _from_one(context, bent, formula, "exp"),
+        formula_holds,
         lambda: _from_one(context, context.curvature, tidy(context.at_one(context.curvature)), "log"),
         lambda: _from_convexity(context),
-        lambda: _just_below(context),
+        below,
     ]
     fading = fades(context.for_all(context.curvature))
     if fading:
@@ -109,17 +110,19 @@ def _floors(context: Context) -> Iterator[Floor]:
     for form, expression in forms:
         for number in _numbers_below(expression, context.domain):
             (numbers if number >= LEAST else last).append(partial(_from_term, context, expression, to_rational(number), form))
+    firsts: dict[Callable[[], Floor | None], float] = {below: NEAR} | ({} if fading else {formula_holds: FIRST})
     passes = ((QUICK, attempts), (GLANCE, numbers), (SLICE, [*attempts, *numbers]), (QUICK, last), (SLICE, last))
     for slice_, chosen in passes:
         for attempt in chosen:
-            floor_found = one_way(FIRST if attempt is attempts[0] and slice_ == QUICK and not fading else slice_, attempt)
+            longer = firsts.get(attempt, slice_) if slice_ == QUICK else slice_
+            floor_found = one_way(longer, attempt)
             if floor_found is not None:
                 yield floor_found
 
 
 def _just_below(context: Context) -> Floor | None:
-    """Return a number just below the infimum over all records and weights."""
-    infimum = enclose_infimum(context, SLICE)
+    """Return a number below the infimum over all records and weights, and not far below it."""
+    infimum = enclose_infimum(context, SLICE, shares=ANY)
     return None if infimum is None else (to_rational(infimum.lower), infimum.proof, False)
 
 
@@ -222,7 +225,7 @@ def _floor_in_pieces(context: Context) -> StrongConvexity | None:
         quick = _floor_of(context, pieces, QUICK)
         if quick is not None:
             return quick
-        tight = enclose_infimum(context, SLICE)
+        tight = enclose_infimum(context, SLICE, shares=ANY)
         if tight is not None:
             return StrongConvexity(to_rational(tight.lower), tight.proof, exact=False, checked=True)
         return one_way(4 * SLICE, lambda: _floor_of(context, pieces, 2 * SLICE))
@@ -296,7 +299,8 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     refutation = _refute_early(context)
     if refutation is not None:
         return refutation, None
-    if context.smooth_from_one and _fades(context):
+    fading = context.smooth_from_one and _fades(context)
+    if fading:
         limit = one_way(2 * SLICE, lambda: _refute_in_the_limit(context))
         if limit is not None:
             return limit, None
@@ -307,7 +311,8 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     if not context.smooth:
         return undecided(ID), None
     goal = context.for_all(context.curvature, strict=True)
-    return _refute_in_the_limit(context) or unknown(ID, explore(goal).status), None
+    limit = None if fading else one_way(QUICK if context.smooth_from_one else SLICE, lambda: _refute_in_the_limit(context))
+    return limit or unknown(ID, explore(goal).status), None
 
 
 def _refute_early(context: Context) -> Decision | None:

@@ -35,6 +35,8 @@ from proofs_check.results import Tree
 
 #: Lower numbers that are tried, as shares of the upper one: the first is within the gap of 1e-6, the others are better than nothing.
 SHARES = tuple(1 - Fraction(k, 10**7) for k in (5, 10**4, 10**6))
+#: Where any lower number will do: few boxes show this one, and the kernel goes through them several times.
+ANY = SHARES[-1:]
 #: Weights up to which (e^ε)″ is looked at piece by piece, and from which on it has to be shown in another way.
 CUTS = (Fraction(8), Fraction(64), Fraction(2), Fraction(1024))
 #: Search effort for the part beyond one such weight.
@@ -42,7 +44,7 @@ SLICE = 0.7
 _BITS = 96
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _TAIL = (32, 100, 1_000, 10**4, 10**6, 10**8, 10**10)
-_BUDGETS = (400, 3_000)
+_BOXES, _FLAT = 3_000, 100  # beside a weight, and beyond it
 _ROUGH = (sympy.Abs, sympy.Max, sympy.Min, sympy.Piecewise, sympy.floor, sympy.ceiling, TableFunction)
 _MOST_OPERATIONS = 400  # of a rational function that is cancelled
 
@@ -115,19 +117,22 @@ def _descend(
     return value, point
 
 
-def enclose_infimum(context: Context, seconds: float, proved: tuple[Fraction, Tree] | None = None) -> TightFloor | None:
+def enclose_infimum(
+    context: Context, seconds: float, proved: tuple[Fraction, Tree] | None = None, *, shares: Sequence[Fraction] = SHARES
+) -> TightFloor | None:
     """Enclose inf (e^ε)″ over all records and weights within some effort; None where it is not positive or was not bounded from below.
 
     All ranges but that of w must be finite. ``proved``: a number that is proved to be below, and its proof, returned if it is near.
+    ``shares``: of the upper number, what the lower one may be, in the order in which they are tried.
     """
     if not context.bounded:
         return None
     whole = SmoothPiece(context.epsilon, sympy.S.One, None, context.weight, context.domain)
     pieces = Pieces((), (whole,)) if context.smooth_from_one else find_pieces(context)
-    return None if pieces is None else one_way(seconds, partial(_enclose, context, pieces, proved))
+    return None if pieces is None else one_way(seconds, partial(_enclose, context, pieces, proved, shares))
 
 
-def _enclose(context: Context, pieces: Pieces, proved: tuple[Fraction, Tree] | None) -> TightFloor | None:
+def _enclose(context: Context, pieces: Pieces, proved: tuple[Fraction, Tree] | None, shares: Sequence[Fraction]) -> TightFloor | None:
     bent = [_along(context, piece) for piece in pieces.pieces]
     try:
         values = [_value_near_infimum(from_sympy(expression), box) for expression, _, box in bent]
@@ -139,7 +144,12 @@ def _enclose(context: Context, pieces: Pieces, proved: tuple[Fraction, Tree] | N
     upper = min(known)
     if proved is not None and decimal_below(upper * SHARES[0], 9) <= proved[0] <= upper:
         return TightFloor(proved[0], upper, proved[1])
-    for share in SHARES:
+    if proved is not None and shares and _is_of_bent(proved[1]):  # the same proof, of which only the boxes become more
+        lower = decimal_below(upper * shares[0], 9)
+        again: Tree = {**proved[1], "floor": exact_text(lower)}
+        if context.forms.admit().proves([context.claim("strong-convexity", "proved", again)], target=context.target):
+            return TightFloor(lower, upper, again)
+    for share in shares:
         lower = decimal_below(upper * share, 9)
         proofs = [tree for piece in bent if (tree := next(_trees(context, *piece, lower), None)) is not None]
         if len(proofs) < len(bent):
@@ -149,12 +159,17 @@ def _enclose(context: Context, pieces: Pieces, proved: tuple[Fraction, Tree] | N
             curvature = chosen[0] if context.smooth_from_one else chosen
             proof: Tree = {"floor": exact_text(lower), "positive": trees.MANIFEST, "form": "exp", "curvature": curvature}
             proof |= {} if context.smooth_from_one else pieces.fields()
-            report = context.forms.admit().report([context.claim("strong-convexity", "proved", proof)])
+            report = context.forms.admit().report([context.claim("strong-convexity", "proved", proof)], target=context.target)
             if report.accepted:
                 return TightFloor(lower, upper, proof)
             if are_apart(report):
                 return None
     return None
+
+
+def _is_of_bent(proof: Tree) -> bool:
+    """Tell whether a proof is of a number below (e^ε)″, as those that are made here are."""
+    return bool(proof["form"] == "exp" and proof["positive"] == trees.MANIFEST)
 
 
 def _along(context: Context, piece: SmoothPiece) -> tuple[sympy.Expr, sympy.Expr, tuple[Variable, ...]]:
@@ -205,12 +220,10 @@ def _with_weights(box: tuple[Variable, ...], lo: Fraction, hi: Fraction | None) 
 
 
 def _by_boxes(goal: Goal) -> Iterator[Tree]:
-    """Yield subdivisions, centred but where there is no derivative."""
-    centred = not goal.expression.has(*_ROUGH)
-    for budget in _BUDGETS:
-        tree = trees.boxes(budget, centred=centred)
-        if accepts(goal, tree):
-            yield tree
+    """Yield a subdivision, centred but where there is no derivative."""
+    tree = trees.boxes(_BOXES, centred=not goal.expression.has(*_ROUGH))
+    if accepts(goal, tree):
+        yield tree
 
 
 def _beyond(
@@ -218,7 +231,7 @@ def _beyond(
 ) -> Iterator[Tree]:
     """Yield proofs beyond a weight: K ≥ lower·exp(−ε) by subdivision up to infinity, (e^ε)″ rises, or it is shown as it stands."""
     factor = sympy.exp(-epsilon)
-    flat = trees.scale(factor, trees.boxes(_BUDGETS[0]))
+    flat = trees.scale(factor, trees.boxes(_FLAT))
     if accepts(Goal(expression, box), flat):
         yield flat
     factor, rate = _without_denominator(factor, rate, context)

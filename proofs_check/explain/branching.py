@@ -11,7 +11,7 @@ import sympy
 
 from profiles.grammar import parse_expression
 from profiles.numbers import to_exact
-from profiles.symbolic import from_sympy, to_rational
+from profiles.symbolic import from_sympy, single_branches, to_rational
 from profiles.terms import Term, free_symbols, number, symbol
 from profiles.variables import Parameter, Statistic, Variable
 from proofs_check.conditions.assumption_9_nonzero import sides_of
@@ -70,7 +70,7 @@ def _find(setting: Setting, tree: Tree) -> tuple[sympy.Expr, list[tuple[sympy.Ex
 def _choices(node: Any) -> Iterator[tuple[sympy.Expr, sympy.Expr, int]]:
     """Yield (value, gap, sign): the gap is not negative where the node has the value, which the kernel knows times the sign."""
     if isinstance(node, sympy.Piecewise):
-        yield from ((value, sympy.S.Zero, 1) for value, _ in node.args)
+        yield from ((value, sympy.S.Zero, 1) for value, _ in single_branches(node))
     elif isinstance(node, sympy.Abs):
         yield from ((value, 2 * value, 1) for value in (node.args[0], -node.args[0]))
     elif len(node.args) == 2:

@@ -16,7 +16,7 @@ import sympy
 from sympy.core.relational import Relational
 
 from profiles.errors import InvalidExpression
-from profiles.symbolic import from_sympy, to_rational
+from profiles.symbolic import from_sympy, single_branches, to_rational
 from profiles.variables import Variable
 from proofs_check.prover.algebra import approximate, cancelled, derivative, expand, factored, put_in, rational_roots, vanishes
 from proofs_check.prover.explore import candidates
@@ -138,7 +138,7 @@ def _decide(node: Any, shows: Shows) -> sympy.Expr | None:
 
 
 def _decide_piecewise(node: Any, shows: Shows) -> sympy.Expr | None:
-    for value, condition in node.args:
+    for value, condition in single_branches(node):
         if condition == sympy.true:
             return value
         if not isinstance(condition, Relational):
@@ -207,7 +207,7 @@ def gaps(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
         if isinstance(node, sympy.Abs):
             yield node.args[0]
         elif isinstance(node, sympy.Piecewise):
-            yield from (condition.lhs - condition.rhs for _, condition in node.args if isinstance(condition, Relational))
+            yield from (condition.lhs - condition.rhs for _, condition in single_branches(node) if isinstance(condition, Relational))
         elif isinstance(node, _STEPPED):
             continue  # its borders depend on the record
         else:

@@ -198,6 +198,15 @@ def test_completion_in_bash_which_takes_words_apart(folder, monkeypatch, capsys,
     assert capsys.readouterr().out.split() == replaced_by
 
 
+@pytest.mark.parametrize("words", [[], ["-h"], ["--help"]])
+def test_the_list_of_commands_is_that_of_the_whole_command_line(capsys, words):
+    assert invoke(words) == 0
+    listed = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        make_app()(["--help"], prog_name="pdp")
+    assert capsys.readouterr().out == listed
+
+
 class Terminal(io.StringIO):
     """Standard error that says it is a terminal."""
 

@@ -20,7 +20,7 @@ from proofs_check.verify import verify
 
 FOLDER = Path(__file__).parent
 PROFILES = tomllib.loads((FOLDER / "cases.toml").read_text())["profile"]
-AT_BORDERS = ("borders", "borders_again", "joins_and_surcharges")
+AT_BORDERS = ("borders", "borders_again", "joins_and_surcharges", "joins_and_surcharges_again")
 BORDERS = [profile for name in AT_BORDERS for profile in tomllib.loads((FOLDER / f"{name}.toml").read_text())["profile"]]
 CONDITIONS = {8: "assumption-8", 9: "assumption-9", 11: "assumption-11", 16: "proposition-16", 17: "proposition-17"}
 

@@ -19,7 +19,7 @@ from mpmath import mpf
 
 PROFILES = [
     profile
-    for name in ("cases.toml", "borders.toml", "borders_again.toml", "joins_and_surcharges.toml")
+    for name in ("cases.toml", "borders.toml", "borders_again.toml", "joins_and_surcharges.toml", "joins_and_surcharges_again.toml")
     for profile in tomllib.loads((Path(__file__).parent / name).read_text())["profile"]
 ]
 

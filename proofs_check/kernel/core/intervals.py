@@ -36,10 +36,12 @@ def negate(x: Interval) -> Interval:
 
 def mul(x: Interval, y: Interval, p: int) -> Interval:
     (a, b), (c, d), (down, up) = x, y, _contexts(p)
-    if a >= 0 and c >= 0:
-        return down.multiply(a, c), up.multiply(b, d) if b and d else ZERO
-    pairs = [(s, t) if s and t else (ZERO, ZERO) for s, t in ((a, c), (a, d), (b, c), (b, d))]
-    return min(down.multiply(s, t) for s, t in pairs), max(up.multiply(s, t) for s, t in pairs)
+    if a < 0 < b:
+        if c < 0 < d:
+            return min(down.multiply(a, d), down.multiply(b, c)), max(up.multiply(a, c), up.multiply(b, d))
+        (a, b), (c, d) = y, x  # so that a and b are of one sign
+    least, largest = ((b if c < 0 else a, c), (a if d < 0 else b, d)) if a >= 0 else ((b if d < 0 else a, d), (a if c < 0 else b, c))
+    return down.multiply(*least) if all(least) else ZERO, up.multiply(*largest) if all(largest) else ZERO
 
 
 def from_fraction(q: Fraction, p: int) -> Interval:

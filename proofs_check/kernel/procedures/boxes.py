@@ -59,8 +59,9 @@ class Program:
         """Enclose the terms at every point of the box at which they are defined."""
         self.meter.spend(self.cost)
         values = self.start | {node: box[node.value] for node in self.inputs}
+        find = values.__getitem__
         for node, operation, args in self.steps:
-            values[node] = operation(*[values[a] for a in args], self.p)
+            values[node] = operation(*map(find, args), self.p)
         return [values[term] for term in self.terms]
 
 

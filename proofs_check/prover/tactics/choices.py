@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy
 
-from profiles.symbolic import TableFunction, from_sympy, to_rational
+from profiles.symbolic import TableFunction, from_sympy, single_branches, to_rational
 from profiles.terms import to_text
 from proofs_check.prover.algebra import derivative, expand, polynomial, put_in, quotient
 from proofs_check.prover.attempt import Attempt
@@ -132,8 +132,9 @@ def _choices(node: sympy.Basic) -> list[tuple[sympy.Expr, sympy.Expr, int]]:
     if isinstance(node, TableFunction):
         return _lines_of(node)
     if isinstance(node, sympy.Piecewise):
-        gaps = [_gap(condition) for _, condition in node.args[:-1]]
-        return [(value, gap, 1) for (value, _), gap in zip(node.args, (*gaps, -gaps[-1]), strict=True)]
+        pairs = single_branches(node)
+        gaps = [_gap(condition) for _, condition in pairs[:-1]]
+        return [(value, gap, 1) for (value, _), gap in zip(pairs, (*gaps, -gaps[-1]), strict=True)]
     if isinstance(node, sympy.Abs):
         return [(node.args[0], 2 * node.args[0], 1), (-node.args[0], -2 * node.args[0], 1)]
     if len(node.args) != 2:

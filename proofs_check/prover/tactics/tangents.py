@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import sympy
 
@@ -17,32 +18,50 @@ POWERS = (1, 2, 3, 4, 6)
 MOST = 3
 MOST_SLOPES = 4
 MOST_TERMS = 8
+#: Tangents that are taken one after the other, where nothing else is needed.
+LEVELS = 2
 #: Beyond the numbers that a computer calculates with.
 LARGEST = 10**320
 
 
 def at_tangent(attempt: Attempt) -> Iterator[Tree]:
-    """Take the whole of c·(exp(m) − 1 − m), or c·(a − 1 − log a), out of a short sum, where what is left is manifest: 1 − exp(−x) ≤ x."""
-    expression = attempt.goal.expression
-    if not expression.is_Add or len(expression.args) > MOST_TERMS or not expression.has(sympy.exp, sympy.log):
+    """Take the whole of c·(exp(m) − 1 − m), or c·(a − 1 − log a), out of a short sum, where what is left is manifest: 1 − exp(−x) ≤ x.
+
+    What is left may need that once more, exp(exp(−x) − 1) ≥ exp(−x) ≥ 1 − x, or a search where it is to be positive.
+    """
+    yield from _at_tangents(attempt, LEVELS)
+
+
+def _at_tangents(attempt: Attempt, levels: int) -> Iterator[Tree]:
+    goal, expression = attempt.goal, attempt.goal.expression
+    if not levels or not expression.is_Add or len(expression.args) > MOST_TERMS or not expression.has(sympy.exp, sympy.log):
         return
     for node in sorted((node for node in expression.atoms(sympy.exp, sympy.log) if node.free_symbols), key=sympy.default_sort_key)[:MOST]:
         exponential = isinstance(node, sympy.exp)
         coefficient = expression.coeff(node) if exponential else -expression.coeff(node)
         if coefficient.is_nonnegative is not True or coefficient == 0:
             continue
-        inner = node.args[0]
-        excess = node - 1 - inner if exponential else inner - 1 - node
-        rest = expand_plainly(expression - coefficient * excess, powers=False, largest=LARGEST)
-        if not looks_true(Goal(rest, attempt.goal.box, attempt.goal.strict)):
+        shift = _numbers_in(coefficient) if exponential else sympy.S.Zero  # exp(-1)*exp(m) is exp(m - 1)
+        inner, coefficient = node.args[0] + shift, coefficient / sympy.exp(shift)
+        excess = node * sympy.exp(shift) - 1 - inner if exponential else inner - 1 - node
+        left = Goal(expand_plainly(expression - coefficient * excess, powers=False, largest=LARGEST), goal.box, goal.strict)
+        if not looks_true(left):
             continue
         shown = {"nonnegative": trees.MANIFEST, "coefficient": trees.text(coefficient)}
-        for proof in (trees.MANIFEST, trees.boxes(1)):
+        found = attempt.prove(left.expression) if goal.strict and levels == LEVELS else None
+        deeper = _at_tangents(replace(attempt, goal=left), levels - 1) if found is None else [found]
+        for proof in (trees.MANIFEST, trees.boxes(1), *deeper):
             if exponential:
                 yield {"rule": "exp-tangent", "exponent": trees.text(inner), **shown, "rest": proof}
             else:
                 positive = {"argument": trees.text(inner), "argument-positive": trees.MANIFEST}
                 yield {"rule": "log-tangent", **positive, **shown, "rest": proof}
+
+
+def _numbers_in(coefficient: sympy.Expr) -> sympy.Expr:
+    """Return the sum of the exponents of the factors exp(number) of a product."""
+    factors = sympy.Mul.make_args(coefficient)
+    return sum((part.args[0] for part in factors if isinstance(part, sympy.exp) and part.args[0].is_Rational), sympy.S.Zero)
 
 
 def whole_logarithm(attempt: Attempt) -> Iterator[Tree]:
