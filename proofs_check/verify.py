@@ -48,7 +48,7 @@ class Condition:
 
 
 #: Work for one condition, in nominal seconds, so that a verdict takes at most about 2 s; what is not decided with it is unknown.
-SECONDS_PER_CONDITION = 3.4
+SECONDS_PER_CONDITION = 3.3
 #: Work for the constant of a profile whose strong convexity was proved without one, and for a number near the best constant.
 CONSTANT = 1.0
 
