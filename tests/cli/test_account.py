@@ -156,6 +156,7 @@ def test_epsilon_over_steps_is_drawn(pdp, place):
     assert not list(place.glob("t.*"))
 
 
+@pytest.mark.thorough
 def test_the_upper_side_alone_is_printed_and_certified(pdp, place):
     words = ("account", "--gaussian", "2", "--sampling", "0.1", "--count", "20", "--delta", "1e-6")
     both, upper = (pdp(*words, *more, "--json").json() for more in ((), ("--side", "upper", "--certificate", "c.json")))

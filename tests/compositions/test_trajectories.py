@@ -106,6 +106,7 @@ def test_other_numbers_are_refused(delta, points):
         bound_steps(compose([(*SAMPLED, 3)]), Fraction(delta), points=points)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("batches", "uses", "steps"),
     [
@@ -126,7 +127,7 @@ def test_epochs_of_allocated_batches_are_drawn_at_their_steps(batches, uses, ste
         assert upper >= max(end.lower for end in alone)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("several", [2, 3])
 def test_an_epoch_with_several_steps_of_a_record_counts_each_of_them(several):
     """Of 2 of 20 steps one was counted: epsilon <= 2.82 was told after three epochs, where at least 2.92 is lost."""

@@ -307,13 +307,13 @@ def test_steps_of_an_earlier_state_that_counts_noise_otherwise_are_refused():
 
 
 _EARLIER = {
+    "other noise after steps alike": (
+        'sampling_probability = "0.1"\nnoise_multiplier = 2\ncount = 10\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 1\n'
+    ),
     "epochs": 'sampling = "random-allocation"\nsteps_per_epoch = 10\nepochs = 3\nnoise_multiplier = 1\n',
     "other steps after steps alike": (
         'sampling_probability = "0.1"\nnoise_multiplier = 2\ncount = 10\n[[event]]\nmechanism = "gaussian"\n'
         'sampling_probability = "0.5"\nnoise_multiplier = 1\ncount = 2\n'
-    ),
-    "other noise after steps alike": (
-        'sampling_probability = "0.1"\nnoise_multiplier = 2\ncount = 10\n[[event]]\nmechanism = "gaussian"\nnoise_multiplier = 1\n'
     ),
 }
 

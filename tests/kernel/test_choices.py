@@ -64,6 +64,7 @@ def test_certificates_grow_by_little():
     assert all(new < 1.2 * old + 50 for new, old in sizes)
 
 
+@pytest.mark.thorough
 def test_the_kernel_does_less_where_it_is_told():
     spent = {}
     for version, found in ((1, texts()), (2, UPGRADED)):

@@ -552,6 +552,7 @@ def flip_bits(files, tmp_path, step, start=0):
     return refused, same
 
 
+@pytest.mark.thorough
 def test_flipped_bits_are_refused_or_repaired(files, tmp_path):
     refused, same = flip_bits(files, tmp_path, 2_003)
     assert refused > 10

@@ -109,6 +109,7 @@ def test_the_promise_is_exact_and_the_kernel_computes_it(make, budget, epsilon):
     assert found.point.checked_by_kernel
 
 
+@pytest.mark.thorough
 def test_the_pair_of_the_theorem_is_that_of_its_formula():
     """δ(ε) = d + (1 − d)(π δ_√m(ε − E) + (1 − π) δ_√m(ε + E)), against the events that a ledger states."""
     from scipy.special import ndtr  # noqa: PLC0415
