@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from profiles.declaring import declare
-from profiles.errors import InvalidArgument, InvalidProfile, PDPError, UnreadableFile
+from profiles.errors import InvalidArgument, InvalidNumber, InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.hypotheses import Hypothesis, as_hypotheses
 from profiles.notions import NUMBERS, ProfileNotion, to_notion
@@ -22,9 +23,10 @@ from profiles.profile import Profile
 from profiles.stored import read_profile
 from profiles.strict_json import name_type_of, one_line
 from profiles.suggestions import suggest, suggest_file, suggest_reference
-from profiles.tables import Table, make_table, read_points
+from profiles.tables import Table, make_table
 from profiles.terms import RESERVED, Term, to_text
 
+MAX_CSV_BYTES = 200_000
 MAX_FILE_BYTES = 100_000  # an expression has at most 20,000 characters; TOML parsing takes quadratic time on hostile text
 _KEYS = {"name", "notion", *NUMBERS, "record", "parameters", "sampling", "source", "table"}
 
@@ -61,9 +63,9 @@ def load(reference: str) -> Declaration:
     >>> load("profiles.mechanisms.laplace_sum:default").profile.text
     'w*z/b'
     """
-    if reference.endswith((".toml", ".json")) or ":" not in reference or _exists(reference):
-        return load_file(Path(reference))
-    return _load_object(reference)
+    if ":" in reference and not reference.endswith((".toml", ".json")) and not _exists(reference):
+        return _load_object(reference)
+    return load_file(Path(reference))
 
 
 def _exists(reference: str) -> bool:
@@ -120,6 +122,7 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
     source = table.get("source", "")
     if not isinstance(source, str):
         raise InvalidProfile(f"{where} has a source that is not text; write it in quotes")
+    tables = _tables(table.get("table"), where, folder)
     profile = declare(
         table["name"],
         **given,
@@ -127,7 +130,7 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
         record=table.get("record"),
         parameters=table.get("parameters"),
         source=source,
-        tables=_tables(table.get("table"), where, folder),
+        tables=tables,
     )
     return Declaration(profile, _sampling(table.get("sampling"), where))
 
@@ -160,9 +163,34 @@ def _tables(table: object, where: str, folder: Path | None) -> dict[str, Table]:
         if "file" in entry:
             if folder is None or not isinstance(entry["file"], str):
                 raise InvalidProfile(f"the table {name[:60]} names a file, but there is no folder to look for it; write its points instead")
-            points = read_points(folder / entry["file"], name[:60])
+            points = _read_points(folder / entry["file"], name[:60])
         made[name] = make_table(name[:64], points, outside=entry.get("outside", "error"))
     return made
+
+
+def _read_points(path: Path, name: str) -> list[tuple[str, str]]:
+    """Return the points in a CSV file of two columns, x and y, with or without a line of column names; the decimals are read as written."""
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_CSV_BYTES:
+            problem = f"more than {MAX_CSV_BYTES} bytes are" if path.is_file() else "no file is"
+            raise UnreadableFile(f"the table {name} was to be read from {str(path)!r}, but {problem} there; check the path")
+        rows = [row for row in csv.reader(path.read_text(encoding="utf-8-sig").splitlines()) if any(cell.strip() for cell in row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UnreadableFile(f"the table {name} in {str(path)!r} cannot be read ({type(error).__name__}); save it as UTF-8 CSV") from None
+    if rows and not _is_number(rows[0][0]):
+        del rows[0]
+    for index, row in enumerate(rows, start=1):
+        if len(row) != 2:
+            raise UnreadableFile(f"row {index} of {str(path)!r} has {len(row)} columns, but a table has two, x and y; keep two")
+    return [(x.strip(), y.strip()) for x, y in rows]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        to_exact(text)
+    except InvalidNumber:
+        return False
+    return True
 
 
 def _sampling(table: object, where: str) -> SamplingDeclaration | None:

@@ -8,19 +8,16 @@ To the proof checker a table is the ``Piecewise`` that it abbreviates (:func:`sp
 from __future__ import annotations
 
 import bisect
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from profiles.errors import InvalidNumber, InvalidProfile, UnreadableFile
+from profiles.errors import InvalidProfile
 from profiles.numbers import exact_text, to_exact
 
 MAX_POINTS = 2_000
-MAX_CSV_BYTES = 200_000
 OUTSIDE = ("error", "continue")
 
 
@@ -107,34 +104,6 @@ def make_table(name: str, points: object, *, outside: object = "error") -> Table
             )
         read.append((x, y))
     return Table(name, tuple(read), outside == "continue")
-
-
-def read_points(path: Path, name: str) -> list[tuple[str, str]]:
-    """Return the points in a CSV file of two columns, x and y, with or without a line of column names; the decimals are read as written.
-
-    Raises :class:`UnreadableFile`.
-    """
-    try:
-        if not path.is_file() or path.stat().st_size > MAX_CSV_BYTES:
-            problem = f"more than {MAX_CSV_BYTES} bytes are" if path.is_file() else "no file is"
-            raise UnreadableFile(f"the table {name} was to be read from {str(path)!r}, but {problem} there; check the path")
-        rows = [row for row in csv.reader(path.read_text(encoding="utf-8-sig").splitlines()) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UnreadableFile(f"the table {name} in {str(path)!r} cannot be read ({type(error).__name__}); save it as UTF-8 CSV") from None
-    if rows and not _is_number(rows[0][0]):
-        del rows[0]
-    for index, row in enumerate(rows, start=1):
-        if len(row) != 2:
-            raise UnreadableFile(f"row {index} of {str(path)!r} has {len(row)} columns, but a table has two, x and y; keep two")
-    return [(x.strip(), y.strip()) for x, y in rows]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        to_exact(text)
-    except InvalidNumber:
-        return False
-    return True
 
 
 def spell_out_table(term: tuple[Any, ...]) -> tuple[Any, ...]:

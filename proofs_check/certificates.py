@@ -15,11 +15,11 @@ from profiles.numbers import exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, to_text
 from profiles.variables import Parameter
-from proofs_check.kernel import Report, check
+from proofs_check.kernel import Report
 from proofs_check.kernel.core.terms import Meter
 from proofs_check.kernel.untrusted.formats import OWN
 from proofs_check.kernel.untrusted.proofs import Session
-from proofs_check.kernel.untrusted.upgrade import check_upgraded, find_choices, leaves_open, write_choices
+from proofs_check.kernel.untrusted.upgrade import Examined, examine, write_choices
 from proofs_check.results import Tree
 
 FORMAT = OWN
@@ -71,8 +71,8 @@ def complete(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """Return a certificate with all that its claims choose; one that the kernel would not accept, with none of it."""
     claims = [{key: value for key, value in claim.items() if key != "choices"} for claim in certificate["claims"]]
     text = json.dumps({**certificate, "version": FIRST, "claims": claims})
-    choices, report = _find_choices(text)
-    made: dict[str, Any] = json.loads(write_choices(text, list(choices)) if report.accepted else text)
+    choices = _examine_alone(text).choices
+    made: dict[str, Any] = json.loads(text if choices is None else write_choices(text, choices))
     return made
 
 
@@ -87,17 +87,12 @@ _meter: ContextVar[Meter | None] = ContextVar("the meter of the file that is bei
 def check_text(text: str) -> Report:
     """Put a certificate text to the kernel; within :func:`judge_file` all of them together may take what one may take."""
     meter = _meter.get()
-    return _check_alone(text) if meter is None else check(text, Session(meter))
+    return (_examine_alone(text) if meter is None else examine(text, Session(meter), Session(meter))).report
 
 
 @lru_cache(maxsize=4096)
-def _check_alone(text: str) -> Report:
-    return check_upgraded(text, _find_choices(text), Session()) if leaves_open(text) else check(text)
-
-
-@lru_cache(maxsize=4096)
-def _find_choices(text: str) -> tuple[list[str], Report]:
-    return find_choices(text, Session())
+def _examine_alone(text: str) -> Examined:
+    return examine(text, Session(), Session())
 
 
 class Fault(Exception):

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 from .. import checker
 from ..checker import Protection, Report
@@ -79,7 +80,7 @@ def find_choices(document: str, session: Session) -> tuple[list[str], Report]:
     return ["".join(noted) for noted in searcher.noted[1:]], replace(report, theorems=())
 
 
-def write_choices(document: str, choices: list[str]) -> str:
+def write_choices(document: str, choices: Sequence[str]) -> str:
     """Return the text of a certificate of version 1, with its choices, as one of version 2."""
     whole = json.loads(document)
     claims = [claim | ({"choices": chosen} if chosen else {}) for claim, chosen in zip(whole["claims"], choices, strict=True)]
@@ -103,21 +104,30 @@ def leaves_open(document: str) -> bool:
     return isinstance(whole, dict) and whole.get("version") == 1 and "profile" in whole
 
 
+class Examined(NamedTuple):
+    """The report on a certificate; with what its claims choose, if it left that open and ways were found."""
+
+    report: Report
+    choices: tuple[str, ...] | None = None
+
+
 def check(document: str, session: Session | None = None) -> Report:
     """Check the text of a certificate of any version; one of version 1 is upgraded first, and then checked by the kernel alone."""
     session = session or Session()
+    return examine(document, session, session).report
+
+
+def examine(document: str, search: Session, session: Session) -> Examined:
+    """Check the same by ``session``, and return what was found on the way; the meter of ``search`` pays for finding it."""
+    choices = None
     if leaves_open(document):
-        return check_upgraded(document, find_choices(document, session), session)
-    return _tell(document, checker.check(document, session))
-
-
-def check_upgraded(document: str, upgraded: tuple[list[str], Report], session: Session) -> Report:
-    """Check the text of a certificate of version 1 with the choices that were found for it, if they were."""
-    choices, report = upgraded
-    if not report.accepted:
-        return report
-    session.given = iter(choices)
-    return _tell(document, replace(checker.check(document, session), upgraded=True))
+        found, report = find_choices(document, search)
+        if not report.accepted:
+            return Examined(report)
+        choices = tuple(found)
+        session.given = iter(choices)
+    report = replace(checker.check(document, session), upgraded=choices is not None)
+    return Examined(_tell(document, report), choices)
 
 
 def _tell(document: str, report: Report) -> Report:
