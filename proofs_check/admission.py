@@ -8,7 +8,7 @@ nothing is derived from it.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -20,15 +20,17 @@ from profiles.errors import InvalidExpression, InvalidProfile, Undecided
 from profiles.notions import ABOVE_ONE, ORDER, ProfileNotion
 from profiles.numbers import exact_text
 from profiles.profile import Profile
+from profiles.tables import Table
 from profiles.terms import Term, applications, free_symbols, number, to_text
 from profiles.variables import Variable
-from proofs_check.certificates import assemble, check_text, profile_json
+from proofs_check.certificates import assemble, check_claims, check_text, profile_json
 from proofs_check.kernel import Report
 from proofs_check.prover import trees
-from proofs_check.prover.definedness import Counterexample, Obligation, counterexample_at, find_counterexample, obligations
+from proofs_check.prover.definedness import Obligation, find_counterexample, obligations
 from proofs_check.prover.effort import apart, spend, until_failure
 from proofs_check.prover.explore import explore
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.pointwise import Counterexample, counterexample_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
@@ -64,10 +66,6 @@ class ProfileForms:
     def text(self) -> dict[str, Any]:
         """The profile as certificates write it, which the kernel reads."""
         return profile_json(self.profile)
-
-    def check(self, claims: Sequence[Tree], *, target: Fraction | None = None) -> Report:
-        """Put claims about the profile to the kernel."""
-        return check_text(json.dumps(assemble(self.text, claims, target=target)))
 
     def admit(self) -> AdmittedProfile:
         """Return the profile as one that is admitted. Raises as :func:`admit`."""
@@ -107,66 +105,81 @@ def admit(profile: Profile) -> AdmittedProfile:
     return admitted if admitted.profile is profile else AdmittedProfile(profile, admitted.claim)
 
 
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """What was found of a term: the ``claim`` that the kernel accepts, or what is ``against`` it, or why neither, where that is known."""
+
+    claim: Tree | None = None
+    against: Counterexample | None = None
+    reason: str = ""
+
+
 @lru_cache(maxsize=256)
 def _admit(profile: Profile) -> AdmittedProfile:
     word = profile.notion.number
-    admitted = AdmittedProfile(profile, _prove_admissible(ProfileForms(profile.stand_in()), word))
-    if profile.notion is not ProfileNotion.PURE and not admitted.check([admitted.claim]).accepted:
-        raise _undecided(profile, word, "")
-    return admitted
-
-
-def _prove_admissible(forms: ProfileForms, word: str) -> Tree:
-    _check_requirements(forms.profile)
-    needs = obligations(forms.term)
-    _refuse(find_counterexample(forms.term, forms.variables, needs), word)
-    reasons: list[str] = []
-    claim = apart(SECONDS, lambda: _find_claim(forms, needs, reasons, word))
-    if claim is None:
-        raise _undecided(forms.profile, word, reasons[-1] if reasons else "")
-    return claim
-
-
-def _undecided(profile: Profile, word: str, reason: str) -> Undecided:
-    return Undecided(
+    stand_in = profile.stand_in()
+    tables = applications(stand_in.promise)
+    _check_requirements(stand_in, tables)
+    settled = _settle(ProfileForms(stand_in), word)
+    if settled.against is not None:
+        raise InvalidProfile(_say_refused(settled.against, word))
+    if settled.claim is not None:
+        admitted = AdmittedProfile(profile, settled.claim)
+        if profile.notion is ProfileNotion.PURE or check_claims(admitted.text, [settled.claim]).accepted:
+            return admitted
+    raise Undecided(
         f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
-        f"{f' ({reason})' if reason else ''}; simplify {word}, or narrow its ranges and clip each record to them"
+        f"{f' ({settled.reason})' if settled.reason else ''}; simplify {word}, or narrow its ranges and clip each record to them"
     )
 
 
-def _check_requirements(profile: Profile) -> None:
-    """Refuse a profile whose ranges run backwards for some parameters, or whose tables are used outside of their points."""
+def _check_requirements(profile: Profile, tables: Iterable[tuple[Table, Term]]) -> None:
+    """Refuse a profile whose ranges run backwards for some parameters, or whose tables are used outside of their points.
+
+    Each is that a term is not negative, of which the kernel proves what it proves of a profile that promises it.
+    """
+    for term, what in _requirements(profile, tables):
+        of_term = ProfileForms(replace(profile, promise=term, parts=(), written=None))
+        settled = _settle(of_term, EPSILON)
+        if settled.against is not None:
+            it = "" if settled.against.reason is not None else "it "
+            found = _say_against(settled.against, free_symbols(of_term.term))
+            raise InvalidProfile(f"{what}, but {it}{found}; correct it or restrict the ranges")
+        if settled.claim is None:
+            raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
+
+
+def _requirements(profile: Profile, tables: Iterable[tuple[Table, Term]]) -> Iterator[tuple[Term, str]]:
+    """Yield terms that must not be negative anywhere on the domain, and what is said of them."""
     for written in profile.shares:
-        _require_nonnegative(
-            profile, written.width, f"the range of {written.name} is {written.text}, whose upper end must not be below its lower one"
-        )
-    for table, argument in applications(profile.epsilon):
+        yield written.width, f"the range of {written.name} is {written.text}, whose upper end must not be below its lower one"
+    for table, argument in tables:
         if not table.continues:
             what = f"{to_text(argument)}, at which the table {table.name} is used, must lie in its range from {exact_text(table.lo)} to "
             what += exact_text(table.hi)
-            _require_nonnegative(profile, ("add", argument, ("neg", number(table.lo))), what)
-            _require_nonnegative(profile, ("add", number(table.hi), ("neg", argument)), what)
+            yield ("add", argument, ("neg", number(table.lo))), what
+            yield ("add", number(table.hi), ("neg", argument)), what
 
 
-def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
-    """Refuse a profile for which a term is negative somewhere on the domain: what the kernel proves is that of the term as a profile."""
-    of_term = ProfileForms(replace(profile, promise=term, parts=(), written=None))
-    needs = obligations(of_term.term)
-    against = find_counterexample(of_term.term, of_term.variables, needs)
+def _settle(forms: ProfileForms, word: str) -> _Settled:
+    """Look for a point that is against the term of some forms, and where there is none for a proof that it is defined and not negative."""
+    needs, reasons = obligations(forms.term), list[str]()
+    against = find_counterexample(forms.term, forms.variables, needs)
     if against is not None:
-        it = "" if against.reason is not None else "it "
-        raise InvalidProfile(f"{what}, but {it}{_say_against(against, free_symbols(of_term.term))}; correct it or restrict the ranges")
-    if apart(SECONDS, lambda: _find_claim(of_term, needs, [], EPSILON)) is None:
-        raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
+        return _Settled(against=against)
+    found = apart(SECONDS, lambda: _prove(forms, needs, reasons, word))
+    return found or _Settled(reason=reasons[-1] if reasons else "")
 
 
-def _find_claim(forms: ProfileForms, needs: Sequence[Obligation], reasons: list[str], word: str) -> Tree | None:
-    """Return the claim that the kernel accepts, and note why it rejected others."""
+def _prove(forms: ProfileForms, needs: Sequence[Obligation], reasons: list[str], word: str) -> _Settled | None:
+    """Return the claim that the kernel accepts, or what was met on the way that is against it; note why claims were rejected."""
     for proof in until_failure(_proofs(forms, needs, word)):
+        if isinstance(proof, Counterexample):
+            return _Settled(against=proof)
         claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
-        report = forms.check([claim])
+        report = check_claims(forms.text, [claim])
         if report.accepted:
-            return claim
+            return _Settled(claim)
         reasons.append(report.reason or "")
     return None
 
@@ -176,17 +189,15 @@ def _where(point: Mapping[str, Fraction]) -> str:
     return ", ".join(f"{name} = {exact_text(value)}" for name, value in shown.items())
 
 
-def _refuse(against: Counterexample | None, word: str) -> None:
-    """Raise :class:`InvalidProfile` for a promise against which there is something."""
-    if against is None:
-        return
+def _say_refused(against: Counterexample, word: str) -> str:
+    """Return in words why a promise is refused."""
     if against.divisor is not None:
         said = f"{word} {_say_against(against, ())}"
     elif against.reason is not None:
         said = f"{word} must be a finite real number for all records and all w >= 1, but {_say_against(against, ())}"
     else:
         said = f"{word} must not be negative, but it {_say_against(against, against.at)}"
-    raise InvalidProfile(f"{said}; restrict the range or change {word}")
+    return f"{said}; restrict the range or change {word}"
 
 
 def _say_against(against: Counterexample, names: Container[str]) -> str:
@@ -200,19 +211,21 @@ def _say_against(against: Counterexample, names: Container[str]) -> str:
     return f"is at {_where(used)}" if used else "is"
 
 
-def _proofs(forms: ProfileForms, needs: Sequence[Obligation], word: str) -> Iterator[Tree]:
+def _proofs(forms: ProfileForms, needs: Sequence[Obligation], word: str) -> Iterator[Tree | Counterexample]:
+    """Yield trees that may prove the term defined and not negative, and what is against it where the search for one meets that."""
     try:
         goal = Goal(forms.expression, forms.variables)
     except InvalidExpression as error:
         raise InvalidProfile(f"{word} of {forms.profile.name!r} is undefined: {error}") from None
-    hints = {to_text(part.term): tree for part in needs if free_symbols(part.term) and (tree := part.prove(forms.variables)) is not None}
+    hints = {to_text(part.term): tree for part in needs if (tree := part.prove(forms.variables)) is not None}
     if hints:  # what needs proofs of its own to be defined is beyond the search, which has none
         yield {"nonnegative": trees.MANIFEST}
         yield {"nonnegative": trees.MANIFEST, "obligations": hints}
     nonnegative = prove(goal)
     witness = explore(goal).witness if nonnegative is None else None
-    if witness is not None:
-        _refuse(counterexample_at(forms.term, witness), word)
+    against = None if witness is None else counterexample_at(forms.term, witness)
+    if against is not None:
+        yield against
     stated = None if nonnegative is None else trees.restated(goal, nonnegative)
     for tree in (nonnegative, stated, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
         if tree is not None:

@@ -90,6 +90,12 @@ def check_text(text: str) -> Report:
     return (_examine_alone(text) if meter is None else examine(text, Session(meter), Session(meter))).report
 
 
+def check_claims(profile: Mapping[str, Any], claims: Sequence[Tree]) -> Report:
+    """Put claims to the kernel about a profile that is already as the format writes it."""
+    made = assemble(profile, claims)
+    return check_text(json.dumps(made))
+
+
 @lru_cache(maxsize=4096)
 def _examine_alone(text: str) -> Examined:
     return examine(text, Session(), Session())

@@ -17,7 +17,7 @@ from profiles.terms import to_text
 from proofs_check.admission import admit
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions.assumption_9_nonzero import find_loss
-from proofs_check.prover.explore import candidates
+from proofs_check.prover.points import candidates
 from proofs_check.suprema.bound import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound, bound_sampled, to_relative_gap
 
 _MOST_RECORDS = 100

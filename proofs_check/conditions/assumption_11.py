@@ -26,9 +26,10 @@ from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import one_way, until_failure
-from proofs_check.prover.explore import explore, telling_points
+from proofs_check.prover.explore import explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.minimize import fraction_below, least_of
+from proofs_check.prover.points import telling_points
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove, prove_by
 from proofs_check.prover.tactics.fading import fades, name_exponent

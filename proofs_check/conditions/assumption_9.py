@@ -27,9 +27,9 @@ from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import one_way, remembered, within
-from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.minimize import find_least, rational_point
+from proofs_check.prover.points import candidates, telling_points
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve

@@ -25,8 +25,8 @@ from proofs_check.conditions.context import Context, Place
 from proofs_check.conditions.decide import AT_ONCE, accept_proof, accept_refutation, settle
 from proofs_check.prover.algebra import factored, rational_roots
 from proofs_check.prover.effort import out_of_time
-from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.points import candidates, telling_points
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.smooth import gaps
 from proofs_check.results import Decision, Tree, Verdict

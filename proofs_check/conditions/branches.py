@@ -17,8 +17,9 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import refute_at, substituted
 from proofs_check.kernel import Report
 from proofs_check.prover.algebra import expand, put_in
-from proofs_check.prover.explore import candidates, violates
+from proofs_check.prover.explore import violates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.points import candidates
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import borders, moving_borders, resolve_along, resolve_near
 from proofs_check.results import Decision, Tree, Verdict

@@ -17,9 +17,10 @@ from proofs_check.conditions.context import Context
 from proofs_check.kernel import Report
 from proofs_check.prover.algebra import expand, put_in
 from proofs_check.prover.effort import until_failure
-from proofs_check.prover.explore import GoalStatus, candidates, explore, telling_points, violates
+from proofs_check.prover.explore import GoalStatus, explore, violates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.minimize import exact_points, rational_point
+from proofs_check.prover.points import candidates, telling_points
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import proofs, prove
 from proofs_check.prover.trees import describe

@@ -24,8 +24,8 @@ from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import until_failure, within
-from proofs_check.prover.explore import candidates
 from proofs_check.prover.minimize import smallest_value
+from proofs_check.prover.points import candidates
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree

@@ -18,7 +18,7 @@ from proofs_check.certificates import point_json
 from proofs_check.conditions.decide import AT_ONCE, FINELY
 from proofs_check.conditions.restating import restate
 from proofs_check.prover.effort import apart
-from proofs_check.prover.explore import candidates
+from proofs_check.prover.points import candidates
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.results import Decision, Tree, Verdict
 

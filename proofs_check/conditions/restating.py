@@ -21,8 +21,8 @@ from profiles.terms import Term, children, free_symbols, rebuild, to_text
 from profiles.variables import WEIGHT
 from proofs_check.prover.algebra import expand, put_in, tidy
 from proofs_check.prover.effort import until_failure
-from proofs_check.prover.explore import candidates
 from proofs_check.prover.oracle import equals
+from proofs_check.prover.points import candidates
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.sizes import is_modest
 from proofs_check.results import Tree

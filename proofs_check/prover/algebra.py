@@ -369,12 +369,25 @@ def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fractio
 
 
 def critical_centres(expression: sympy.Expr, symbol: sympy.Symbol, degree: int) -> Iterator[Fraction]:
-    """Yield zeros and extrema, rational ones or else short numbers near them, of a polynomial with rational coefficients up to a degree."""
-    slope = polynomial(expression, symbol)
-    if slope is None or not 1 <= slope.degree() <= degree or not all(c.is_Rational for c in slope.all_coeffs()):
-        return
-    for one in (slope, slope.diff()):
-        yield from _real_roots(one)
+    """Yield numbers around which an expression may have narrow bumps or dips in one symbol; none for one that is not modest.
+
+    They are zeros and extrema, rational ones or else short numbers near them, of the polynomials with rational coefficients up to a degree,
+    in that symbol alone, that are arguments of functions, bases of powers, denominators, or the whole.
+    """
+    for inner in _inner_expressions(expression, symbol) if is_modest(expression) else ():
+        slope = polynomial(inner, symbol)
+        if slope is not None and 1 <= slope.degree() <= degree and all(c.is_Rational for c in slope.all_coeffs()):
+            for one in (slope, slope.diff()):
+                yield from _real_roots(one)
+
+
+def _inner_expressions(expression: sympy.Expr, symbol: sympy.Symbol) -> Iterator[sympy.Expr]:
+    seen: set[sympy.Expr] = set()
+    for node in (None, *sympy.preorder_traversal(expression)):
+        inner = expression if node is None else node.args[0] if isinstance(node, (sympy.Pow, sympy.Function)) and node.args else None
+        if isinstance(inner, sympy.Expr) and inner not in seen and inner.free_symbols == {symbol}:
+            seen.add(inner)
+            yield inner
 
 
 def _real_roots(polynomial: sympy.Poly) -> list[Fraction]:

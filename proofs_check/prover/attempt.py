@@ -9,9 +9,11 @@ import sympy
 
 from profiles import terms
 from profiles.variables import Variable
+from proofs_check.enclosures import Enclosure
 from proofs_check.prover.effort import memory, remembered
-from proofs_check.prover.explore import Exploration, GoalStatus, candidates, explore, violating_point
+from proofs_check.prover.explore import Exploration, GoalStatus, explore, violating_point
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.points import candidates
 from proofs_check.results import Tree
 
 #: Depth of the search at its root; tactics that recurse lower it.
@@ -75,4 +77,4 @@ Tactic = Callable[[Attempt], Iterator[Tree]]
 
 def looks_true(goal: Goal) -> bool:
     """Tell whether no simple point violates a goal (quick, and no proof of anything)."""
-    return remembered("looks", goal, lambda: violating_point(goal.term, candidates(goal.box, 300), strict=goal.strict) is None)
+    return remembered("looks", goal, lambda: violating_point(Enclosure(goal.term), candidates(goal.box, 300), strict=goal.strict) is None)

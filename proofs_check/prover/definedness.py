@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -12,18 +12,18 @@ import sympy
 
 from profiles.errors import InvalidExpression
 from profiles.evaluation import constant_value
-from profiles.symbolic import to_rational, to_sympy
+from profiles.symbolic import to_sympy
 from profiles.terms import Term, free_symbols, subterms
 from profiles.variables import Variable
-from proofs_check.prover.algebra import put_in, rational_roots
-from proofs_check.prover.explore import candidates, explore
+from proofs_check.prover.explore import explore
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
+from proofs_check.prover.points import candidates, roots
+from proofs_check.prover.pointwise import Counterexample, find_sign_change, first_counterexample
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
-#: Simple points that are looked at.
-_POINTS = 400
+#: Simple points that are looked at for the term itself, and for two signs of a divisor.
+_POINTS, _SIGNS = 400, 300
 
 
 class Need(Enum):
@@ -51,74 +51,30 @@ class Obligation:
             yield Goal(-expression, box, strict=True)
 
     def prove(self, box: tuple[Variable, ...]) -> Tree | None:
-        """Return a tree for the obligation (its positive side), None if none is found."""
-        for goal in self.goals(box):
-            tree = prove(goal)
-            if tree is not None:
-                return tree
-        return None
+        """Return a tree for the obligation (its positive side), None if none is found, or the kernel needs none to see it of a number."""
+        if not free_symbols(self.term):
+            return None
+        return next((tree for goal in self.goals(box) if (tree := prove(goal)) is not None), None)
 
     def critical_points(self, box: tuple[Variable, ...]) -> Iterator[dict[str, Fraction]]:
         """Yield points of the box at which the obligation may fail."""
         expression = _symbolic(self.term, box)
         if expression is None:
             return
-        if self.need is not Need.NONZERO:
-            witness = explore(Goal(expression, box, self.need is Need.POSITIVE), budget=600).witness
-            if witness is not None:
-                yield witness
+        if self.need is Need.NONZERO:
+            yield from roots(expression, box)
             return
-        yield from _roots(expression, box)
-
-    def sign_change(self, box: tuple[Variable, ...]) -> tuple[dict[str, Fraction], dict[str, Fraction]] | None:
-        """Return two points with opposite certain signs of a term that must not vanish, None if none is found."""
-        if self.need is not Need.NONZERO:
-            return None
-        negative = positive = None
-        for point in candidates(box, 300):
-            try:
-                value = as_ball(value_at(self.term, point))
-            except UndefinedAtPoint:
-                continue
-            negative = point if negative is None and value < 0 else negative
-            positive = point if positive is None and value > 0 else positive
-            if negative is not None and positive is not None:
-                return negative, positive
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """Where a term fails to be defined and not negative: it is undefined at a point for a ``reason``, or negative there without one; or it
-    divides by a ``divisor`` that changes its sign between two points.
-    """
-
-    at: Mapping[str, Fraction]
-    reason: str | None = None
-    divisor: Term | None = None
-    until: Mapping[str, Fraction] | None = None
+        witness = explore(Goal(expression, box, self.need is Need.POSITIVE), budget=600).witness
+        if witness is not None:
+            yield witness
 
 
 def find_counterexample(term: Term, box: tuple[Variable, ...], needs: Sequence[Obligation]) -> Counterexample | None:
     """Return where a term with these obligations is undefined or negative, at a simple point of the box or where one of them may fail."""
-    for point in itertools.chain(candidates(box, _POINTS), *(need.critical_points(box) for need in needs)):
-        against = counterexample_at(term, point)
-        if against is not None:
-            return against
-    for need in needs:
-        ends = need.sign_change(box)
-        if ends is not None:
-            return Counterexample(ends[0], divisor=need.term, until=ends[1])
-    return None
-
-
-def counterexample_at(term: Term, point: Mapping[str, Fraction]) -> Counterexample | None:
-    """Return that a term is undefined or certainly negative at a point, None where it is neither."""
-    try:
-        negative = as_ball(value_at(term, point)) < 0
-    except UndefinedAtPoint as error:
-        return Counterexample(point, reason=str(error))
-    return Counterexample(point) if negative else None
+    critical = [need.critical_points(box) for need in needs]
+    divisors = [need.term for need in needs if need.need is Need.NONZERO]
+    simple, plain = candidates(box, _POINTS), candidates(box, _SIGNS)
+    return first_counterexample(term, itertools.chain(simple, *critical)) or find_sign_change(divisors, plain)
 
 
 def _symbolic(term: Term, box: Sequence[Variable]) -> sympy.Expr | None:
@@ -129,30 +85,19 @@ def _symbolic(term: Term, box: Sequence[Variable]) -> sympy.Expr | None:
         return None
 
 
-def _roots(expression: sympy.Expr, box: tuple[Variable, ...]) -> Iterator[dict[str, Fraction]]:
-    by_name = {symbol.name: symbol for symbol in expression.free_symbols}
-    for variable in box:
-        symbol = by_name.get(variable.name)
-        if symbol is None:
-            continue
-        others = tuple(other for other in box if other.name != variable.name)
-        for point in candidates(others, 12):
-            fixed = put_in(expression, {by_name[name]: to_rational(value) for name, value in point.items() if name in by_name})
-            for root in rational_roots(fixed, symbol):
-                if variable.contains(root):
-                    yield {**point, variable.name: root}
-
-
 def obligations(term: Term) -> list[Obligation]:
     """Return the obligations of ``term`` as it was written, inner ones first, without repetition and without trivial ones."""
-    needs: dict[Obligation, None] = {}
-    for part in subterms(term):
-        need = _need(part)
-        if need is not None:
-            subject = ("cos", part[1]) if part[0] == "tan" else part[2] if part[0] == "div" else part[1]
-            if free_symbols(subject) or need is Need.NONZERO:
-                needs[Obligation(need, subject)] = None
-    return list(needs)
+    needs = dict.fromkeys(_oblige(part) for part in subterms(term))
+    return [need for need in needs if need is not None]
+
+
+def _oblige(part: Term) -> Obligation | None:
+    """Return what the operation of one part of a term obliges to."""
+    need = _need(part)
+    if need is None:
+        return None
+    subject = ("cos", part[1]) if part[0] == "tan" else part[2] if part[0] == "div" else part[1]
+    return Obligation(need, subject) if need is Need.NONZERO or free_symbols(subject) else None
 
 
 def _need(term: Term) -> Need | None:
@@ -164,13 +109,10 @@ def _need(term: Term) -> Need | None:
         case "sqrt":
             return Need.NONNEGATIVE
         case "pow":
-            return _power_need(constant_value(term[2]))
+            exponent = constant_value(term[2])
+            if exponent is None:
+                return Need.POSITIVE
+            if exponent.denominator == 1:
+                return Need.NONZERO if exponent < 0 else None
+            return Need.NONNEGATIVE if exponent > 0 else Need.POSITIVE
     return None
-
-
-def _power_need(exponent: Fraction | None) -> Need | None:
-    if exponent is None:
-        return Need.POSITIVE
-    if exponent.denominator == 1:
-        return Need.NONZERO if exponent < 0 else None
-    return Need.NONNEGATIVE if exponent > 0 else Need.POSITIVE

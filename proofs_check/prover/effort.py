@@ -13,6 +13,7 @@ Heuristics may fail, too: SymPy raises errors of many kinds on odd expressions, 
 from __future__ import annotations
 
 import ctypes
+import functools
 import logging
 import math
 import threading
@@ -20,7 +21,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from profiles.errors import InvalidExpression, PDPError
 
@@ -32,6 +33,7 @@ LIMIT = 60.0
 AGAIN = 0.2
 
 Found = TypeVar("Found")
+P = ParamSpec("P")
 
 _log = logging.getLogger(__name__)
 
@@ -81,6 +83,16 @@ def apart(seconds: float, search: Callable[[], Found]) -> Found | None:
     For what several searches share: whichever of them needs it first, it is the same, and the same is left to them.
     """
     return _run(_Search(seconds * UNITS, None, {}), search, watched=_search.get() is None, asked=seconds)[0]
+
+
+def by_itself(search: Callable[P, Found | None]) -> Callable[P, Found | None]:
+    """Decorate a search that runs :func:`apart` where it is part of no other one, with as much work as it takes."""
+
+    @functools.wraps(search)
+    def run(*args: P.args, **named: P.kwargs) -> Found | None:
+        return search(*args, **named) if is_counted() else apart(math.inf, lambda: search(*args, **named))
+
+    return run
 
 
 def _run(own: _Search, search: Callable[[], Found], *, watched: bool, asked: float) -> tuple[Found | None, str | None]:

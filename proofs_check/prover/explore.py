@@ -12,10 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
-import sympy
 from flint import arb, fmpq
 
 from profiles.balls import ball, working_precision
@@ -23,21 +21,14 @@ from profiles.errors import InvalidExpression
 from profiles.terms import Term
 from profiles.variables import Variable
 from proofs_check.enclosures import Enclosure
-from proofs_check.prover.algebra import critical_centres
-from proofs_check.prover.effort import spend, until_failure
+from proofs_check.prover.effort import spend
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.sizes import is_modest
+from proofs_check.prover.points import telling_points
 
 TAIL = fmpq(1, 2**60)
 CONFIRM_BITS = 256
 #: What a box and a point cost a search, beside a unit for each step of the term.
 BOX, POINT = 30, 8
-
-
-#: Narrow bumps and dips are looked for around this many zeros and extrema of polynomials of this degree at most, at these distances.
-MOST_CENTRES, MAX_DEGREE = 8, 6
-SCALES = tuple(Fraction(1, 10**power) for power in range(8))
-SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 5))
 
 
 class GoalStatus(Enum):
@@ -98,23 +89,16 @@ def explore(goal: Goal, *, budget: int = 1500, points: int = 1500, precision: in
         term = goal.term
     except InvalidExpression:
         return Exploration(GoalStatus.UNDECIDED, 0)
-    violation = violating_point(term, telling_points(goal.expression, goal.box, points), strict=goal.strict)
+    enclosure, telling = Enclosure(term), telling_points(goal.expression, goal.box, points)
+    violation = violating_point(enclosure, telling, strict=goal.strict)
     if violation is not None:
         return Exploration(GoalStatus.VIOLATED, 0, violation)
     axes = [_Axis(variable) for variable in goal.box]
-    enclosure = Enclosure(term)
     with working_precision(precision):
-        return _branch(enclosure, term, axes, goal, budget)
+        return _branch(enclosure, axes, goal, budget)
 
 
-def _critical_points(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[dict[str, Fraction]]:
-    for variable in box:
-        values = _critical_values(expression, variable)
-        others = candidates([other for other in box if other is not variable], 8) if values else []
-        yield from ({**point, variable.name: value} for point in others for value in values)
-
-
-def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal, budget: int) -> Exploration:
+def _branch(enclosure: Enclosure, axes: Sequence[_Axis], goal: Goal, budget: int) -> Exploration:
     root: Cell = tuple(axis.ends for axis in axes)
     order = itertools.count()
     queue: list[tuple[float, int, Cell, bool]] = [(0.0, next(order), root, True)]
@@ -133,7 +117,9 @@ def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal,
                 continue
             middle = {axis.variable.name: axis.value((lo + hi) / 2) for axis, (lo, hi) in zip(axes, cell, strict=True)}
             if doubtful and _fails(enclosure, middle, strict=goal.strict):
-                return Exploration(GoalStatus.VIOLATED, boxes, _shorten(term, goal, {name: _fraction(q) for name, q in middle.items()}))
+                return Exploration(
+                    GoalStatus.VIOLATED, boxes, _shorten(enclosure, goal, {name: _fraction(q) for name, q in middle.items()})
+                )
         if boxes >= budget or not axes:
             return Exploration(GoalStatus.UNDECIDED, boxes)
         for child in _bisect(cell, root):
@@ -176,74 +162,6 @@ def _bisect(cell: Cell, root: Cell) -> Iterator[Cell]:
         yield (*cell[:widest], side, *cell[widest + 1 :])
 
 
-def candidates(box: Sequence[Variable], limit: int = 1500) -> list[dict[str, Fraction]]:
-    """Return points worth trying first: ends, simple interior points, and widely spread values on infinite ranges."""
-    names, choices = [variable.name for variable in box], [_values(variable) for variable in box]
-    return [
-        {name: values[place] for name, values, place in zip(names, choices, places, strict=True)}
-        for places in _spread(tuple(map(len, choices)), limit)
-    ]
-
-
-@lru_cache(maxsize=256)
-def _spread(sizes: tuple[int, ...], limit: int) -> tuple[tuple[int, ...], ...]:
-    """Return the places in lists of ``sizes`` values whose points are tried: half of them first of all, the others spread over the rest."""
-    ranked = sorted(itertools.islice(itertools.product(*map(range, sizes)), 40 * limit), key=sum)
-    first, rest = ranked[: limit // 2], ranked[limit // 2 :]
-    step = -(-len(rest) // max(1, limit - limit // 2))
-    return (*first, *rest[::step]) if rest else tuple(first)
-
-
-def telling_points(expression: sympy.Expr, box: Sequence[Variable], limit: int) -> list[dict[str, Fraction]]:
-    """Return candidates, and points at which parts of an expression are zero or least: an equality may hold at such a point only."""
-    return [*candidates(box, limit), *until_failure(_critical_points(expression, box))]
-
-
-def _critical_values(expression: sympy.Expr, variable: Variable) -> list[Fraction]:
-    """Return short numbers in the range of a variable at and around which a narrow bump or dip of an expression may lie.
-
-    Centres are zeros and extrema of polynomials in that variable alone that are arguments of functions, bases of powers, denominators, or
-    the whole. First come the centres, then points around each at all scales down to 1e-7.
-    """
-    symbol = next((symbol for symbol in expression.free_symbols if symbol.name == variable.name), None)
-    if symbol is None or not is_modest(expression):
-        return []
-    centres: dict[Fraction, None] = {}
-    for inner in _inner_expressions(expression, symbol):
-        for root in critical_centres(inner, symbol, MAX_DEGREE):
-            if variable.contains(root) and root != variable.lo:
-                centres[root] = None
-    values: dict[Fraction, None] = {}
-    for offset in (Fraction(0), *(scale * share for scale in SCALES for share in SHARES)):
-        for centre in list(centres)[:MOST_CENTRES]:
-            for value in (centre + offset, centre - offset):
-                if variable.contains(value):
-                    values[value] = None
-    return list(values)
-
-
-def _inner_expressions(expression: sympy.Expr, symbol: sympy.Symbol) -> Iterator[sympy.Expr]:
-    seen: set[sympy.Expr] = set()
-    for node in (None, *sympy.preorder_traversal(expression)):
-        inner = expression if node is None else node.args[0] if isinstance(node, (sympy.Pow, sympy.Function)) and node.args else None
-        if isinstance(inner, sympy.Expr) and inner not in seen and inner.free_symbols == {symbol}:
-            seen.add(inner)
-            yield inner
-
-
-def _values(variable: Variable) -> list[Fraction]:
-    lo, hi = variable.lo, variable.hi
-    if hi is None and lo == 0 and variable.open_below:
-        return [Fraction(1), Fraction(1, 10), Fraction(10), Fraction(1, 1000), Fraction(1000), Fraction(1, 10**6), Fraction(10**6)]
-    if hi is None:
-        offsets = (0, 1, Fraction(1, 2), 2, 4, 9, Fraction(1, 100), 99, 999, *(10**power for power in range(6, 31, 3)), 10**100, 10**301)
-        return [lo + offset for offset in offsets]
-    shares = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 4), Fraction(1, 100), Fraction(99, 100))
-    middle = [Fraction(0)] if lo < 0 < hi else []
-    values = dict.fromkeys([*middle, *(lo + share * (hi - lo) for share in shares)])
-    return [value for value in (*values, lo + (hi - lo) / 10**6) if value != lo] if variable.open_below else list(values)
-
-
 def violates(term: Term, point: dict[str, Fraction], *, strict: bool, precision: int = CONFIRM_BITS) -> bool:
     """Tell whether ball arithmetic certifies that term ≥ 0 (> 0 if strict) fails at the point."""
     return _violated(Enclosure(term), point, strict=strict, precision=precision)
@@ -261,9 +179,9 @@ def _fails(enclosure: Enclosure, point: dict[str, Any], *, strict: bool) -> bool
         return bool(value <= 0) if strict else bool(value < 0)
 
 
-def violating_point(term: Term, points: Sequence[dict[str, Fraction]], *, strict: bool) -> dict[str, Fraction] | None:
-    """Return the first of ``points`` at which the goal certainly fails, None if there is none."""
-    enclosure, known = Enclosure(term), dict[int, arb]()
+def violating_point(enclosure: Enclosure, points: Sequence[dict[str, Fraction]], *, strict: bool) -> dict[str, Fraction] | None:
+    """Return the first of ``points`` at which the goal for a term certainly fails, None if there is none."""
+    known = dict[int, arb]()
     spend(len(points) * (POINT + enclosure.steps))
     with working_precision(CONFIRM_BITS):
         for point in points:
@@ -278,11 +196,11 @@ def violating_point(term: Term, points: Sequence[dict[str, Fraction]], *, strict
     return None
 
 
-def _shorten(term: Term, goal: Goal, point: dict[str, Fraction]) -> dict[str, Fraction]:
+def _shorten(enclosure: Enclosure, goal: Goal, point: dict[str, Fraction]) -> dict[str, Fraction]:
     """Return a nearby violating point with few decimal digits where there is one."""
     for digits in (0, 1, 2, 3, 5, 8, 12):
         short = {name: Fraction(round(value * 10**digits), 10**digits) for name, value in point.items()}
         inside = all(variable.contains(short[variable.name]) for variable in goal.box)
-        if inside and violates(term, short, strict=goal.strict):
+        if inside and _violated(enclosure, short, strict=goal.strict):
             return short
     return point

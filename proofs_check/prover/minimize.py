@@ -22,7 +22,7 @@ from profiles.terms import Term
 from profiles.variables import Variable
 from proofs_check.enclosures import Enclosure
 from proofs_check.prover.effort import remembered, spend
-from proofs_check.prover.explore import candidates
+from proofs_check.prover.points import candidates
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 
 #: Values looked at, places that the search starts from, and its last step, as a share of the range.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -40,6 +41,48 @@ def as_ball(value: Value) -> arb:
     return ball(value) if isinstance(value, Fraction) else value
 
 
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """Where a term fails to be defined and not negative: it is undefined at a point for a ``reason``, or negative there without one; or it
+    divides by a ``divisor`` that changes its sign between two points.
+    """
+
+    at: Mapping[str, Fraction]
+    reason: str | None = None
+    divisor: Term | None = None
+    until: Mapping[str, Fraction] | None = None
+
+
+def counterexample_at(term: Term, point: Mapping[str, Fraction]) -> Counterexample | None:
+    """Return that a term is undefined or certainly negative at a point, None where it is neither."""
+    try:
+        negative = as_ball(value_at(term, point)) < 0
+    except UndefinedAtPoint as error:
+        return Counterexample(point, reason=str(error))
+    return Counterexample(point) if negative else None
+
+
+def first_counterexample(term: Term, points: Iterable[Mapping[str, Fraction]]) -> Counterexample | None:
+    """Return the same for the first of ``points`` at which a term is undefined or certainly negative."""
+    return next(filter(None, (counterexample_at(term, point) for point in points)), None)
+
+
+def find_sign_change(divisors: Iterable[Term], points: Sequence[Mapping[str, Fraction]]) -> Counterexample | None:
+    """Return two of ``points`` at which the first divisor that has such points has opposite certain signs, so that it vanishes between."""
+    for divisor in divisors:
+        negative = positive = None
+        for point in points:
+            try:
+                value = as_ball(value_at(divisor, point))
+            except UndefinedAtPoint:
+                continue
+            negative = point if negative is None and value < 0 else negative
+            positive = point if positive is None and value > 0 else positive
+            if negative is not None and positive is not None:
+                return Counterexample(negative, divisor=divisor, until=positive)
+    return None
+
+
 def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
     head = term[0]
     spend(STEP)
@@ -53,11 +96,16 @@ def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
         at = _value(term[2], point)
         return term[1].value(at) if isinstance(at, Fraction) else Enclosure((head, term[1], ("sym", "x"))).evaluate({"x": at})
     arguments = [_value(part, point) for part in term[1:]]
+    exponent = constant_value(term[2]) if head == "pow" else None
     if arguments and all(isinstance(argument, Fraction) for argument in arguments):
-        exact = _exact(head, arguments, term)
-        if exact is not None:
-            return exact
-    _require_domain(head, arguments, term)
+        value = operate(head, arguments, literal=head != "pow" or exponent is not None)
+        if value is NoValue.UNDEFINED:
+            divides = head == "div" or (head == "pow" and arguments[0] == 0 and arguments[1] < 0)
+            raise UndefinedAtPoint(f"{to_text(term)} {'divides by zero' if divides else 'is not a real number'}")
+        if isinstance(value, Fraction) and not is_long(value):
+            return value
+    if _is_outside(head, arguments, exponent):
+        raise UndefinedAtPoint(f"{to_text(term)} is not a real number")
     return _evaluate(head, arguments)
 
 
@@ -87,31 +135,17 @@ def _branch(term: Term, point: Mapping[str, Fraction]) -> Value:
     return arb.nan()
 
 
-def _exact(head: str, arguments: list[Fraction], term: Term) -> Fraction | None:
-    """Return one operation on exact numbers, None where it has no rational value of moderate length."""
-    value = operate(head, arguments, literal=head != "pow" or constant_value(term[2]) is not None)
-    if value is NoValue.UNDEFINED:
-        divides = head == "div" or (head == "pow" and arguments[0] == 0 and arguments[1] < 0)
-        raise UndefinedAtPoint(f"{to_text(term)} {'divides by zero' if divides else 'is not a real number'}")
-    return value if isinstance(value, Fraction) and not is_long(value) else None
-
-
-def _require_domain(head: str, arguments: list[Any], term: Term) -> None:
+def _is_outside(head: str, arguments: list[Value], exponent: Fraction | None) -> bool:
+    """Tell whether an operation certainly has no real value; ``exponent``: of a power, where it is a number as written."""
     first = as_ball(arguments[0]) if arguments else arb(0)
-    outside = (
-        (head == "log" and first <= 0)
-        or (head == "sqrt" and first < 0)
-        or (head == "pow" and first < 0 and not _is_integer(arguments[1]))
-        or (head == "pow" and as_ball(arguments[1]) < 0 and (first == 0 if _is_literal_integer(term[2]) else first <= 0))
-        or (head == "pow" and isinstance(arguments[0], Fraction) and arguments[0] <= 0 and constant_value(term[2]) is None)
+    if head != "pow":
+        return bool((head == "log" and first <= 0) or (head == "sqrt" and first < 0))
+    whole = exponent is not None and exponent.denominator == 1
+    return bool(
+        (first < 0 and not _is_integer(arguments[1]))
+        or (as_ball(arguments[1]) < 0 and (first == 0 if whole else first <= 0))
+        or (isinstance(arguments[0], Fraction) and arguments[0] <= 0 and exponent is None)
     )
-    if outside:
-        raise UndefinedAtPoint(f"{to_text(term)} is not a real number")
-
-
-def _is_literal_integer(exponent: Term) -> bool:
-    known = constant_value(exponent)
-    return known is not None and known.denominator == 1
 
 
 def _is_integer(value: Value) -> bool:

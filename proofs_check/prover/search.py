@@ -5,13 +5,12 @@ The tactics stand in ``tactics/``; ``TACTICS`` is their order: cheap trees first
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
 from profiles.errors import InvalidExpression
 from proofs_check.prover.attempt import MAX_DEPTH, Attempt, Tactic
-from proofs_check.prover.effort import apart, is_counted, memory, out_of_time, spend, until_failure
+from proofs_check.prover.effort import by_itself, memory, out_of_time, spend, until_failure
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.tactics.choices import choose, follow_lines
@@ -75,13 +74,12 @@ TACTICS: tuple[Tactic, ...] = (
 )
 
 
+@by_itself
 def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
     """Return a proof tree of ``goal`` that the kernel's rules accept, or None. None says nothing about the goal.
 
     Deeper and deeper searches, so that a short proof behind an expensive tactic is found before the long ones in front of it.
     """
-    if not is_counted():
-        return apart(math.inf, lambda: prove(goal, depth))
     for limit in range(depth + 1):
         tree = _search(goal, limit)
         if tree is not None or out_of_time():
@@ -89,10 +87,9 @@ def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
     return None
 
 
+@by_itself
 def prove_by(tactic: Tactic, goal: Goal, depth: int = 2) -> Tree | None:
     """Return a proof tree that begins with one tactic, or None: where it is known what helps, that need not wait for its turn."""
-    if not is_counted():
-        return apart(math.inf, lambda: prove_by(tactic, goal, depth))
     for limit in range(1, depth + 1):
         attempt = Attempt(goal, limit, _search)
         proof = next((tree for tree in until_failure(tactic(attempt)) if accepts(goal, tree)), None)

@@ -19,9 +19,9 @@ from profiles.errors import InvalidExpression
 from profiles.symbolic import from_sympy, single_branches, to_rational
 from profiles.variables import Variable
 from proofs_check.prover.algebra import approximate, cancelled, derivative, expand, factored, put_in, rational_roots, vanishes
-from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.minimize import exact_numbers
+from proofs_check.prover.points import candidates
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 

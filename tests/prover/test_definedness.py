@@ -10,7 +10,8 @@ import sympy
 from profiles.grammar import parse_expression
 from profiles.terms import subterms, to_text
 from profiles.variables import Variable
-from proofs_check.prover.definedness import Need, counterexample_at, find_counterexample, obligations
+from proofs_check.prover.definedness import Need, find_counterexample, obligations
+from proofs_check.prover.pointwise import counterexample_at
 
 UNIT = (Variable("z", Fraction(0), Fraction(1)),)
 

@@ -73,8 +73,13 @@ class Searcher(Session):
         raise Rejected("there is no way to go on")
 
 
-def find_choices(document: str, session: Session) -> tuple[list[str], Report]:
-    """Return the choices of each claim of a certificate of version 1, and the report without theorems, at the cost of a meter."""
+def find_choices(document: str, session: Session) -> tuple[list[str], Report] | None:
+    """Return the choices of each claim of a certificate of version 1, and the report without theorems, at the cost of a meter.
+
+    None for a text that leaves nothing open.
+    """
+    if not leaves_open(document):
+        return None
     searcher = Searcher(session.meter)
     report = checker.check(document, searcher)
     return ["".join(noted) for noted in searcher.noted[1:]], replace(report, theorems=())
@@ -89,10 +94,8 @@ def write_choices(document: str, choices: Sequence[str]) -> str:
 
 def upgrade(document: str) -> str:
     """Return the text of a certificate of version 1 as one of version 2; other texts, and those that prove nothing, as they are."""
-    if not leaves_open(document):
-        return document
-    choices, report = find_choices(document, Session())
-    return write_choices(document, choices) if report.accepted else document
+    found = find_choices(document, Session())
+    return document if found is None or not found[1].accepted else write_choices(document, found[0])
 
 
 def leaves_open(document: str) -> bool:
@@ -119,15 +122,14 @@ def check(document: str, session: Session | None = None) -> Report:
 
 def examine(document: str, search: Session, session: Session) -> Examined:
     """Check the same by ``session``, and return what was found on the way; the meter of ``search`` pays for finding it."""
-    choices = None
-    if leaves_open(document):
-        found, report = find_choices(document, search)
-        if not report.accepted:
-            return Examined(report)
-        choices = tuple(found)
+    found = find_choices(document, search)
+    if found is not None:
+        choices, searched = found
+        if not searched.accepted:
+            return Examined(searched)
         session.given = iter(choices)
-    report = replace(checker.check(document, session), upgraded=choices is not None)
-    return Examined(_tell(document, report), choices)
+    report = replace(checker.check(document, session), upgraded=found is not None)
+    return Examined(_tell(document, report), None if found is None else tuple(found[0]))
 
 
 def _tell(document: str, report: Report) -> Report:

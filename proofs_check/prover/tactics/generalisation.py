@@ -12,9 +12,9 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.variables import Variable
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, transcendental_atoms, with_atom_replaced
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
-from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
+from proofs_check.prover.points import candidates
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.sizes import is_modest
 from proofs_check.prover.trees import MANIFEST, ProvedRange, boxes, generalise, monotone, split

@@ -14,9 +14,9 @@ from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, over_one_denominator, quadratics
 from proofs_check.prover.attempt import Attempt, looks_true
 from proofs_check.prover.effort import remembered
-from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
+from proofs_check.prover.points import candidates
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.results import Tree
 
