@@ -16,7 +16,7 @@ from profiles.profile import Profile
 from profiles.terms import Term, to_text
 from profiles.variables import Parameter
 from proofs_check.kernel import Report
-from proofs_check.kernel.core.terms import Meter
+from proofs_check.kernel.core.documents import Meter
 from proofs_check.kernel.untrusted.formats import OWN
 from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.upgrade import Examined, examine, write_choices

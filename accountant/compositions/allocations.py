@@ -10,7 +10,7 @@ from math import asinh, ceil, exp, expm1, floor, inf, log, log2, log10, sinh, sq
 from statistics import NormalDist
 
 from profiles import exact_text
-from proofs_check.kernel.core.terms import Meter
+from proofs_check.kernel.core.documents import Meter
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.allocations import replacement
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent

@@ -30,7 +30,7 @@ from accountant.compositions.proved_curves import (
 from accountant.compositions.shapes import LEAST_EPSILON, Side, find_shape
 from profiles import InvalidArgument, Undecided, exact_text
 from profiles.numbers import decimal_above, decimal_below
-from proofs_check.kernel.core.terms import Rejected
+from proofs_check.kernel.core.documents import Rejected
 from proofs_check.kernel.theories.compositions import curves
 
 _OF_GROUPS = (Fraction(1, 10**9), Fraction(1, 1000), Fraction(1, 10))  # deltas that are tried where no one grid holds all events

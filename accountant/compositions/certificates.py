@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from accountant.compositions.events import Composition
 from accountant.compositions.json_format import event_object
 from profiles import InvalidArgument, exact_text
-from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.core.documents import Meter, Rejected
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 from proofs_check.kernel.theories.compositions.bounds import read_events
 from proofs_check.kernel.untrusted.formats import OWN

@@ -25,7 +25,7 @@ from accountant.compositions.proved_curves import (
 )
 from accountant.compositions.shapes import LEAST_EPSILON, Shape, Side, find_shape
 from profiles import InvalidArgument, Undecided
-from proofs_check.kernel.core.terms import Rejected
+from proofs_check.kernel.core.documents import Rejected
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 

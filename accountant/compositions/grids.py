@@ -15,7 +15,7 @@ from accountant.compositions.events import Direction
 from accountant.compositions.shapes import LEAST_EPSILON, DiscretizedEvent, Shape, Side, to_three_digits
 from profiles import exact_text
 from profiles.arrays import Floats
-from proofs_check.kernel.core.terms import require
+from proofs_check.kernel.core.documents import require
 from proofs_check.kernel.theories.compositions.lattices import MOST_CELLS
 
 #: Levels of a grid differ by at least so many: a part of a law on each of them takes part in every product.

@@ -22,7 +22,7 @@ from accountant.compositions.largest_loss import MOST_EPSILON
 from accountant.compositions.shapes import Side, find_order
 from profiles import Undecided, exact_text
 from profiles.numbers import decimal_above, decimal_below
-from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.core.documents import Meter, Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves
 from proofs_check.kernel.theories.compositions.batches import Batches

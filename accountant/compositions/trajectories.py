@@ -25,7 +25,7 @@ from accountant.compositions.proved_curves import curve_of_laws
 from accountant.compositions.shapes import LEAST_EPSILON, Side, find_shape, is_merged
 from profiles import InvalidArgument, Undecided
 from profiles.numbers import to_integer
-from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.core.documents import Meter, Rejected
 from proofs_check.kernel.theories.compositions import bounds, curves
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 from proofs_check.kernel.theories.compositions.lattices import Lattice, LossDistributions, count_bits, precision

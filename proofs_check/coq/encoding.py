@@ -15,7 +15,8 @@ from typing import Any
 
 from proofs_check.coq.syntax import NotWritable, Syntax
 from proofs_check.coq.writing import LONGEST
-from proofs_check.kernel.core.terms import Meter, Rejected, Term, exp, log, make, num, power, var
+from proofs_check.kernel.core.documents import Meter, Rejected
+from proofs_check.kernel.core.terms import Term, exp, log, make, num, power, var
 from proofs_check.kernel.core.theorems import Box, Range
 from proofs_check.kernel.procedures.normal import Mono, Normaliser, Poly
 

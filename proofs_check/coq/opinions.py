@@ -14,7 +14,8 @@ from proofs_check.coq.scripts import propose_scripts, write_lemma
 from proofs_check.coq.session import CoqSession, read_tactics
 from proofs_check.coq.syntax import NotWritable
 from proofs_check.coq.writing import write_goal
-from proofs_check.kernel.core.terms import Rejected, forget, substitute
+from proofs_check.kernel.core.documents import Rejected
+from proofs_check.kernel.core.terms import forget, substitute
 from proofs_check.kernel.core.theorems import Goal, Range
 from proofs_check.kernel.untrusted.showing import show
 

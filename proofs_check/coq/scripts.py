@@ -13,7 +13,8 @@ from fractions import Fraction
 from proofs_check.coq.goals import ProvedGoal, find_generalised, find_split, fix
 from proofs_check.coq.syntax import NotWritable
 from proofs_check.coq.writing import Lemma, name_variables, write_goal, write_number, write_term
-from proofs_check.kernel.core.terms import BRANCHING, Meter, Rejected, Term, differentiate, forget, num, postorder, substitute, var
+from proofs_check.kernel.core.documents import Meter, Rejected
+from proofs_check.kernel.core.terms import BRANCHING, Term, differentiate, forget, num, postorder, substitute, var
 from proofs_check.kernel.core.theorems import Box, Goal, Range
 from proofs_check.kernel.procedures.normal import Mono, Normaliser, Poly
 

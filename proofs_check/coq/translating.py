@@ -25,7 +25,8 @@ from proofs_check.coq.goals import ProvedGoal, find_generalised, find_split, fix
 from proofs_check.coq.scripts import find_manifest, group_monomials
 from proofs_check.coq.syntax import NotWritable
 from proofs_check.kernel.core import intervals as iv
-from proofs_check.kernel.core.terms import ROUGH, Meter, Rejected, Term, conditions, differentiate, postorder, substitute
+from proofs_check.kernel.core.documents import Meter, Rejected
+from proofs_check.kernel.core.terms import ROUGH, Term, conditions, differentiate, postorder, substitute
 from proofs_check.kernel.core.theorems import Goal
 from proofs_check.kernel.procedures.boxes import Piece, Program
 from proofs_check.kernel.procedures.normal import Normaliser

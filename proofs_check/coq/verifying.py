@@ -16,7 +16,8 @@ from proofs_check.coq.session import CoqSession, Library
 from proofs_check.coq.syntax import NotWritable
 from proofs_check.coq.translating import list_variables, translate
 from proofs_check.coq.writing import write_goal
-from proofs_check.kernel.core.terms import Rejected, forget
+from proofs_check.kernel.core.documents import Rejected
+from proofs_check.kernel.core.terms import forget
 
 #: The files of the checker, each after those that it requires.
 FILES = ("terms", "enclosures", "signs", "fields", "checker")

@@ -17,7 +17,8 @@ from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.explain.setting import neat
 from proofs_check.kernel.core import intervals as iv
-from proofs_check.kernel.core.terms import Meter, Rejected, differentiate, forget
+from proofs_check.kernel.core.documents import Meter, Rejected
+from proofs_check.kernel.core.terms import differentiate, forget
 from proofs_check.kernel.core.theorems import Range
 from proofs_check.kernel.procedures.boxes import Program
 from proofs_check.kernel.reading import read_term, variables

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from .core.terms import Rejected, forget, require
+from .core.documents import Rejected, read_fields, read_integer, read_json, read_list, require
+from .core.terms import forget
 from .core.theorems import Prover, Theorem, within
-from .reading import read_fields, read_integer, read_json, read_list
 from .theories.compositions.bounds import Bound, read_composition, state_bound
 from .theories.profiles.claims import state_claim
 from .theories.profiles.statements import Claim, read_claim

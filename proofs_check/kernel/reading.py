@@ -1,20 +1,19 @@
-"""Reading: JSON text, its fields, exact numbers, and the profile grammar. Nothing here is ever evaluated as Python."""
+"""Reading: names, exact numbers, and the profile grammar. Nothing here is ever evaluated as Python."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, reduce
 
-from .core.terms import Rejected, Term, bits, make, num, pay, postorder, power, require, var
+from .core.documents import Rejected, read_list, require
+from .core.terms import Term, bits, make, num, pay, postorder, power, var
 from .core.theorems import Range
 
-_MOST_NESTED, _MOST_WAITING, _MAX_ITEMS = 200, 400, 1_000
+_MOST_WAITING = 400
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?([0-9]{1,6}))?")
 _WORD = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*|\*\*|[<>]=?|[-+*/(),]| +")
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # of JSON
 _SIGNS = {"+": "+ ", "-": "- "}  # before an operand
 _BINDING = {"(": 0, "<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "+ ": 4, "- ": 4, "**": 5}
 _OPERATORS: dict[str, Callable[[Term, Term], Term]] = {  # each as it is written: 0*a is defined only where a is
@@ -43,57 +42,6 @@ def _exp_of(factor: int, a: Term) -> Term:
 
 _EXTREMA = {"Max": 1, "max": 1, "Min": -1, "min": -1}
 _RESERVED = {*_FUNCTIONS, *_EXTREMA, "Piecewise", "True", "False", "None", "w", "pi"}
-
-
-def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    require(len(dict(pairs)) == len(pairs), "a JSON object has the same key twice")
-    return dict(pairs)
-
-
-def _literal(word: str) -> int:
-    require(re.fullmatch("-?[0-9]{1,19}", word), f"{word[:20]} is not allowed: exact numbers are strings")
-    return int(word)
-
-
-def read_json(document: str) -> object:
-    """Read a JSON value of bounded size, with distinct keys and without binary floats."""
-    require(len(document) <= 1_000_000, "the text is too long")
-    depth = 0
-    for bracket in re.findall(r"[\[\]{}]", _TEXT.sub("", document)):
-        depth += 1 if bracket in "[{" else -1
-        require(depth <= _MOST_NESTED, "the text is nested too deeply")
-    return json.loads(document, object_pairs_hook=_pairs, parse_constant=_literal, parse_float=_literal, parse_int=_literal)
-
-
-def read_fields(value: object, required: set[str] | None = None, optional: frozenset[str] = frozenset()) -> Mapping[str, object]:
-    """Read a JSON object of moderate size; with exactly the required keys, if any, and possibly optional ones."""
-    if not isinstance(value, dict) or len(value) > _MAX_ITEMS:
-        raise Rejected("expected an object of moderate size")
-    if required is not None and (
-        not required <= value.keys() <= required | optional or any(value[key] is None for key in value.keys() - required)
-    ):
-        raise Rejected(f"missing, unknown or null fields: {', '.join(sorted((required ^ value.keys()) - optional))[:200]}")
-    return value
-
-
-def read_list(value: object, length: int | None = None) -> list[object]:
-    """Read a JSON list of moderate or the given length."""
-    if not isinstance(value, list) or len(value) > _MAX_ITEMS or length not in (None, len(value)):
-        raise Rejected("expected a list of moderate length" if length is None else f"expected a list of {length}")
-    return value
-
-
-def read_integer(value: object, low: int, high: int) -> int:
-    """Read a JSON integer within bounds; a boolean is not an integer."""
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise Rejected(f"expected an integer from {low} to {high}")
-    return value
-
-
-def read_choice(value: object, yes: str, no: str) -> bool:
-    """Read one of two words; whether it is the first."""
-    require(value in (yes, no), f"expected {yes} or {no}")
-    return value == yes
 
 
 def read_name(word: object) -> str:

@@ -12,7 +12,8 @@ from profiles.errors import InvalidExpression
 from profiles.profile import Profile
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
-from proofs_check.kernel.core.terms import Meter, Rejected, forget
+from proofs_check.kernel.core.documents import Meter, Rejected
+from proofs_check.kernel.core.terms import forget
 from proofs_check.kernel.core.theorems import Goal as KernelGoal
 from proofs_check.kernel.core.theorems import Range
 from proofs_check.kernel.reading import read_term, variables

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from proofs_check.kernel.core.documents import Rejected
 from proofs_check.kernel.core.rules import make_smooth
-from proofs_check.kernel.core.terms import Rejected, Term, differentiate, forget
+from proofs_check.kernel.core.terms import Term, differentiate, forget
 from proofs_check.kernel.core.theorems import Goal, Identity, Range
 from proofs_check.kernel.untrusted.proofs import Session
 from proofs_check.kernel.untrusted.showing import behind

@@ -25,7 +25,7 @@ from profiles import InvalidArgument, Undecided, UnreadableFile
 from profiles.hypotheses import BATCHES_DRAWN, INDEPENDENT, RECORD_NORM, SENSITIVITY_ONE
 from profiles.protection import Neighbors
 from proofs_check.certificates import check_text
-from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.core.documents import Meter, Rejected
 from proofs_check.kernel.theories.compositions import allocations, batches, bounds, curves
 from proofs_check.kernel.theories.compositions.lattices import LossDistribution
 from tests.soundness.batches_sweep import of_allocation

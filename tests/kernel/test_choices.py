@@ -13,7 +13,7 @@ import pytest
 from proofs_check import kernel
 from proofs_check.certificates import complete
 from proofs_check.kernel import check
-from proofs_check.kernel.core.terms import Meter
+from proofs_check.kernel.core.documents import Meter
 from proofs_check.kernel.untrusted.formats import read_heading
 from proofs_check.kernel.untrusted.proofs import OWN, TREES, UNSAID, Session
 from proofs_check.kernel.untrusted.upgrade import find_choices, leaves_open, upgrade

@@ -11,7 +11,8 @@ import mpmath
 import pytest
 
 from proofs_check.kernel import check
-from proofs_check.kernel.core.terms import Meter, Rejected, forget
+from proofs_check.kernel.core.documents import Meter, Rejected
+from proofs_check.kernel.core.terms import forget
 from proofs_check.kernel.core.theorems import Proof
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions import curves

@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from proofs_check.kernel.core.terms import Meter, Rejected
+from proofs_check.kernel.core.documents import Meter, Rejected
 from proofs_check.kernel.theories.compositions import curves
 
 DIGITS = 40

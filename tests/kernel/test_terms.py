@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from proofs_check.kernel import reading as syntax
 from proofs_check.kernel.core import terms
+from proofs_check.kernel.core.documents import Meter, Rejected
 from proofs_check.kernel.core.rules import equal
-from proofs_check.kernel.core.terms import Meter, Rejected
 from proofs_check.kernel.core.theorems import Range
 from proofs_check.kernel.procedures.boxes import enclose
 from proofs_check.kernel.procedures.normal import IDENTITIES, Normaliser

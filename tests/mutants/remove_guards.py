@@ -31,6 +31,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FILES = (
     "reading",
+    "core/documents",
     "core/terms",
     "core/intervals",
     "core/theorems",

@@ -10,8 +10,9 @@ from functools import reduce
 import pytest
 
 from proofs_check.kernel import check
+from proofs_check.kernel.core.documents import Meter, Rejected
 from proofs_check.kernel.core.rules import side_condition
-from proofs_check.kernel.core.terms import Meter, Rejected, Term, exp, forget, log, num, postorder, power, var
+from proofs_check.kernel.core.terms import Term, exp, forget, log, num, postorder, power, var
 from proofs_check.kernel.core.theorems import Range
 from proofs_check.kernel.procedures.normal import Normaliser
 

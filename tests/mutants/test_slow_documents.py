@@ -18,7 +18,8 @@ from accountant.weights.gaussian.table_format import TabulatedWeights
 from accountant.weights.gaussian.target import GaussianTarget
 from profiles import declare
 from proofs_check.kernel import check
-from proofs_check.kernel.core.terms import Rejected, exp, forget, log, var
+from proofs_check.kernel.core.documents import Rejected
+from proofs_check.kernel.core.terms import exp, forget, log, var
 from proofs_check.kernel.theories.compositions.lattices import Lattice
 from proofs_check.kernel.untrusted.proofs import Session
 from tests.mutants.corpus import texts

@@ -21,7 +21,7 @@ from accountant.weights.gaussian.estimate import NOTHING, estimate_delta
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
 from profiles.numbers import decimal_above, decimal_below, decimal_text, exact_text, log_fraction, root_above, root_below
-from proofs_check.kernel.core.terms import Rejected
+from proofs_check.kernel.core.documents import Rejected
 from proofs_check.kernel.theories.compositions import bounds as compositions
 from proofs_check.kernel.theories.compositions.bounds import Event as KernelEvent
 

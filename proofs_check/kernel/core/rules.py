@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Literal, NewType
 
-from .terms import BRANCHING, Rejected, Term, conditions, differentiate, make, num, pay, postorder, require, smoothness, substitute
+from .documents import Rejected, require
+from .terms import BRANCHING, Term, conditions, differentiate, make, num, pay, postorder, smoothness, substitute
 from .theorems import Box, Choice, Goal, Identity, Premise, Premises, Proof, Range, T, rule
 
 Name = NewType("Name", str)  # of a new variable

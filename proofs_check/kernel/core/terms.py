@@ -13,42 +13,10 @@ from math import ceil
 from threading import local
 from typing import Any
 
+from .documents import Meter, require
+
 MAX_BITS, _MAX_TABLE, BRANCHING = 10_000, 400_000, ("abs", "max", "piecewise")
-_UNIT, KEPT = 7_000, 8  # nanoseconds of a unit; tables that are kept
 ROUGH = (*BRANCHING, "ceiling")  # what has no derivative everywhere
-
-
-class Rejected(Exception):
-    """The certificate does not prove what it claims, for the reason given; it says nothing about the claim being false."""
-
-
-def require(holds: object, reason: str) -> None:
-    """Reject unless something holds."""
-    if not holds:
-        raise Rejected(reason)
-
-
-class Meter:
-    """A budget of elementary work for one whole document, in units of at most seven microseconds of a processor of today."""
-
-    def __init__(self, left: int = 1_000_000) -> None:
-        self.left, self.recent = left, list[object]()
-
-    def spend(self, amount: int) -> None:
-        """Subtract an amount; reject when nothing is left."""
-        self.left -= amount
-        if self.left < 0:
-            raise Rejected("the certificate needs more work than the kernel is willing to do")
-
-    def work(self, nanoseconds: int) -> None:
-        """Subtract what takes so long."""
-        self.spend(1 + nanoseconds // _UNIT)
-
-    def once(self, key: object, nanoseconds: int) -> None:
-        """Subtract what takes so long where it is not one of the last few things that were made."""
-        if key not in self.recent:
-            self.work(nanoseconds)
-        self.recent = [*(old for old in self.recent if old != key), key][-KEPT:]
 
 
 class Term:

@@ -14,7 +14,8 @@ from functools import partial, wraps
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from . import intervals as iv
-from .terms import Meter, Term, bits, pay, require
+from .documents import Meter, require
+from .terms import Term, bits, pay
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from functools import partial, reduce
 from typing import Any
 
 from ..core import intervals as iv
+from ..core.documents import Meter, Rejected, require
 from ..core.intervals import Interval
-from ..core.terms import Meter, Rejected, Term, postorder, require
+from ..core.terms import Term, postorder
 from ..core.theorems import Box, Goal, Premises, Question
 
 FARTHEST = 1300

@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import reduce
 from math import ceil, gcd, lcm
 
-from ..core.terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, power, require
+from ..core.documents import Meter, require
+from ..core.terms import MAX_BITS, Term, bits, exp, log, make, num, postorder, power
 from ..core.theorems import Box
 from .boxes import enclose
 

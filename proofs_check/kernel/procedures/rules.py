@@ -5,8 +5,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
+from ..core.documents import Rejected, require
 from ..core.rules import CORE, make_smooth
-from ..core.terms import Rejected, Term, differentiate, make, meter, num, postorder, require, substitute
+from ..core.terms import Term, differentiate, make, meter, num, postorder, substitute
 from ..core.theorems import Box, Goal, Identity, Premises, Range, Theorem, rule
 from .boxes import Program, cover
 from .normal import Normaliser

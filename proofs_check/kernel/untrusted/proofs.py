@@ -8,11 +8,12 @@ from functools import cache, partial
 from inspect import signature
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from ..core.documents import Meter, Rejected, read_fields, read_integer, read_list, require
 from ..core.rules import Flag, Name, define, side_condition
-from ..core.terms import Meter, Rejected, Term, pay, postorder, require
+from ..core.terms import Term, pay, postorder
 from ..core.theorems import NONE, Box, Goal, Identity, Premise, Premises, Proof, Range, Theorem, settle, within
 from ..procedures.rules import RULES
-from ..reading import read_fields, read_integer, read_list, read_name, read_number, read_range, read_term, variables
+from ..reading import read_name, read_number, read_range, read_term, variables
 from ..theories.compositions.bounds import Bound, computed, ended, joined, positive
 from ..theories.profiles.claims import CLAIMS, beside, by_statistic, in_cases, restated
 from ..theories.profiles.pieces import Proofs

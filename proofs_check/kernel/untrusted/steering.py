@@ -3,8 +3,9 @@
 from decimal import Decimal
 
 from ..core import intervals as iv
+from ..core.documents import Meter, require
 from ..core.intervals import Interval
-from ..core.terms import ROUGH, Meter, differentiate, postorder, require
+from ..core.terms import ROUGH, differentiate, postorder
 from ..procedures.boxes import FARTHEST, Program, Undecided
 
 Note = tuple[Program | None, dict[str, int]]  # for the slopes, if they say where to cut; and how often each variable was

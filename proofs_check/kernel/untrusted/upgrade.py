@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from .. import checker
 from ..checker import Protection, Report
-from ..core.terms import Rejected, require
+from ..core.documents import Rejected, read_fields, read_json, read_list, require
 from ..core.theorems import Goal, Theorem
-from ..reading import read_fields, read_json, read_list
 from ..theories.compositions.bounds import Bound
 from ..theories.profiles.statements import Claim
 from .proofs import FIRST_WAY, OWN, TREES, Session

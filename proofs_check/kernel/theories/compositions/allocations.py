@@ -11,8 +11,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import ceil
 
-from ...core.terms import Meter, require
-from ...reading import read_fields, read_integer, read_list
+from ...core.documents import Meter, read_fields, read_integer, read_list, require
 from ...reading import read_number as read_any_number
 from . import curves
 from .lattices import Lattice, LossDistribution, LossDistributions, Part, Points, count_bits, precision

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
-from ...core.terms import Meter, Rejected, require
-from ...reading import read_fields, read_integer
+from ...core.documents import Meter, Rejected, read_fields, read_integer, require
 from ...reading import read_number as read_any_number
 from . import curves
 from .allocations import allocation, replacement
-from .curves import Base
 
 _MOST, _ONE, _ZERO, _LARGEST = 10**9, Decimal(1), Decimal(0), 9 * 10**8  # a number whose exponential is one
 _MOST_TERMS, _TURNS, _HALVES = 400, 200, 24  # of a mixture; of searches for roots, sharp ones and rough ones
@@ -48,12 +46,12 @@ class Batches:
         """Whether there may be a largest loss, which is not computed here; else some data are known that lose without end."""
         return not remove and self.neighbors != "replace-one" and self.sampling not in ("random-allocation", "shuffle")
 
-    def curve(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> Base:
+    def curve(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> curves.Base:
         """Return the curve of one use on a side, in the current decimal context."""
         base = self._curve(remove=remove, up=up, linear=linear, meter=meter)
         return base if up else _finite(base)
 
-    def _curve(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> Base:
+    def _curve(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> curves.Base:
         require(linear is None or self.sampling == "random-allocation", "only random allocation has a lattice of its own")
         if self.sampling == "random-allocation":
             return self._allocated(remove=remove, up=up, linear=linear, meter=meter)
@@ -70,7 +68,7 @@ class Batches:
             return _mixed(mu, _binomial(k, self.q, meter), meter, remove=remove, replaced=self.neighbors == "replace-one")
         return _poisson(self.m, self.q, self.neighbors, remove=remove, meter=meter)
 
-    def _allocated(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> Base:
+    def _allocated(self, *, remove: bool, up: bool, linear: object, meter: Meter) -> curves.Base:
         # section 4.6: a use is a part of an epoch with one step of the record; without a lattice the step is told from above, and from
         # below the sum of all outputs
         steps, often = self.size["steps_per_epoch"], self.size["participations"]
@@ -81,7 +79,7 @@ class Batches:
             return replacement(self.m, steps // often, linear, up=up, meter=meter)
         return allocation(self.m, steps // often, linear, remove=remove, up=up, meter=meter)
 
-    def _shuffled(self, *, remove: bool, up: bool, meter: Meter) -> Base:
+    def _shuffled(self, *, remove: bool, up: bool, meter: Meter) -> curves.Base:
         # section 6: from above one use on all records, or two moves; from below what the largest output of an epoch tells
         remove = remove or self.neighbors == "replace-one"  # either of the two may be the first
         times, shifts = {"zero-out": (1, (2, 1)), "replace-one": (4, (2, 0)), "add-remove": (5, (1, 0))}[self.neighbors]
@@ -120,7 +118,7 @@ class Batches:
 
         return base
 
-    def _with_replacement(self, *, remove: bool, up: bool, meter: Meter) -> Base:
+    def _with_replacement(self, *, remove: bool, up: bool, meter: Meter) -> curves.Base:
         mu, q = 2 * curves.decimal(self.m).sqrt(), Fraction(1, self.size["records"])
         weights = _binomial(self.size["batch_size"], q, meter)
         if self.neighbors == "add-remove":
@@ -141,7 +139,7 @@ class Batches:
 
         return _mirrored(at, at)
 
-    def _truncated(self, *, remove: bool, up: bool, meter: Meter) -> Base:
+    def _truncated(self, *, remove: bool, up: bool, meter: Meter) -> curves.Base:
         # section 5.2: with the probability that a batch is full without the record, and that of the record in a full batch
         full, taken = _fill(self.size["records"], self.q, self.size["limit"], meter)
         if not up:
@@ -159,7 +157,7 @@ class Batches:
         return base
 
 
-def _finite(base: Base) -> Base:
+def _finite(base: curves.Base) -> curves.Base:
     # nothing is lost wholly: outcomes with a mass under Q that is below all numbers are left out, and are not at infinity
     def at(a: Decimal) -> tuple[Decimal, Decimal]:
         v, s = base(a)
@@ -195,7 +193,7 @@ def read_batches(value: object) -> tuple[Batches, int]:
     return Batches(kind, neighbors, 1 / noise**2, size, q), count
 
 
-def _mirrored(there: Base, back: Base) -> Base:
+def _mirrored(there: curves.Base, back: curves.Base) -> curves.Base:
     # one curve from a = 1 on; below the curve 1 - a + a F(1/a) of the exchanged laws, of which F is the other curve
     def base(a: Decimal) -> tuple[Decimal, Decimal]:
         if a >= 1:
@@ -206,7 +204,7 @@ def _mirrored(there: Base, back: Base) -> Base:
     return base
 
 
-def _poisson(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, meter: Meter) -> Base:
+def _poisson(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, meter: Meter) -> curves.Base:
     # section 5.1: if a record is replaced, p/s = ((1 - q) + c w)/((1 - q) + c/w) at w = e^(mu x), c = q e^(-mu^2/2)
     if neighbors != "replace-one":
         return curves.sampled(curves.gaussian(m, meter), q, remove=remove)
@@ -223,7 +221,7 @@ def _poisson(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, meter: M
     return base
 
 
-def _fixed(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, up: bool, meter: Meter) -> Base:
+def _fixed(m: Fraction, q: Fraction, neighbors: str, *, remove: bool, up: bool, meter: Meter) -> curves.Base:
     # section 3; from below the curves of some data, which are those of Poisson samples but for a record that becomes empty
     if neighbors == "add-remove":
         return curves.sampled(curves.gaussian(4 * m, meter), q, remove=remove)
@@ -280,7 +278,7 @@ def _fill(n: int, q: Fraction, limit: int, meter: Meter) -> tuple[Decimal, Decim
     return full, (full - rest * first) * limit / n
 
 
-def _mixed(mu: Decimal, weights: Sequence[Decimal], meter: Meter, *, remove: bool, replaced: bool = False) -> Base:
+def _mixed(mu: Decimal, weights: Sequence[Decimal], meter: Meter, *, remove: bool, replaced: bool = False) -> curves.Base:
     # sections 3.3 and 5.3: the sum of w_j N(j mu) against N(0), or if replaced against the sum of w_j N(-j mu)
     tail, far = curves.normal_tail(Fraction(mu * mu), meter)
     factors = [w * (-((j * mu) ** 2) / 2).exp() for j, w in enumerate(weights)]

@@ -8,9 +8,9 @@ from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import partial
 
-from ...core.terms import Meter, meter, require
+from ...core.documents import Meter, read_fields, read_integer, read_list, require
+from ...core.terms import meter
 from ...core.theorems import Premise, Premises, Proof, rule
-from ...reading import read_choice, read_fields, read_integer, read_list
 from ...reading import read_number as read_any_number
 from . import curves
 from .batches import Batches, read_batches
@@ -328,7 +328,8 @@ def computed(bound: Bound, *, grid: Proof | None = None, order: Fraction | None 
 def state_bound(events: Sequence[Event], value: object) -> tuple[Bound, Mapping[str, object]]:
     """Return what a claim about the composition of events states, and the fields of its proof."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "linear", "order", "parts"}))
-    name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
+    name, remove = str(claim["claim"]), claim["direction"] == "remove"
+    require(claim["direction"] in ("remove", "add"), "expected remove or add")
     require(name in ("delta-positive", "delta-upper", "delta-lower") and claim["verdict"] == "proved", "unknown claim or verdict")
     bound = Bound(tuple(events), remove, name, read_any_number(claim["epsilon"]), read_any_number(claim["bound"]))
     return bound, {key: claim[key] for key in ("grid", "linear", "order", "parts") if key in claim}

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, isqrt
 
+from ...core.documents import KEPT, Meter, require
 from ...core.intervals import MOST_PLACES
-from ...core.terms import KEPT, Meter, require
 
 Base = Callable[[Decimal], tuple[Decimal, Decimal]]
 POINT = 14  # nanoseconds that a point takes, times 2400 and the square of its digits

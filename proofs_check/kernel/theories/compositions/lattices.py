@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import isqrt
 from struct import unpack
 
-from ...core.terms import Meter, require
+from ...core.documents import Meter, require
 from . import curves
 
 MOST_CELLS, _MOST_BITS, _WIDEST = 1 << 19, 1 << 26, 1000  # of a product; nats in a cell on which something is rounded

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial, wraps
 
+from ...core.documents import read_fields, require
 from ...core.rules import Flag, Name, at_step, define, equal, lie_in, make_smooth
-from ...core.terms import Term, differentiate, exp, log, num, power, require, substitute, var
+from ...core.terms import Term, differentiate, exp, log, num, power, substitute, var
 from ...core.theorems import NONE, Goal, Premise, Premises, Proof, Range, Theorem, rule, within
-from ...reading import read_fields, read_number, read_term, variables
+from ...reading import read_number, read_term, variables
 from .pieces import Proofs, differ_beside, on_pieces
 from .statements import Claim, Form, OfCount, Point, at_record, branch_free, given, restate, slope_of
 

@@ -7,8 +7,9 @@ from functools import partial
 from math import ceil
 from typing import NewType
 
+from ...core.documents import Rejected, require
 from ...core.rules import at_step, define, equal, holds_on, is_first, resolve, signs_on, smooth
-from ...core.terms import Rejected, Term, differentiate, make, meter, num, postorder, require, smoothness, substitute, var
+from ...core.terms import Term, differentiate, make, meter, num, postorder, smoothness, substitute, var
 from ...core.theorems import Box, Choice, Goal, Premise, Premises, Proof, Range
 from ...procedures.boxes import enclose
 from .statements import Claim, slope_of

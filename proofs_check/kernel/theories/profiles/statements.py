@@ -6,10 +6,11 @@ from fractions import Fraction
 from functools import partial
 from typing import Literal, NewType, TypeVar
 
+from ...core.documents import Rejected, read_fields, require
 from ...core.rules import at_step, define, equal, holds_on, resolve, signs_on, smooth
-from ...core.terms import Rejected, Term, differentiate, exp, log, make, num, number, postorder, power, require, smoothness, substitute, var
+from ...core.terms import Term, differentiate, exp, log, make, num, number, postorder, power, smoothness, substitute, var
 from ...core.theorems import Box, Choice, Premises, Range, within
-from ...reading import read_fields, read_name, read_number, read_range, read_term, variables
+from ...reading import read_name, read_number, read_range, read_term, variables
 
 T = TypeVar("T")
 _WEIGHTS = Range(Fraction(1))
