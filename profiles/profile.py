@@ -136,6 +136,10 @@ class Profile:
         parameters = (*self.parameters, Parameter(ABOVE_ONE))
         return replace(pure, promise=substitute(self.promise, changes), written=written, parameters=parameters)
 
+    def at_weight_one(self) -> Term:
+        """Return the promise for a record of weight 1, in any notion, with the exact number in place of every parameter that has one."""
+        return substitute(self.stand_in().numeric_epsilon(), {WEIGHT: number(1)})
+
     def record_variables(self) -> tuple[Variable, ...]:
         """The variables a record-wise statement is quantified over: statistics, then parameters without a number."""
         statistics = tuple(Variable(s.name, s.lo, s.hi) for s in self.record)

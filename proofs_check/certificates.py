@@ -49,15 +49,13 @@ def _parameter_json(parameter: Parameter) -> Any:
     return "positive" if parameter.value is None else exact_text(parameter.value)
 
 
-def make_certificate(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> dict[str, Any]:
-    """Return a certificate of ``claims`` (the first of which must be ``well-defined``) as a JSON object: what they choose is open."""
-    return assemble(profile_json(profile), claims, target=target, q=q)
-
-
 def assemble(
     profile: Mapping[str, Any], claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None
 ) -> dict[str, Any]:
-    """Return a certificate as :func:`make_certificate` does, about a profile that is already as the format writes it."""
+    """Return a certificate of ``claims`` (the first of which must be ``well-defined``) as a JSON object: what they choose is open.
+
+    ``profile``: as the format writes it (:func:`profile_json`).
+    """
     made: dict[str, Any] = {"format": FORMAT, "version": FIRST, "profile": profile}
     if target is not None:
         made["target_epsilon"] = exact_text(target)

@@ -11,7 +11,7 @@ from profiles.errors import InvalidArgument, PDPError
 from profiles.notions import ProfileNotion
 from profiles.profile import Profile
 from profiles.suggestions import suggest
-from proofs_check.admission import admit
+from proofs_check.admission import AdmittedProfile, admit
 from proofs_check.certificates import complete
 from proofs_check.conditions import homogeneous
 from proofs_check.prover.effort import within_saying_why
@@ -31,7 +31,7 @@ class NotionCondition:
     meaning: str
     statements: Mapping[ProfileNotion, str]
     source: str
-    decide: Callable[[Profile], Decision]
+    decide: Callable[[AdmittedProfile], Decision]
 
 
 #: The conditions of each notion, in the order in which they are reported. A new condition is one module and one line here.
@@ -94,13 +94,13 @@ def verify_notion(profile: Profile, conditions: Sequence[str] | None = None) -> 
                 f'the condition {name[:60]!r} is not one of the notion "{profile.notion.value}"; known are {", ".join(known)}'
                 + suggest(name, known)
             )
-    admit(profile)
-    return NotionVerification(profile, {name: _decide(profile, known[name]) for name in dict.fromkeys(conditions or known)})
+    admitted = admit(profile)
+    return NotionVerification(profile, {name: _decide(admitted, known[name]) for name in dict.fromkeys(conditions or known)})
 
 
-def _decide(profile: Profile, condition: NotionCondition) -> Decision:
+def _decide(admitted: AdmittedProfile, condition: NotionCondition) -> Decision:
     try:
-        decision, reason = within_saying_why(SECONDS_PER_CONDITION, lambda: condition.decide(profile))
+        decision, reason = within_saying_why(SECONDS_PER_CONDITION, lambda: condition.decide(admitted))
     except PDPError:
         raise
     except Exception as error:

@@ -13,10 +13,9 @@ from accountant.guarantees.gaussian_samples import (
     DEFAULT_CELLS,
     DEFAULT_COVER_GAP,
     bound_by_cover,
-    bound_by_table,
     cover_of,
     prove_kept,
-    table_of,
+    sample_by_table,
 )
 from accountant.guarantees.mechanism_proofs import prove_run
 from accountant.guarantees.render import render, to_json
@@ -26,10 +25,9 @@ from accountant.rules.gaussian import make_gaussian_rule
 from accountant.weights.gaussian.branch_and_bound import WorstCaseQuery
 from accountant.weights.gaussian.cover_certificate import CoveredRule
 from accountant.weights.gaussian.many_steps import compose_pair
-from accountant.weights.gaussian.proved import describe_record
+from accountant.weights.gaussian.proved import describe_record, require_gaussian
 from accountant.weights.gaussian.table_format import TabulatedWeights
 from accountant.weights.gaussian.target import GaussianTarget, to_gaussian_target, to_steps, to_target_delta
-from accountant.weights.gaussian.weight import require_gaussian
 from profiles import Declaration, InvalidSampling, Profile, decimal_text, exact_text
 from profiles.files import to_declaration
 from profiles.hypotheses import EXACT_REALS
@@ -213,5 +211,6 @@ def derive_weights(
         to_number(scale, "the scale of weights", "(0, inf)", "give a positive number", InvalidSampling)
     rule = make_gaussian_rule(target.epsilon, target.delta, target.steps, scale)
     hypotheses = tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses)))
-    guarantee = prove_run(bound_by_table(profile, hypotheses, rule=rule), declaration.mechanism)
-    return DerivedDelta(guarantee, rule, profile, target, table_of(profile, target, whole=scale is not None), scale)
+    made, table = sample_by_table(profile, hypotheses, rule)
+    guarantee = prove_run(made, declaration.mechanism)
+    return DerivedDelta(guarantee, rule, profile, target, table, scale)

@@ -22,7 +22,8 @@ from accountant.guarantees.statements import READS_NOTHING
 from accountant.guarantees.stored import HYPOTHESES, NUMBER, PROFILE, PROOFS, WEIGHT_PAIRS
 from accountant.guarantees.theorem import Guarantee, Inference, conclude
 from accountant.rules import make_rule
-from accountant.weights.gaussian.weight import compose_record, require_homogeneous, state_claims
+from accountant.weights.gaussian.proved import require_homogeneous
+from accountant.weights.gaussian.weight import compose_record, state_claims
 from profiles import InvalidArgument, InvalidProfile, OtherNotion, Profile, Undecided, decimal_text
 from profiles.hypotheses import EXACT_REALS, Hypothesis, as_hypotheses, name_declaration, name_range, name_statistics
 from profiles.notions import ProfileNotion

@@ -20,17 +20,14 @@ from accountant.rules import SamplingRule
 from accountant.rules.gaussian import read_gaussian_rule
 from accountant.weights.gaussian.branch_and_bound import WorstCaseQuery, cover_records
 from accountant.weights.gaussian.cover_certificate import CoveredRule, find_cover_fault, read_cover
-from accountant.weights.gaussian.proved import ProvedGaussian, prove_gaussian
+from accountant.weights.gaussian.proved import ProvedGaussian, prove_gaussian, require_gaussian
 from accountant.weights.gaussian.table import make_table
 from accountant.weights.gaussian.table_format import TabulatedWeights, find_fault, read_table
 from accountant.weights.gaussian.target import GaussianTarget, to_steps, to_target_delta
-from accountant.weights.gaussian.weight import require_gaussian
 from profiles import InvalidSampling, NotReplayed, Profile, Undecided
 from profiles.hypotheses import (
     DEFINED,
     EXACT_REALS,
-    FRESH_SAMPLES,
-    MOST_STEPS,
     PROBABILITY,
     Hypothesis,
     as_hypotheses,
@@ -96,27 +93,42 @@ def bound_by_table(
     Raises :class:`profiles.Infeasible` (w = 1 exceeds the target), :class:`NotReplayed` for a table that is rejected or about something
     else, and what making it raises.
     """
-    epsilon, delta, steps, scale = read_gaussian_rule(rule)
-    target = GaussianTarget(epsilon, delta, steps)
     if weight_table is None:
-        table = table_of(profile, target, whole=scale is not None)
-    else:
-        table = read_table(weight_table, profile)
-        if table.table.target != target:
-            raise NotReplayed(f"a table of weights for another target was given for {profile.name[:60]!r}; take the one of its rule")
-        fault = find_fault(table)
-        if fault is not None:
-            raise NotReplayed(f"the kernel rejects the table of weights for {profile.name[:60]!r} at {fault}; make a new one")
+        return sample_by_table(profile, hypotheses, rule)[0]
+    target, _ = _read_target(rule)
+    table = read_table(weight_table, profile)
+    if table.table.target != target:
+        raise NotReplayed(f"a table of weights for another target was given for {profile.name[:60]!r}; take the one of its rule")
+    fault = find_fault(table)
+    if fault is not None:
+        raise NotReplayed(f"the kernel rejects the table of weights for {profile.name[:60]!r} at {fault}; make a new one")
+    return _conclude_by_table(profile, hypotheses, rule, table)
+
+
+def sample_by_table(profile: Profile, hypotheses: Sequence[Hypothesis | str], rule: SamplingRule) -> tuple[Guarantee, TabulatedWeights]:
+    """Return what :func:`bound_by_table` concludes without a certificate, and the table that it made. Raises what making it raises."""
+    target, scale = _read_target(rule)
+    table = table_of(profile, target, whole=scale is not None)
+    return _conclude_by_table(profile, hypotheses, rule, table), table
+
+
+def _read_target(rule: SamplingRule) -> tuple[GaussianTarget, Fraction | None]:
+    epsilon, delta, steps, scale = read_gaussian_rule(rule)
+    return GaussianTarget(epsilon, delta, steps), scale
+
+
+def _conclude_by_table(profile: Profile, hypotheses: Sequence[Hypothesis | str], rule: SamplingRule, table: TabulatedWeights) -> Guarantee:
+    """Conclude by the rule from a table of which the kernel has accepted or computed every row, for this very profile and target."""
+    target, rows = table.table.target, len(table.table.rows)
     given = as_hypotheses(hypotheses, repr(profile.name))
-    bound = Losses(epsilon, epsilon, delta, delta)
-    supposes, held = describe_steps(profile, rule, steps)
-    rows = len(table.table.rows)
+    bound = Losses(target.epsilon, target.epsilon, target.delta, target.delta)
+    supposes, held = describe_sampling(rule, profile, target.steps)
     return conclude(
         Inference(
             "Gaussian importance sampling by a table of weights",
             f"{profile.name} after {rule.name} sampling",
             source=f"{_PAGE}, Theorems 1, 2, 6 and 9",
-            conclusion=f"{describe_promise(profile)}; {describe_losses(bound)}; {_count(steps)}",
+            conclusion=f"{describe_promise(profile)}; {describe_losses(bound)}; {_count(target.steps)}",
             claims=("well-defined", "homogeneous", f"mu(1, x) <= {table.proved.reach}", f"delta-upper in both directions, of {rows} rows"),
             call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=table.to_object()),
             profile=profile,
@@ -192,7 +204,7 @@ def bound_by_cover(
             raise NotReplayed(f"the kernel rejects the bound of {profile.name[:60]!r} at {fault}; make a new one")
     given = as_hypotheses(hypotheses, repr(profile.name))
     bound = Losses(cover.cover.epsilon, cover.cover.epsilon, delta, delta)
-    supposes, held = describe_steps(profile, rule, times)
+    supposes, held = describe_sampling(rule, profile, times)
     return conclude(
         Inference(
             "Gaussian importance sampling, worst case over records",
@@ -221,12 +233,6 @@ def bound_by_cover(
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
     )
-
-
-def describe_steps(profile: Profile, rule: SamplingRule, steps: int) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
-    """Return what sampling by a rule in some steps assumes, and what of it holds because the profile reads no statistic."""
-    supposes, held = describe_sampling(rule, profile)
-    return (supposes if steps == 1 else (*supposes, FRESH_SAMPLES, MOST_STEPS.about(steps=steps))), held
 
 
 def _count(steps: int) -> str:

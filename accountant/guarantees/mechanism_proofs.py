@@ -65,11 +65,13 @@ def prove_promises(guarantee: Guarantee, mechanisms: Sequence[Any], others: Mapp
     promises = _name_promises(guarantee.derivation, [mechanism.profile for mechanism in mechanisms if _declares(mechanism)], others)
     if promises is None:
         return guarantee
+    says = [tuple(_say_of_itself(mechanism.profile)) if _declares(mechanism) else () for mechanism in mechanisms]
+    proved = [describe_proof(mechanism) for mechanism in mechanisms]
+    exact = [describe_exactness(mechanism) for mechanism in mechanisms]
     proofs: dict[Hypothesis, list[str | None]] = {}
-    for mechanism in mechanisms:
-        if _declares(mechanism):
-            for item in _say_of_itself(mechanism.profile):
-                proofs.setdefault(item, []).append(describe_proof(mechanism))
+    for items, proof in zip(says, proved, strict=True):
+        for item in items:
+            proofs.setdefault(item, []).append(proof)
     unproved = {item for promise in promises if not promise.own for item in promise.says}
     closes = {
         item: "; ".join(dict.fromkeys(map(str, proofs[item])))
@@ -79,10 +81,9 @@ def prove_promises(guarantee: Guarantee, mechanisms: Sequence[Any], others: Mapp
     closes.update(others)
     if not any(item in guarantee.hypotheses for item in closes):
         return guarantee
-    known = [mechanism for mechanism in mechanisms if describe_proof(mechanism) is not None]
+    known = [mechanism for mechanism, proof in zip(mechanisms, proved, strict=True) if proof is not None]
     supposed = as_hypotheses([item for mechanism in known for item in getattr(mechanism, "hypotheses", ())], "a mechanism")
     made = update_hypotheses(guarantee, closes, supposed)
-    exact = [describe_exactness(mechanism) for mechanism in mechanisms]
     if EXACT_REALS not in made.hypotheses or None in exact or not _is_about(guarantee, made, promises, mechanisms):
         return made
     return _round_noise(made, "; ".join(dict.fromkeys(map(str, exact))))

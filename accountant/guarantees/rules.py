@@ -19,7 +19,9 @@ from profiles.hypotheses import (
     DEFINED,
     EXACT_REALS,
     FEASIBLE_WEIGHTS,
+    FRESH_SAMPLES,
     IN_RANGE,
+    MOST_STEPS,
     ONLY_THROUGH_OUTPUT,
     PART_DEFINED,
     PARTS_RUN,
@@ -130,9 +132,12 @@ def derive_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (E
     return adaptive_composition(profile, [derive_profile(part.profile, hypotheses) for part in profile.parts])
 
 
-def describe_sampling(rule: SamplingRule, profile: Profile) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
-    """Return what a rule assumes of the records of ``profile``, and what of it holds because the profile reads no statistic."""
-    supposed = tuple(dict.fromkeys((*rule.hypotheses_for(profile), name_statistics(profile))))
+def describe_sampling(rule: SamplingRule, profile: Profile, steps: int = 1) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
+    """Return what sampling by a rule in some steps assumes, of the records of ``profile`` and of the samples, and what of it holds because
+    the profile reads no statistic.
+    """
+    several = (FRESH_SAMPLES, MOST_STEPS.about(steps=steps)) if steps > 1 else ()
+    supposed = tuple(dict.fromkeys((*rule.hypotheses_for(profile), name_statistics(profile), *several)))
     if profile.record:
         return supposed, {}
     return supposed, {item: READS_NOTHING for item in supposed if item.id in (IN_RANGE.id, RECORD_STATISTICS.id)}

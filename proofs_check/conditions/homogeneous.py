@@ -13,7 +13,7 @@ from profiles.notions import ProfileNotion
 from profiles.profile import Profile
 from profiles.terms import number, substitute, symbol
 from profiles.variables import WEIGHT
-from proofs_check.admission import admit
+from proofs_check.admission import AdmittedProfile
 from proofs_check.certificates import point_json
 from proofs_check.conditions.decide import AT_ONCE, FINELY
 from proofs_check.conditions.restating import restate
@@ -39,11 +39,12 @@ def degree(notion: ProfileNotion) -> int:
     return 2 if notion in (ProfileNotion.RENYI, ProfileNotion.ZCDP) else 1
 
 
-def decide_homogeneous(profile: Profile) -> Decision:
+def decide_homogeneous(admitted: AdmittedProfile) -> Decision:
     """Decide whether the promise is a power of w times its value at w = 1."""
+    profile = admitted.profile
     for told in _ways_of_writing(profile):
         claim: Tree = {"claim": ID, "verdict": "proved", "proof": told}
-        if admit(profile).proves([claim]):
+        if admitted.proves([claim]):
             return Decision(ID, Verdict.PROVED, "identity of normal forms", claim=claim, checked=True)
     stand_in = profile.stand_in()
     term = stand_in.numeric_epsilon()
@@ -54,7 +55,7 @@ def decide_homogeneous(profile: Profile) -> Decision:
             vanishes = bool(as_ball(value_at(gap, point, 256)).contains(0))
         except UndefinedAtPoint:
             continue
-        refuted = None if vanishes else _refute(profile, point)
+        refuted = None if vanishes else _refute(admitted, point)
         if refuted is not None:
             return refuted
     reason = "it holds at all points that were looked at, but no normal form shows it everywhere"
@@ -70,9 +71,9 @@ def _ways_of_writing(profile: Profile) -> list[Tree]:
     return [{}] if other is None else [{}, {"restated": other.field()}]
 
 
-def _refute(profile: Profile, point: dict[str, Fraction]) -> Decision | None:
+def _refute(admitted: AdmittedProfile, point: dict[str, Fraction]) -> Decision | None:
     for tree in (AT_ONCE, FINELY):
         claim: Tree = {"claim": ID, "verdict": "refuted", "proof": {"at": point_json(point), "bound": tree}}
-        if admit(profile).proves([claim]):
+        if admitted.proves([claim]):
             return Decision(ID, Verdict.REFUTED, "witness", witness=point, claim=claim, checked=True)
     return None

@@ -61,12 +61,12 @@ class Obligation:
         expression = _symbolic(self.term, box)
         if expression is None:
             return
-        if self.need is Need.NONZERO:
-            yield from roots(expression, box)
+        if self.need is not Need.NONZERO:
+            witness = explore(Goal(expression, box, self.need is Need.POSITIVE), budget=600).witness
+            if witness is not None:
+                yield witness
             return
-        witness = explore(Goal(expression, box, self.need is Need.POSITIVE), budget=600).witness
-        if witness is not None:
-            yield witness
+        yield from roots(expression, box)
 
 
 def find_counterexample(term: Term, box: tuple[Variable, ...], needs: Sequence[Obligation]) -> Counterexample | None:

@@ -18,8 +18,8 @@ from profiles.errors import PDPError
 from profiles.numbers import decimal_above, exact_text
 from profiles.profile import Profile
 from profiles.terms import Term, free_symbols
-from profiles.variables import Statistic
-from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum
+from profiles.variables import Statistic, Variable
+from proofs_check.branch_and_bound import SearchedTerm, enclose_supremum, minimum_enclosure
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import assumption_8
 from proofs_check.prover.pointwise import UndefinedAtPoint, value_at
@@ -71,6 +71,10 @@ class RecordTerm:
             if self.certify_at_most(low) is not None:
                 return low, low, self._complete(at)
         return low, max(decimal_above(high, _DIGITS), low), self._complete(at)
+
+    def enclose_least(self, *, budget: int) -> tuple[Fraction, Fraction] | None:
+        """Return numbers below and above the smallest value of the term; None where no finite number was found. Nothing is certified."""
+        return minimum_enclosure(self.term, [Variable(item.name, item.lo, item.hi) for item in self.records], budget)
 
     def certify_at_most(self, bound: Fraction) -> dict[str, Any] | None:
         """Return a certificate that 0 ≤ term ≤ ``bound`` for all records, where ``bound`` > 0; None where no proof was found."""

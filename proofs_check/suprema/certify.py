@@ -15,7 +15,7 @@ from profiles.balls import ball, interval
 from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols
 from proofs_check.branch_and_bound import Box, Point, SearchedTerm, prove_at_most
-from proofs_check.certificates import check_text, complete, make_certificate
+from proofs_check.certificates import assemble, check_text, complete, profile_json
 from proofs_check.enclosures import Enclosure
 from proofs_check.suprema.feasibility import domains
 
@@ -338,7 +338,7 @@ def certify(profile: Profile, q: Term, claim: BoundClaim, trees: ProofTrees, wel
                 "proof": {"bound": trees.lower[choice["lower"]]},
             },
         ]
-        certificate = make_certificate(profile, claims, q=q)
+        certificate = assemble(profile_json(profile), claims, q=q)
         report = check_text(json.dumps(certificate))
         if report.accepted:
             return Checked(complete(certificate), accepted=True, reason="")

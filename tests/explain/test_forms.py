@@ -10,7 +10,7 @@ import pytest
 from accountant import derive_epsilon
 from profiles import declare, parse_expression
 from proofs_check.admission import admit
-from proofs_check.certificates import check_text, make_certificate, to_file_text
+from proofs_check.certificates import assemble, check_text, profile_json, to_file_text
 from proofs_check.explain import explain, explain_claim, explaining, kernel_rules, to_lines
 from proofs_check.explain.explaining import EXPLAINERS
 from proofs_check.kernel.theories.profiles.claims import CLAIMS
@@ -130,7 +130,7 @@ def test_each_form_is_explained(form):
     profile, _, phrase = FORMS[form]
     claim = claim_of(form)
     first = [] if claim["claim"] == "well-defined" else [admit(profile).claim]
-    report = check_text(to_file_text(make_certificate(profile, [*first, claim], target=TARGET, q=HALF)))
+    report = check_text(to_file_text(assemble(profile_json(profile), [*first, claim], target=TARGET, q=HALF)))
     assert report.accepted, report
     said = said_of(profile, claim)
     assert phrase in said
@@ -159,7 +159,7 @@ def test_the_own_proof_of_a_side_condition_is_told():
     profile = declare("own", "w/(1 + z)", record={"z": [1, 2]})
     tree = {"rule": "split", "variable": "z", "at": "1.5", "below": BOX, "above": BOX}
     claim = {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": MANIFEST, "obligations": {"1 + z": tree}}}
-    assert check_text(to_file_text(make_certificate(profile, [claim]))).accepted
+    assert check_text(to_file_text(assemble(profile_json(profile), [claim]))).accepted
     assert "1 + z > 0. The range is split at z = 1.5." in said_of(profile, claim)
 
 
@@ -229,7 +229,7 @@ def test_monotone_to_an_open_end_says_why_the_end_may_be_used():
     profile = declare("p", "w*a + 1", parameters={"a": "positive"})
     tree = {"rule": "monotone", "variable": "a", "direction": "increasing", "slope": MANIFEST, "end": MANIFEST}
     claim = {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": tree}}
-    assert check_text(to_file_text(make_certificate(profile, [claim]))).accepted
+    assert check_text(to_file_text(assemble(profile_json(profile), [claim]))).accepted
     assert "so it suffices to look at a = 0 (which the range does not contain; the left side is continuous there" in said_of(profile, claim)
 
 
@@ -313,7 +313,7 @@ RULES_AND_FIELDS = {
 def test_rules_and_fields_by_examples_that_the_kernel_accepts(what, check_all):
     profile, claim, phrase = RULES_AND_FIELDS[what]
     first = [] if claim["claim"] == "well-defined" else [admit(profile).claim]
-    report = check_text(to_file_text(make_certificate(profile, [*first, claim], target=TARGET)))
+    report = check_text(to_file_text(assemble(profile_json(profile), [*first, claim], target=TARGET)))
     assert report.accepted, report
     explanation = explain_claim(profile, claim, target=TARGET)
     said = "\n".join(to_lines(explanation))

@@ -10,7 +10,7 @@ from typing import Any
 from accountant.compositions.certificates import make_certificate
 from accountant.weights.gaussian.branch_and_bound import Cell, Cover, LowerEnd, Split, pair_at
 from accountant.weights.gaussian.many_steps import compose_pair
-from accountant.weights.gaussian.proved import recheck_promise, zeta_term
+from accountant.weights.gaussian.proved import recheck_promise
 from accountant.weights.gaussian.table import MOST_ROWS
 from accountant.weights.gaussian.table_format import (
     declare_stated,
@@ -118,7 +118,7 @@ def _read_lower(value: object) -> LowerEnd:
 
 def find_cover_fault(covered: CoveredRule) -> str | None:
     """Return the step at which the kernel rejects a cover, None where it accepts all of it."""
-    cover, zeta = covered.cover, zeta_term(covered.profile)
+    cover, zeta = covered.cover, covered.profile.at_weight_one()
     if not recheck_promise(covered.profile, covered.promise):
         return "promise"
     bad = cover.table.find_rejected()

@@ -9,18 +9,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from accountant.weights.gaussian.weight import require_gaussian, require_homogeneous
-from profiles.errors import InvalidProfile, Undecided
+from profiles.errors import InvalidProfile, OtherNotion, Undecided
+from profiles.notions import ProfileNotion
 from profiles.numbers import decimal_below, decimal_text, exact_text
 from profiles.profile import Profile
-from profiles.terms import Term, number, substitute
-from profiles.variables import WEIGHT
-from proofs_check.branch_and_bound import minimum_enclosure
+from profiles.terms import Term
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import homogeneous
+from proofs_check.results import Verdict
 from proofs_check.suprema.ceilings import RecordTerm
+from proofs_check.verify_notion import NotionVerification, verify_notion
 
 Point = Mapping[str, Fraction]
 _BOXES = 1_000
@@ -44,12 +45,7 @@ class ProvedGaussian:
     @property
     def zeta(self) -> Term:
         """The term of ζ in the statistics."""
-        return zeta_term(self.profile)
-
-
-def zeta_term(profile: Profile) -> Term:
-    """Return the term of μ(1, x), with numbers in place of the parameters."""
-    return substitute(profile.stand_in().numeric_epsilon(), {WEIGHT: number(1)})
+        return self.profile.at_weight_one()
 
 
 def prove_gaussian(profile: Profile) -> ProvedGaussian:
@@ -65,7 +61,7 @@ def prove_gaussian(profile: Profile) -> ProvedGaussian:
     if not profile.record:
         raise InvalidProfile(f"the profile {profile.name[:60]!r} declares no record statistic, so no data can be read for it; declare one")
     promise = require_homogeneous(profile).certificate()
-    zeta = RecordTerm(zeta_term(profile), profile.record)
+    zeta = RecordTerm(profile.at_weight_one(), profile.record)
     enclosed = zeta.enclose()
     if enclosed is None:
         raise Undecided("mu(1, x) could not be bounded over the declared domain; narrow the ranges and clip each record to them")
@@ -77,9 +73,40 @@ def prove_gaussian(profile: Profile) -> ProvedGaussian:
     ceiling = zeta.certify_at_most(reach)
     if ceiling is None:
         raise Undecided(f"mu(1, x) <= {decimal_text(reach, 9, round_up=True)} could not be proved for every record; write mu more simply")
-    ends = minimum_enclosure(zeta.term, profile.record_variables(), _BOXES)
+    ends = zeta.enclose_least(budget=_BOXES)
     least = Fraction(0) if ends is None else max(decimal_below(max(ends[0], Fraction(0)), 9), Fraction(0))
     return ProvedGaussian(profile, reach, worst, promise, ceiling, least)
+
+
+def require_gaussian(profile: Profile) -> None:
+    """Refuse a profile of another notion, in one sentence. Raises :class:`OtherNotion`."""
+    if profile.notion is ProfileNotion.PURE:
+        raise OtherNotion(
+            f"a target delta was given, but {profile.name[:60]!r} is a profile of pure epsilon-differential privacy, which needs none; "
+            'leave it out, or declare mu in the notion "gaussian"'
+        )
+    if profile.notion is not ProfileNotion.GAUSSIAN:
+        raise OtherNotion(
+            f'weights for a target delta need the notion "gaussian", but {profile.name[:60]!r} declares {profile.notion.number} in '
+            f'the notion "{profile.notion.value}", of which nothing is proved that sampling would gain; declare mu'
+        )
+
+
+@lru_cache(maxsize=256)
+def require_homogeneous(profile: Profile) -> NotionVerification:
+    """Return the proof that a record enters by one number, times its weight; refuse a profile without one."""
+    verified = verify_notion(profile, [homogeneous.ID])
+    decision = verified.decisions[homogeneous.ID]
+    if decision.verdict is Verdict.REFUTED:
+        raise InvalidProfile(
+            f"a weight needs mu(w, x) = w*mu(1, x), but that is refuted for {profile.name[:60]!r} (pdp verify tells where); declare the mu "
+            "of a mechanism whose noise does not depend on the weight"
+        )
+    if decision.verdict is Verdict.UNKNOWN:
+        raise Undecided(
+            f"a weight needs mu(w, x) = w*mu(1, x), but that could not be proved for {profile.name[:60]!r}; write mu more simply"
+        )
+    return verified
 
 
 def recheck_promise(profile: Profile, promise: object) -> bool:
@@ -92,7 +119,7 @@ def recheck_promise(profile: Profile, promise: object) -> bool:
 
 def recheck_proved(profile: Profile, reach: Fraction, promise: object, ceiling: object) -> bool:
     """Tell whether the kernel accepts now what a file gives as its certificates of ``profile`` and ``reach``."""
-    return recheck_promise(profile, promise) and RecordTerm(zeta_term(profile), profile.record).is_at_most(reach, ceiling)
+    return recheck_promise(profile, promise) and RecordTerm(profile.at_weight_one(), profile.record).is_at_most(reach, ceiling)
 
 
 def describe_record(at: Point) -> str:

@@ -21,14 +21,13 @@ from accountant.weights.gaussian.many_steps import (
     compose_pair,
     enclose_root,
     find_weight,
-    log_of,
 )
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from accountant.weights.gaussian.proved import ProvedGaussian, describe_record
 from accountant.weights.gaussian.target import GaussianTarget
 from profiles.balls import ball, working_precision
 from profiles.errors import Infeasible
-from profiles.numbers import bisect, decimal_below, decimal_text
+from profiles.numbers import bisect, decimal_below, decimal_text, log_fraction
 from proofs_check.certificates import check_text
 
 NAME = "one row of a table of weights"
@@ -87,8 +86,9 @@ class WeightTable:
 
     def certify_row(self, row: TableRow) -> dict[str, object]:
         """Return the certificate of a row: its composition, and δ in both directions at most δ*, which the kernel computes again."""
+        composed = self.compose_row(row)
         claims = tuple(bound.claim(self.target.epsilon, self.target.delta) for bound in row.bounds)
-        return make_certificate(self.compose_row(row), claims)
+        return make_certificate(composed, claims)
 
     def find_rejected(self, *, computed: bool = True) -> TableRow | None:
         """Return a row that the kernel does not accept, None where it accepts all of them, in both directions.
@@ -101,7 +101,8 @@ class WeightTable:
     def _accepts(self, row: TableRow) -> bool:
         if tuple(bound.direction for bound in row.bounds) != BOTH:
             return False
-        return check_text(json.dumps(self.certify_row(row))).accepted
+        certificate = self.certify_row(row)
+        return check_text(json.dumps(certificate)).accepted
 
 
 def make_table(proved: ProvedGaussian, target: GaussianTarget, *, whole: bool = False) -> WeightTable:
@@ -178,13 +179,13 @@ class _Walk:
         row = self._solve(mu, place)
         if row is None or row.zeta >= rows[-1].zeta:  # what was learned on the way may mislead: begin at the last row again
             self.slope = 2.0
-            row = self._solve(mu, log_of(rows[-1].q))
+            row = self._solve(mu, log_fraction(rows[-1].q))
         return row if row is not None and row.zeta < rows[-1].zeta else None
 
     def _aim(self, rows: list[TableRow]) -> tuple[Fraction, float]:
         """Return the next μ, and about the log q there, by the rows before."""
         pace = _PACES[self.steps > 1]
-        places = [(log_of(row.mu), log_of(row.q)) for row in rows[-3:]]
+        places = [(log_fraction(row.mu), log_fraction(row.q)) for row in rows[-3:]]
         x, y = places[-1]
         if len(places) < 2:
             mu = _shorten(rows[-1].mu * Fraction(exp(pace)))
@@ -192,7 +193,7 @@ class _Walk:
         slope = (y - places[-2][1]) / (x - places[-2][0])
         steepness = 1 / max(-1 - slope, 1e-3)  # d log μ / d log (1/ζ), as log ζ = log μ + log q
         mu = _shorten(rows[-1].mu * Fraction(exp(min(max(pace * sqrt(steepness), pace / 4), _LONGEST))))
-        ahead = log_of(mu) - x
+        ahead = log_fraction(mu) - x
         if len(places) == 3:
             before = (places[1][1] - places[0][1]) / (places[1][0] - places[0][0])
             bend = (slope - before) / (x - places[0][0]) * 2

@@ -10,26 +10,23 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from accountant.compositions.certificates import make_certificate
 from accountant.compositions.events import MOST_EPSILON, Composition, Direction
 from accountant.weights.gaussian.many_steps import StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
+from accountant.weights.gaussian.proved import require_gaussian, require_homogeneous
 from accountant.weights.gaussian.target import MAX_STEPS, to_target_delta
 from accountant.weights.precise import INFINITY, specialise
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
-from profiles.errors import InvalidArgument, InvalidProfile, OtherNotion, Undecided
+from profiles.errors import InvalidArgument, Undecided
 from profiles.notions import ProfileNotion
 from profiles.numbers import decimal_text, exact_text, to_integer, to_target
 from profiles.profile import Profile
 from profiles.variables import WEIGHT
 from proofs_check.certificates import check_text
-from proofs_check.conditions import homogeneous
 from proofs_check.prover.pointwise import as_ball, value_at
-from proofs_check.results import Verdict
-from proofs_check.verify_notion import NotionVerification, verify_notion
 
 #: Digits of a weight: with more, a certificate has numbers that are longer than events may have.
 MAX_DIGITS = 40
@@ -115,37 +112,6 @@ def gaussian_weight(
         )  # fmt: skip
     step = OneStep(epsilon, delta)
     return _one_step(profile.name, step, (low, high), count) if times == 1 else _many_steps(profile.name, step, (low, high), times, count)
-
-
-def require_gaussian(profile: Profile) -> None:
-    """Refuse a profile of another notion, in one sentence. Raises :class:`OtherNotion`."""
-    if profile.notion is ProfileNotion.PURE:
-        raise OtherNotion(
-            f"a target delta was given, but {profile.name[:60]!r} is a profile of pure epsilon-differential privacy, which needs none; "
-            'leave it out, or declare mu in the notion "gaussian"'
-        )
-    if profile.notion is not ProfileNotion.GAUSSIAN:
-        raise OtherNotion(
-            f'weights for a target delta need the notion "gaussian", but {profile.name[:60]!r} declares {profile.notion.number} in '
-            f'the notion "{profile.notion.value}", of which nothing is proved that sampling would gain; declare mu'
-        )
-
-
-@lru_cache(maxsize=256)
-def require_homogeneous(profile: Profile) -> NotionVerification:
-    """Return the proof that a record enters by one number, times its weight; refuse a profile without one."""
-    verified = verify_notion(profile, [homogeneous.ID])
-    decision = verified.decisions[homogeneous.ID]
-    if decision.verdict is Verdict.REFUTED:
-        raise InvalidProfile(
-            f"a weight needs mu(w, x) = w*mu(1, x), but that is refuted for {profile.name[:60]!r} (pdp verify tells where); declare the mu "
-            "of a mechanism whose noise does not depend on the weight"
-        )
-    if decision.verdict is Verdict.UNKNOWN:
-        raise Undecided(
-            f"a weight needs mu(w, x) = w*mu(1, x), but that could not be proved for {profile.name[:60]!r}; write mu more simply"
-        )
-    return verified
 
 
 def measure_record(profile: Profile, record: Mapping[str, object], digits: int) -> tuple[Fraction, Fraction]:
