@@ -263,7 +263,7 @@ _RULES: dict[str, Callable[[Translation, ProvedGoal, Goal, Tree], str]] = {
 def translate(number: int, goals: Sequence[ProvedGoal], names: list[str]) -> str:
     """Return a proof of a goal, with what its term needs to be defined proved before it where the list has a goal that says it.
 
-    Raises :class:`NotWritable` for what the checker does not know, and :class:`proofs_check.kernel.core.terms.Rejected`.
+    Raises :class:`NotWritable` for what the checker does not know, and :class:`proofs_check.kernel.core.documents.Rejected`.
     """
     translation, goal = Translation(goals, names), goals[number].goal
     text = translation.prove(number)

@@ -9,6 +9,7 @@ import pytest
 
 from proofs_check.kernel import checker
 from proofs_check.kernel.core import terms
+from proofs_check.kernel.core.documents import Rejected
 from proofs_check.kernel.core.rules import Case
 from proofs_check.kernel.core.theorems import Choice, Goal, Identity, Proof, Range, Theorem, settle
 from proofs_check.kernel.procedures.rules import RULES
@@ -24,7 +25,7 @@ TREE = Proof(M)
 
 def test_only_rules_make_theorems_and_each_takes_theorems_of_just_its_premises():
     goal, other = Goal(terms.num(1), {}), Goal(terms.num(2), {})
-    with pytest.raises(terms.Rejected, match="made by a rule only"):
+    with pytest.raises(Rejected, match="made by a rule only"):
         Theorem(goal, "zero", (), object())
     with pytest.raises(TypeError):
         Theorem(goal, "zero", ())
@@ -46,7 +47,7 @@ def test_only_rules_make_theorems_and_each_takes_theorems_of_just_its_premises()
     needed, theorems = [Goal(terms.num(2), {}, strict=True), other], []
     for given in ([None], [goal], needed, [session.follow(other, M)], [session.follow(needed[0], M)]):
         answers = list(given)
-        with pytest.raises(terms.Rejected, match="not of the premise"):
+        with pytest.raises(Rejected, match="not of the premise"):
             RULES["scale"](goal, Forger(), **scaled)
     assert RULES["scale"](goal, Kept(), **scaled).parts == tuple(theorems)
     assert [theorem.statement for theorem in theorems] == needed
@@ -56,10 +57,10 @@ def test_a_rule_proves_no_other_statement_than_its_own():
     name, session = "assumption-8", Session()
     profile = Claim(terms.var("w"), {}, terms.num(1), None, "pure", frozenset(), name=name, verdict="proved")
     for rule in ("homogeneous proved", "assumption-8 refuted", "well-defined proved"):
-        with pytest.raises(terms.Rejected, match="about another claim"):
+        with pytest.raises(Rejected, match="about another claim"):
             CLAIMS[rule](profile, session)
     for rule in ("manifest", "boxes"):  # of what is not 0
-        with pytest.raises(terms.Rejected, match="about other statements"):
+        with pytest.raises(Rejected, match="about other statements"):
             RULES[rule](Identity(terms.num(1), {}), session, **({"budget": 1} if rule == "boxes" else {}))
 
 
@@ -80,7 +81,7 @@ def test_a_rule_proves_no_other_statement_than_its_own():
     ],
 )
 def test_a_rule_takes_parameters_of_its_types_only(rule, parameters):
-    with pytest.raises(terms.Rejected, match="has other parameters"):
+    with pytest.raises(Rejected, match="has other parameters"):
         RULES[rule](Goal(terms.num(1), {}), Session(), **parameters)
 
 
@@ -92,7 +93,7 @@ def test_a_way_is_taken_of_the_choice_that_is_asked_for():
     theorem = Session().choose([lambda: settle(asked(), Session())[1][0]], "")
     for answer in (None, theorem, Session().follow(Goal(terms.num(1), {}), M)):
         answers = [answer]
-        with pytest.raises(terms.Rejected, match="not of the premise"):
+        with pytest.raises(Rejected, match="not of the premise"):
             settle(asked(), Forger())
 
 
@@ -132,7 +133,7 @@ def test_a_statement_that_only_compares_as_equal_is_not_the_premise():
 
     terms.forget()
     false = Goal(terms.var("z") - terms.num(2), {"z": Range(Fraction(0), Fraction(4))})
-    with pytest.raises(terms.Rejected, match="not of the premise"):
+    with pytest.raises(Rejected, match="not of the premise"):
         RULES["scale"](false, Forger(), factor=terms.num(1), positive=TREE, product=TREE)
 
 
@@ -148,7 +149,7 @@ def test_a_subclass_of_what_is_sealed_is_no_theorem(make):
         def begin(self, claim, fields):
             return Unsealed(claim, "well_defined", (), None)
 
-    with pytest.raises(terms.Rejected, match="not of the premise"):
+    with pytest.raises(Rejected, match="not of the premise"):
         RULES["scale"](Goal(terms.num(-1), {}), Forger(), factor=terms.num(1), positive=TREE, product=TREE)
     text = json.dumps({**make(nonnegative={"rule": "zero"}), "version": 2})  # it is not 0
     assert checker.check(text, Forger()).reason == "a claim is not a theorem"
@@ -182,7 +183,7 @@ class Half(Fraction):
     ],
 )
 def test_parameters_are_of_the_very_types(rule, parameters):
-    with pytest.raises(terms.Rejected, match="has other parameters"):
+    with pytest.raises(Rejected, match="has other parameters"):
         RULES[rule](Goal(terms.var("z"), {"z": Range(Fraction(0), Fraction(1))}), Session(), **parameters)
 
 
@@ -197,7 +198,7 @@ def test_a_term_at_one_record_says_nothing_about_all_of_them():
     terms.forget()
     given = {"at": {"z": terms.num(1)}, "proof": Proof({"bound": M})}
     claim = _claim("w*z", "assumption-8", "proved")
-    with pytest.raises(terms.Rejected, match="about all records"):
+    with pytest.raises(Rejected, match="about all records"):
         restated(claim, Searcher(), restated=Restated(term=claim.epsilon), **given)
 
 
@@ -206,7 +207,7 @@ def test_a_range_with_a_kink_ends():
     terms.forget()
     claim = _claim("1 + abs(w**2 - w/2 - 1/10)", "proposition-17", "refuted")
     for between in (Range(Fraction(1)), Range(Fraction(1), Fraction(1)), Range(Fraction(1, 2), Fraction(2))):
-        with pytest.raises(terms.Rejected, match="strictly inside a range"):
+        with pytest.raises(Rejected, match="strictly inside a range"):
             CLAIMS["proposition-17 refuted at a kink"](claim, Searcher(), at={"z": terms.num(1)}, kink=between)
 
 
@@ -222,7 +223,7 @@ def test_a_piece_is_cut_inside_of_it(answer):
     z = terms.var("z")
     goal = Goal(z * z - z + terms.num(1), {"z": Range(Fraction(0), Fraction(4))})
     assert RULES["boxes"](goal, Session(), budget=100).statement == goal
-    with pytest.raises((terms.Rejected, TypeError, KeyError, ArithmeticError)):
+    with pytest.raises((Rejected, TypeError, KeyError, ArithmeticError)):
         RULES["boxes"](goal, Forger(), budget=100)
 
 
@@ -244,7 +245,7 @@ def test_a_floor_is_the_one_that_the_claim_states():
         if fine:
             assert CLAIMS["strong-convexity proved"](claim, Searcher(), floor=floor, **given).statement is claim
             continue
-        with pytest.raises(terms.Rejected, match="not the one of the claim"):
+        with pytest.raises(Rejected, match="not the one of the claim"):
             CLAIMS["strong-convexity proved"](claim, Searcher(), floor=floor, **given)
 
 
@@ -261,5 +262,5 @@ def test_a_statistic_has_a_name_of_its_own_and_says_enough(name, variable, reaso
     terms.forget()
     z, y = terms.var("z"), terms.var(variable)
     given = {"term": z, "low": Fraction(0), "lower": TREE, "high": Fraction(4), "upper": TREE, "proof": Proof({"bound": M})}
-    with pytest.raises(terms.Rejected, match=reason):
+    with pytest.raises(Rejected, match=reason):
         by_statistic(_claim("z", name, "proved"), Searcher(), name=variable, epsilon=y, **given)
