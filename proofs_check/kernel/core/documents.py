@@ -65,9 +65,7 @@ def read_fields(value: object, required: set[str] | None = None, optional: froze
     """Read a JSON object of moderate size; with exactly the required keys, if any, and possibly optional ones."""
     if not isinstance(value, dict) or len(value) > _MAX_ITEMS:
         raise Rejected("expected an object of moderate size")
-    if required is not None and (
-        not required <= value.keys() <= required | optional or any(value[key] is None for key in value.keys() - required)
-    ):
+    if required is not None and (not required <= value.keys() <= required | optional or None in map(value.get, value.keys() - required)):
         raise Rejected(f"missing, unknown or null fields: {', '.join(sorted((required ^ value.keys()) - optional))[:200]}")
     return value
 
