@@ -115,3 +115,8 @@ def test_an_end_that_divides_by_what_changes_its_sign_is_refused_by_what_it_divi
     profile = declare("p", "w*z", record={"z": [0, "2 + 1/(R*R - 2) - 1/(R*R - 2)"]}, parameters={"R": "positive"})
     with pytest.raises(InvalidProfile, match=r"must not be below its lower one, but it divides by R\*R - 2, which changes its sign"):
         admit(profile)
+
+
+def test_ends_that_cross_at_no_simple_parameter_are_refused_by_what_is_said_of_the_range():
+    with pytest.raises(InvalidProfile, match=r"the range of z is \[0, .*\], whose upper end .* is at R = 1.618; correct it"):
+        admit(declare("sum", "w*z + 1", record={"z": ["0", "(R - 1.618)**2 - 1/1000000"]}, parameters={"R": [1, 3]}))
