@@ -10,11 +10,10 @@ from .core.documents import Rejected, read_list, require
 from .core.terms import Term, bits, make, num, pay, postorder, power, var
 from .core.theorems import Range
 
-_MOST_WAITING = 400
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?([0-9]{1,6}))?")
 _WORD = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*|\*\*|[<>]=?|[-+*/(),]| +")
-_SIGNS = {"+": "+ ", "-": "- "}  # before an operand
+_SIGNS, _MOST_WAITING = {"+": "+ ", "-": "- "}, 400  # before an operand; what waits for one
 _BINDING = {"(": 0, "<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "+ ": 4, "- ": 4, "**": 5}
 _OPERATORS: dict[str, Callable[[Term, Term], Term]] = {  # each as it is written: 0*a is defined only where a is
     "+": partial(make, "add"),

@@ -59,11 +59,9 @@ _serials, _table = count(), _Table()
 
 
 def forget(meter: Meter | None = None) -> None:
-    """Drop this thread's table of shared nodes; older terms stay valid but are no longer recognised as equal to new ones.
-
-    The meter, or a new one, pays for all terms that are made from now on, and for reading. The nodes are freed by the next call, when
-    what was proved of them is gone: what lives longer than its table is freed inside of what uses it, thousands deep.
-    """
+    """Drop this thread's table of shared nodes; older terms stay valid but are no longer recognised as equal to new ones."""
+    # The meter, or a new one, pays for all terms that are made from now on, and for reading. The nodes are freed by the next call, when
+    # what was proved of them is gone: what lives longer than its table is freed inside of what uses it, thousands deep.
     while _table.last:
         _table.last.popitem()  # the last one first, which no other one needs: so none is freed inside another one
     _table.last, _table.all = _table.all[0], ({}, Meter(_MAX_TABLE), meter or Meter())
