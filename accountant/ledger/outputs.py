@@ -16,6 +16,7 @@ from profiles import InvalidArgument, UnreadableFile
 from profiles.errors import LedgerRejected
 
 _MOST_DEPTH = 20
+_MOST_BITS = 14_000  # what Python reads again: 4,300 digits
 
 
 def write_output(value: object) -> bytes:
@@ -68,6 +69,10 @@ def _to_plain(value: object, depth: int) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, int):
+        if value.bit_length() > _MOST_BITS:
+            raise InvalidArgument(
+                f"a number of at most {_MOST_BITS} bits was expected in an output, but a longer one was found; publish it as text"
+            )
         return {"int": str(int(value))}
     if isinstance(value, float):
         return {"float": value.hex()}

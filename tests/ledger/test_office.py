@@ -33,6 +33,8 @@ def test_an_output_of_ones_own_is_stored_once_and_served(make):
         ledger.publish("two", 1)
     with pytest.raises(InvalidArgument, match="publish its parts"):
         ledger.publish("one", object())
+    with pytest.raises(InvalidArgument, match="14000 bits"):  # an error of Python's, which could not be read again
+        ledger.publish("one", [10**5000])
     assert ledger.publish("one", {"sum": 2.25, "of": [1, 2]}, note={"approver": "eve"}) == {"sum": 2.25, "of": [1, 2]}
     assert ledger.output("one") == {"sum": 2.25, "of": [1, 2]}
     with pytest.raises(ReleaseUsed, match="one is stored already"):
