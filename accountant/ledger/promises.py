@@ -13,6 +13,7 @@ from accountant.ledger.budgets import BudgetRule, read_budget
 from accountant.ledger.ex_post import ExPost, make_ex_post
 from accountant.ledger.journal import Journal
 from accountant.ledger.log import BUDGET, Entry
+from accountant.ledger.notions import LedgerNotion
 from accountant.ledger.settings import LedgerSettings
 from profiles import InvalidArgument
 from profiles.errors import NoGuarantee
@@ -33,9 +34,11 @@ def is_raised(journal: Journal, settings: LedgerSettings) -> bool:
 def conclude_promise(journal: Journal, settings: LedgerSettings) -> Guarantee:
     """Return what the entries that were read so far promise, for what holds the lock already. Raises :class:`NoGuarantee`."""
     if is_raised(journal, settings):
+        delta = "" if settings.notion is LedgerNotion.PURE else " --delta D"
         raise NoGuarantee(
             "a guarantee of the ledger was asked for, but its budgets were raised without a cap, so that what it promises depends on "
-            "what was released; report what holds ex post (pdp ledger report --delta D), which is not a guarantee"
+            f"what was released; report what holds ex post (pdp ledger report{delta}), which is not a guarantee, and release with pdp "
+            "ledger charge or release, which print none"
         )
     return _filter(journal, settings, find_budget(journal, settings).ceiling if settings.cap is None else settings.cap)
 

@@ -189,3 +189,15 @@ def test_other_rows_under_a_name_are_not_served_what_is_stored(pdp, people):
     assert pdp("release", "people.parquet", *words, "c.json").code == 0
     a, c = (json.loads(pathlib.Path(name).read_text())["answers"] for name in ("a.json", "c.json"))
     assert a == c
+
+
+def test_a_ledger_that_was_raised_without_a_cap_says_what_takes_releases_still(pdp, people):
+    """The advice named --delta, which a ledger of this notion refuses."""
+    _open(pdp, "--budget", "4")
+    assert "pdp release refuse it" in " ".join(pdp("ledger", "raise", "l", "--budget", "5").out.split())
+    refused = pdp("release", "people.csv", "-e", "1", "--count", "--out", "a.json", "--ledger", "l", "--name", "one").err
+    assert "(pdp ledger report)" in refused
+    assert "pdp ledger charge or release" in refused
+    words = ("--mechanism", "profiles.mechanisms.weighted_count:default", "--out", "a.json")
+    assert pdp("ledger", "release", "l", "one", *words).code == 0
+    assert pdp("ledger", "report", "l").code == 0

@@ -147,8 +147,8 @@ def _raise(options: _Raise) -> int:
         entry = ledger.raise_budget(", ".join(options.budget), options.data, attributes=read_ranges(options.attribute))
         raised = ledger.is_raised
     what = (
-        "from now on the ledger has no guarantee, because no cap was fixed at its opening: --guarantee, --composition and pdp compose "
-        "refuse it, and pdp ledger report gives what holds ex post"
+        "from now on the ledger has no guarantee, because no cap was fixed at its opening: --guarantee, --composition, pdp compose "
+        "and pdp release refuse it, and pdp ledger report gives what holds ex post"
         if raised
         else "the guarantee stays that of the cap, whatever budgets are in force"
     )
