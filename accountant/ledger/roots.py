@@ -30,7 +30,8 @@ def append_root(ledger: Ledger) -> Entry:
     """Append the root of a Merkle tree over all accounts as they stand, and return its entry: public, and it reveals nothing about them.
 
     Others wait while the accounts are read, as for a charge, and not while the root is computed (some 15 µs a unit): what they charge
-    meanwhile comes under the next root. The time is that at which it began, or that of the entries that came in between.
+    meanwhile comes under the next root. The time is that at which it began, or that of the entries that came in between. Where another
+    process appended a root of these accounts, or of newer ones, meanwhile, that one is returned: roots are in the order of their accounts.
     """
     journal, stamp = ledger.journal, ledger.stamp()
     with journal.reading():
@@ -42,7 +43,12 @@ def append_root(ledger: Ledger) -> Entry:
         time = max([stamp["time"], *(str(entry.body["time"]) for entry in journal.entries[known:])])
         return {"root": root.hex(), "depth": DEPTH, "of": of, **stamp, "time": time}
 
-    return journal.append(ROOT, "", work)
+    with journal.turn():
+        journal.synchronise()
+        newest = find_root(journal.entries[known:])
+        if newest is not None and find_covered(journal.entries, newest) >= of:
+            return newest
+        return journal.write(ROOT, "", work)
 
 
 def append_monthly_root(ledger: Ledger) -> Entry | None:

@@ -279,6 +279,28 @@ def test_charges_do_not_wait_for_a_root_and_come_under_the_next_one(make, monkey
     assert ledger.verify() == 0
 
 
+def test_two_roots_at_once_are_in_order(make, monkeypatch):
+    """Another process makes a root of newer accounts while one is computed: an older one after it, no log for everybody may have."""
+    pytest.importorskip("cryptography")
+    ledger = make(budget="2")
+    ledger.charge("one", SUM, PEOPLE)
+    true = roots.build
+
+    def build_slowly(*args):
+        monkeypatch.setattr(roots, "build", true)
+        ledger.charge("meanwhile", SUM, PEOPLE)
+        append_root(ledger)
+        return true(*args)
+
+    monkeypatch.setattr(roots, "build", build_slowly)
+    entry = append_root(ledger)
+    log = read_public(write_public(ledger))
+    assert [root.body["of"] for root in log.entries if root.kind == ROOT] == [2]
+    assert entry == ledger.journal.entries[log.root.sequence]
+    require_root(read_statement(write_statement(make_statement(ledger, "ben"))), log)
+    assert append_root(ledger).sequence == entry.sequence + 1  # asked for once more
+
+
 def test_a_root_is_told_of_accounts_and_time_nothing(make, monkeypatch):
     """The time of a root is that at which it began: how long it took tells how many accounts there are."""
     clock = iter([f"2027-01-01T00:00:{second:02}Z" for second in range(60)])
