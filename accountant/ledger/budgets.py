@@ -58,6 +58,14 @@ class BudgetRule:
         return Amounts((self.most, *self.more))
 
     @property
+    def attained(self) -> Amounts:
+        """The largest budget as the text has it: the end in the log may be wider, of a ball in earlier releases."""
+        if not self.attributes:
+            return self.ceiling
+        made = to_budget_rule(self.text, {item.name: [item.lo, item.hi] for item in self.attributes})
+        return Amounts((min(self.most, made.most), *self.more))
+
+    @property
     def flat(self) -> tuple[int, ...] | None:
         """The budget of every unit, by component; None where columns tell it."""
         return None if self.attributes else self.floor.values

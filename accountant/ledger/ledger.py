@@ -371,7 +371,7 @@ class Ledger(OpenedLedger):
 
     def _require_raise(self, rule: BudgetRule) -> None:
         before = self.budget
-        if not (before.ceiling.within(rule.ceiling) and before.floor.within(rule.floor)):
+        if not (before.attained.within(rule.ceiling) and before.floor.within(rule.floor)):
             notion = self.settings.notion.value
             new, old = ([item.say(up=False, notion=notion) for item in (limits.floor, limits.ceiling)] for limits in (rule, before))
             raise InvalidArgument(

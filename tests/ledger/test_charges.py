@@ -15,6 +15,7 @@ from accountant.curves import Composition, make_event
 from accountant.data import parse_statistic
 from accountant.guarantees.curves import declare_events
 from accountant.guarantees.derive import derive_epsilon
+from accountant.ledger import budgets
 from accountant.ledger.amounts import MOST, CostGrid, choose_grid, to_budget, to_cost, to_nats
 from accountant.ledger.budgets import to_budget_rule
 from accountant.ledger.charges import prepare_charge
@@ -473,3 +474,18 @@ def test_budgets_of_columns_have_exact_ends(make):
     assert others["sqrt(years)"].floor.numbers[0] <= Fraction("0.57735026919")  # of a ball
     assert others["3 - years/20"].floor.numbers == (1,)
     assert others["Min(years, 2*years - 1/3)"].ceiling.numbers == (40,)
+
+
+def test_budgets_with_ends_of_an_earlier_release_are_raised(make, monkeypatch):
+    """They were those of a ball, 3.000000002 for Min(3, ...): a rule of today whose end is 3 is no smaller one."""
+    people, rule = pa.table({"id": ["ada", "ben"], "years": [0, 10], "z": [1.0, 1.0]}), "Min(3, 1 + years/3)"
+    with monkeypatch.context() as patch:
+        patch.setattr(budgets, "_find_ends", lambda *_: None)
+        ledger = make(people, budget=rule, attributes={"years": [0, 10]})
+    assert (ledger.budget.floor.numbers[0] < 1, ledger.budget.ceiling.numbers[0] > 3) == (True, True)
+    with pytest.raises(InvalidArgument, match="may be lower"):
+        ledger.raise_budget("Max(2, Min(2.999, 1 + years/3))", people, attributes={"years": [0, 10]})
+    ledger.raise_budget(f"Max(2, {rule})", people, attributes={"years": [0, 10]})
+    assert [ledger.account(name)["budget"] for name in ("ada", "ben")] == ["2", "3"]
+    assert ledger.budget.ceiling.numbers == (3,)
+    assert ledger.verify() == 0
