@@ -115,7 +115,7 @@ def print_released(released: Released, options: ScreenOptions, out: Path | None)
     plan = released.plan
     if released.charged is None:
         delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
-        print_line(f"epsilon <= {exact_text(plan.epsilon)} nats{delta}for adding or removing one record (a row); checked by kernel: yes")
+        print_line(f"epsilon <= {exact_text(plan.epsilon)} nats{delta} for adding or removing one record (a row); checked by kernel: yes")
     else:
         print_line(f"ledger                {released.charged}")
         promised = released.guarantee
@@ -182,7 +182,9 @@ def print_plan(plan: ReleasePlan, rows: float | None) -> None:
     from profiles import decimal_text, exact_text
 
     delta = "" if plan.delta is None else f", delta <= {exact_text(plan.delta)}"
-    print_line(f"planned, for epsilon <= {exact_text(plan.epsilon)} nats{delta}for adding or removing one record (a row); nothing is spent")
+    print_line(
+        f"planned, for epsilon <= {exact_text(plan.epsilon)} nats{delta} for adding or removing one record (a row); nothing is spent"
+    )
     each = "" if not plan.groups.columns else f", in each of {plan.groups.count} groups"
     print_line(f"noise of each answer{each}")
     lines = []

@@ -65,6 +65,13 @@ def test_a_plan_needs_no_data_and_writes_nothing(pdp, tmp_path, monkeypatch):
     assert "delta <= 0.000001" in normal.out
 
 
+@pytest.mark.parametrize(("more", "said"), [([], "1 nats"), (["--delta", "1/1024"], "1 nats, delta <= 0.0009765625")])
+def test_epsilon_is_printed_with_its_neighbors(pdp, people, more, said):
+    for words, after in ((["--plan"], "nothing is spent"), (["people.csv"], "checked by kernel: yes")):
+        result = pdp("release", *words, "-e", "1", "--count", *more)
+        assert f"epsilon <= {said} for adding or removing one record (a row); {after}" in " ".join(result.out.split())
+
+
 def test_four_releases_fit_a_budget_of_four_and_a_fifth_does_not(pdp, people, tmp_path):
     opened = pdp("ledger", "init", "l", "--data", "people.csv", "--key", "id", "--budget", "4", "--records", "1", "--anchor", "anchor")
     assert opened.code == 0, opened.err
