@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -50,10 +50,13 @@ def replace_files(*paths: Path, private: Collection[Path] = ()) -> Iterator[tupl
                 stream.flush()
                 os.fchmod(stream.fileno(), 0o600 if current in private else _mode(current))
                 os.fsync(stream.fileno())
-        with _uninterrupted():  # all of them or none
-            for current in paths:
-                temporaries[0].replace(current)
-                temporaries.pop(0)
+        with _uninterrupted(), contextlib.ExitStack() as undoing:  # all of them or none
+            for place, current in enumerate(paths):
+                give_back = _keep(current, temporaries, place) if place < len(paths) - 1 else None
+                temporaries[place].replace(current)
+                if give_back is not None:
+                    undoing.callback(give_back)
+            undoing.pop_all()
         for folder in {path.parent for path in paths}:
             sync_folder(folder)
     except OSError as error:
@@ -65,6 +68,25 @@ def replace_files(*paths: Path, private: Collection[Path] = ()) -> Iterator[tupl
             for temporary in temporaries:
                 with contextlib.suppress(OSError):
                     temporary.unlink()
+
+
+def _keep(path: Path, temporaries: list[Path], place: int) -> Callable[[], None]:
+    """Return what gives a file back after another one took its place; its second name is one of the ``temporaries``."""
+    kept = temporaries[place].with_suffix(".kept")
+    temporaries.append(kept)
+    there = os.path.lexists(path)
+    with contextlib.suppress(OSError):  # a file system may have no second names
+        if there:
+            os.link(path, kept, follow_symlinks=False)
+
+    def give_back() -> None:
+        with contextlib.suppress(OSError):
+            if there:
+                kept.replace(path)
+            else:
+                path.unlink()
+
+    return give_back
 
 
 @contextlib.contextmanager
@@ -157,6 +179,8 @@ def _is_same(path: Path, other: Path) -> bool:
 
 def _require_regular(path: Path) -> None:
     try:
+        if "\0" in str(path):
+            raise ValueError("embedded null byte")
         other = path.exists() and not path.is_file()
     except (OSError, ValueError) as error:  # a name that is too long, say
         reason = getattr(error, "strerror", None) or str(error)[:100]

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accountant.files import replace_files
+from accountant.files import replace_files, write_files
+from profiles import UnwritableOutput
 from tests.packaging.dead_code import ROOT
 
 #: Every place in the packages that makes a file: "public", "named" (by --out, or the argument of a function), "private" (0600), "nothing".
@@ -152,3 +153,27 @@ def test_a_private_file_stands_beside_a_public_one(folder: Path) -> None:
         first.write(b"1")
         second.write(b"2")
     assert [stat.S_IMODE(path.stat().st_mode) for path in (one, other)] == [0o644, 0o600]
+
+
+def test_files_that_are_written_together_are_all_written_or_none(tmp_path):
+    """Also where the system refuses the last one when the first has its place already, as in a folder of others' files."""
+    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
+    first.write_text("earlier")
+
+    def write():
+        with replace_files(first, second, third) as streams:
+            for stream in streams:
+                stream.write(b"new")
+            third.mkdir()
+
+    with pytest.raises(UnwritableOutput, match="third"):
+        write()
+    assert first.read_text() == "earlier"
+    third.rmdir()
+    assert list(tmp_path.iterdir()) == [first]
+    write_files({first: b"1", second: b"2"})
+    write_files({first: b"3", second: b"4"})
+    assert sorted((path.name, path.read_text()) for path in tmp_path.iterdir()) == [("first", "3"), ("second", "4")]
+    with pytest.raises(UnwritableOutput, match="null byte"):
+        write_files({first: b"5", tmp_path / "a\0b": b"6"})
+    assert first.read_text() == "3"
