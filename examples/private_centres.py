@@ -66,11 +66,11 @@ def show_samples(rows: list[Row], points: Floats) -> None:
     """Print what each way costs and gains."""
     single = float(np.mean(np.sum((points - points.mean(axis=0)) ** 2, axis=1)))
     print_table(
-        "the same on samples, each as if it were the only release (the last column is private, for your eyes only)",
-        ("records used", "epsilon, rounded up", "about so many", "mean squared distance"),
+        "the same on samples, each as if it were the only release (the last column is private and may not be published)",
+        ("records used", "epsilon, rounded up", "records, about", "mean squared distance"),
         [(row.name, decimal_text(row.epsilon, 6, round_up=True), f"{row.size:.0f}", f"{row.cost:.1f}") for row in rows],
     )
-    print_line(f"one centre at the true mean has {single:.1f}, which no epsilon covers")
+    print_line(f"one centre at the true mean has {single:.1f}; this number is computed without noise, and no epsilon covers it")
 
 
 def draw_centres(points: Floats, centres: Floats, path: Path) -> None:
@@ -128,14 +128,12 @@ def main(arguments: list[str] | None = None) -> int:
     told = json.loads(certificate.read_text(encoding="utf-8"))
     count, bound = float(told["released"]["records"]), to_exact(told["epsilon"]["upper"])
     show_samples([Row("all records", bound, count, measure_cost(points, released)), *fit_samples(points)], points)
-    ordinary = {convexity.id for convexity in (*PHYSICS, ONLY_RELEASE)}
-    world = [convexity["sentence"] for convexity in told["premises"] if convexity["id"] not in ordinary]
-    print_line("it holds as long as all of this is true of the data, which no program sees:")
-    for sentence in world:
+    standard = {hypothesis.id for hypothesis in (*PHYSICS, ONLY_RELEASE)}
+    about_data = [hypothesis["sentence"] for hypothesis in told["premises"] if hypothesis["id"] not in standard]
+    print_line("valid only if the following holds of the data, which no program can check:")
+    for sentence in about_data:
         print_line(f"  - {sentence}")
-    print_line(
-        f"{centres}, {certificate} and {report} may be published; {data} and {out / 'private-centres.png'} show records, and may not"
-    )
+    print_line(f"{centres}, {certificate} and {report} may be published; {data} and {out / 'private-centres.png'} show records and may not")
     return 0 if accepted else 1
 
 
