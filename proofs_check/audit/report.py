@@ -17,7 +17,7 @@ _INDENT = 11
 
 INDEPENDENCE = "the outputs of a call are independent draws and depend on the data set alone; nothing in an audit can prove that"
 OWN_RANDOMNESS = (
-    "the mechanism draws from a source other than the generator that it gets: only you can know that its outputs are independent"
+    "the mechanism draws from a source other than the generator that it gets: that its outputs are independent is assumed, on your word"
 )
 EXACT = "exact arithmetic: leaks in the last bits of floating-point outputs were not looked for (--bits does)"
 _NEIGHBORS = {
