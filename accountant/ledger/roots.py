@@ -164,20 +164,20 @@ class _Seeded:
 
     def build(self, accounts: _Accounts, wanted: bytes | None = None) -> tuple[bytes, tuple[int, int, tuple[bytes, ...]] | None]:
         """Return the root over the accounts, and the row, the place and the path of the one with the hash ``wanted``."""
-        places = find_places(self._draw(accounts.hashes))
+        places = find_places(self._hash_places(accounts.hashes))
         order = np.argsort(places)
         row = None if wanted is None else accounts.find(wanted)
         own: Sequence[int] = () if row is None else (int(places[row]),)
         root, paths = build(places[order].data, self._iter_leaves(accounts, order), self.fill, own)
         return root, None if row is None else (row, own[0], paths[own[0]])
 
-    def _draw(self, hashes: bytes) -> Any:
-        drawn = bytearray()
+    def _hash_places(self, hashes: bytes) -> Any:
+        hashed = bytearray()
         for start in range(0, len(hashes), WIDTH):
             made = self._place.copy()
             made.update(hashes[start : start + WIDTH])
-            drawn += made.digest()[: DEPTH // 8]
-        return np.frombuffer(drawn, "<u4")
+            hashed += made.digest()[: DEPTH // 8]
+        return np.frombuffer(hashed, "<u4")
 
     def _iter_leaves(self, accounts: _Accounts, order: Positions) -> Iterator[bytes]:
         """Yield the leaves of accounts in an order: those of :func:`make_leaf`, some at once."""
