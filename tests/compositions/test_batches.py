@@ -55,6 +55,11 @@ def name_row(row: dict[str, object]) -> str:
 
 #: Rows that take less than a second: one use of what is no sum of likelihood ratios.
 _QUICK = [row for row in TRUTHS if row["uses"] == 1 and row["sampling"] != "random-allocation"]
+#: The others take up to 15 seconds each: a third of them is thorough, the others are slow.
+_OTHERS = [
+    pytest.param(row, id=name_row(row), marks=pytest.mark.slow if number % 3 else ())
+    for number, row in enumerate(row for row in TRUTHS if row not in _QUICK)
+]
 
 
 @pytest.mark.parametrize("row", _QUICK, ids=name_row)
@@ -63,7 +68,7 @@ def test_one_use_is_enclosed_by_another_method(row: dict[str, object]) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("row", [row for row in TRUTHS if row not in _QUICK], ids=name_row)
+@pytest.mark.parametrize("row", _OTHERS)
 def test_the_enclosures_of_another_method_meet_those_of_the_kernel(row: dict[str, object]) -> None:
     enclosed_alike(row)
 

@@ -37,7 +37,7 @@ def test_events_are_split_as_the_kernel_takes_them_together():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("delta", ["0.1", "1e-6"])
+@pytest.mark.parametrize("delta", [pytest.param("0.1", marks=pytest.mark.slow), "1e-6"])
 def test_a_composition_without_a_grid_has_a_wide_bound(delta):
     """From below at least one event alone; from above all losses, of which the samples' take 5,000 at most each."""
     whole = Composition("wide", WIDE)

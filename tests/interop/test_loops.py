@@ -392,9 +392,16 @@ def train(loop, uses, *, by_epochs):
         loop.step()
 
 
+#: The slow ones are those of half a minute.
+PAIRS = [
+    pytest.param(scheme, neighbors, marks=pytest.mark.slow if (scheme, neighbors) == ("random-allocation", "replace-one") else ())
+    for scheme in SCHEMES
+    for neighbors in ("add-remove", "zero-out", "replace-one")
+]
+
+
 @pytest.mark.thorough(quick=4)
-@pytest.mark.parametrize("neighbors", ["add-remove", "zero-out", "replace-one"])
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("scheme", "neighbors"), PAIRS)
 def test_each_scheme_has_the_number_of_pdp_account(scheme, neighbors, capsys):
     """Two uses: an epoch that was begun counts as one, though a single step of it was run."""
     batches, options, often = SCHEMES[scheme]

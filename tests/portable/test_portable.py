@@ -56,7 +56,7 @@ def test_verdicts_do_not_need_more_room_than_a_32_bit_build_has(tmp_path):
     assert min(verdicts.count(True), verdicts.count(False)) >= 10
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_whole_suite_needs_no_more_room(tmp_path, suite):
     here, there = (judge(tmp_path, suite, room=room, hash_seed=seed) for room, seed in (("wide", "3"), ("narrow", "4")))
     assert differing(here, there) == {}
