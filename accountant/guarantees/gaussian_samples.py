@@ -118,7 +118,10 @@ def _read_target(rule: SamplingRule) -> tuple[GaussianTarget, Fraction | None]:
 
 
 def _conclude_by_table(profile: Profile, hypotheses: Sequence[Hypothesis | str], rule: SamplingRule, table: TabulatedWeights) -> Guarantee:
-    """Conclude by the rule from a table of which the kernel has accepted or computed every row, for this very profile and target."""
+    """Conclude from a table of which the kernel has accepted or computed every row, for this very profile and target.
+
+    Source: docs/gaussian-weights.md, Theorems 1, 2, 6 and 9.
+    """
     target, rows = table.table.target, len(table.table.rows)
     given = as_hypotheses(hypotheses, repr(profile.name))
     bound = Losses(target.epsilon, target.epsilon, target.delta, target.delta)

@@ -11,6 +11,7 @@ import pytest
 from accountant import check
 from accountant.checking import load_document
 from profiles import NothingToCheck
+from proofs_check.kernel.untrusted import formats
 from proofs_check.kernel.untrusted.formats import FORMATS, read_heading
 from tests.documentation.pages import site_module
 from tests.documents.genuine import CLAIMING, COMMANDS, READ, SIGNED, UNMADE
@@ -177,6 +178,14 @@ def test_a_genuine_file_comes_back_and_states_what_its_entry_says(genuine, name)
         assert (whole["format"], whole["version"] in document.versions) == (document.name, True)
     for key in filter(str.isidentifier, (document.protection, document.hypotheses)):
         assert key in text or name == "c.toml"
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
+def test_a_heading_is_read_of_a_text_however_deep(opening, monkeypatch):
+    """JSON of Python recurses: in a browser the whole page's Python ended."""
+    monkeypatch.setattr(formats.json, "loads", lambda *_, **__: pytest.fail("a deep text was parsed"))
+    assert read_heading(opening * 100_000) == (None, None)
+    assert read_heading('{"format": "pdp-guarantee", "a": ' + opening * 300) == ("pdp-guarantee", None)
 
 
 @pytest.mark.parametrize("path", sorted((Path(__file__).parent / "earlier").iterdir()), ids=lambda path: path.name)

@@ -134,11 +134,12 @@ def test_the_policy_lets_nothing_else_run(chromium, report, tmp_path):
     [
         ("'{broken'", "is no file of a known format"),
         ("'['.repeat(500000)", "is no file of a known format"),
+        ("'{\"a\":'.repeat(150000)", "is no file of a known format"),
         ("'x'.repeat(50000000)", "the kernel reads at most 1000000"),
         ("''", "is no file of a known format"),
         ("JSON.stringify({format: 'pdp-sample-certificate'})", "run pdp check on it"),
     ],
-    ids=range(5),
+    ids=range(6),
 )
 def test_bad_input_is_one_sentence(chromium, report, text, said):
     open_page(chromium, report)

@@ -4,6 +4,7 @@ Nothing is accepted or rejected by it. The registry of documents (proofs_check/d
 """
 
 import json
+import re
 
 OWN = "pdp-certificate"
 #: Each format, and what a file of it is.
@@ -33,6 +34,7 @@ FORMATS = {
     "Coq file": "goals with their proofs for Coq",
 }
 _VERSIONS = (1, 2)  # of certificates
+_MOST_NESTED, _STRING = 200, re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # of JSON
 _GENERATOR, _HEAD = 'name="generator" content="pdp-accountant', 20_000
 #: How the first telling line begins, without spaces, of a file whose format stands in no JSON object.
 _BEGINNINGS = {
@@ -49,6 +51,8 @@ def read_heading(text: str) -> tuple[str | None, object]:
 
     The format is None for files of others, and the version None where the text has none that can be read.
     """
+    if _is_deep(text):
+        return _guess(text), None
     try:
         whole = json.loads(text, parse_int=_short)
     except (ValueError, RecursionError):
@@ -56,6 +60,16 @@ def read_heading(text: str) -> tuple[str | None, object]:
     if not isinstance(whole, dict) or not isinstance(whole.get("format"), str) or whole["format"] not in FORMATS:
         return None, None
     return whole["format"], whole.get("version")
+
+
+def _is_deep(text: str) -> bool:
+    """Return whether a JSON text is nested more deeply than any of ours: Python in a browser would end, and answer nothing."""
+    depth = 0
+    for bracket in re.findall(r"[\[\]{}]", _STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > _MOST_NESTED:
+            return True
+    return False
 
 
 def _short(word: str) -> int | str:
