@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from itertools import accumulate
 
 _UNIT, KEPT, _MOST_NESTED, _MAX_ITEMS = 7_000, 8, 200, 1_000  # nanoseconds of a unit; tables that are kept
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # of JSON
@@ -51,13 +52,15 @@ def _literal(word: str) -> int:
     return int(word)
 
 
+def is_deep(document: str) -> bool:
+    """Return whether a JSON text is nested too deeply to be parsed: a parser recurses."""
+    return max(accumulate(1 if mark in "[{" else -1 for mark in re.findall(r"[\[\]{}]", _TEXT.sub("", document))), default=0) > _MOST_NESTED
+
+
 def read_json(document: str) -> object:
     """Read a JSON value of bounded size, with distinct keys and without binary floats."""
     require(len(document) <= 1_000_000, "the text is too long")
-    depth = 0
-    for bracket in re.findall(r"[\[\]{}]", _TEXT.sub("", document)):
-        depth += 1 if bracket in "[{" else -1
-        require(depth <= _MOST_NESTED, "the text is nested too deeply")
+    require(not is_deep(document), "the text is nested too deeply")
     return json.loads(document, object_pairs_hook=_pairs, parse_constant=_literal, parse_float=_literal, parse_int=_literal)
 
 

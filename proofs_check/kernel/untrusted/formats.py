@@ -4,7 +4,8 @@ Nothing is accepted or rejected by it. The registry of documents (proofs_check/d
 """
 
 import json
-import re
+
+from ..core.documents import is_deep
 
 OWN = "pdp-certificate"
 #: Each format, and what a file of it is.
@@ -34,7 +35,6 @@ FORMATS = {
     "Coq file": "goals with their proofs for Coq",
 }
 _VERSIONS = (1, 2)  # of certificates
-_MOST_NESTED, _STRING = 200, re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # of JSON
 _GENERATOR, _HEAD = 'name="generator" content="pdp-accountant', 20_000
 #: How the first telling line begins, without spaces, of a file whose format stands in no JSON object.
 _BEGINNINGS = {
@@ -51,7 +51,7 @@ def read_heading(text: str) -> tuple[str | None, object]:
 
     The format is None for files of others, and the version None where the text has none that can be read.
     """
-    if _is_deep(text):
+    if is_deep(text):
         return _guess(text), None
     try:
         whole = json.loads(text, parse_int=_short)
@@ -60,16 +60,6 @@ def read_heading(text: str) -> tuple[str | None, object]:
     if not isinstance(whole, dict) or not isinstance(whole.get("format"), str) or whole["format"] not in FORMATS:
         return None, None
     return whole["format"], whole.get("version")
-
-
-def _is_deep(text: str) -> bool:
-    """Return whether a JSON text is nested more deeply than any of ours: Python in a browser would end, and answer nothing."""
-    depth = 0
-    for bracket in re.findall(r"[\[\]{}]", _STRING.sub("", text)):
-        depth += 1 if bracket in "[{" else -1
-        if depth > _MOST_NESTED:
-            return True
-    return False
 
 
 def _short(word: str) -> int | str:
