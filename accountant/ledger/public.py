@@ -186,10 +186,11 @@ def _require_course(entries: Sequence[PublicEntry]) -> None:
             raise LedgerRejected(f"entry {entry.sequence} of the log opens a ledger, or does not: the first entry does, and no other one")
         if ended and entry.kind in CHANGING:
             raise LedgerRejected(f"entry {entry.sequence} of the log changes accounts after its end: it went on beside the ledger after it")
-        if entry.kind == CHARGE and entry.name in names:
-            raise LedgerRejected(f"entry {entry.sequence} of the log charges a name that was charged before: each is charged once")
+        if entry.kind == CHARGE:
+            if entry.name in names:
+                raise LedgerRejected(f"entry {entry.sequence} of the log charges a name that was charged before: each is charged once")
+            names.add(entry.name)
         ended = ended or entry.kind == END
-        names |= {entry.name} if entry.kind == CHARGE else set()
 
 
 def _is_text(value: object) -> bool:
